@@ -1,0 +1,71 @@
+# Two commands matter: `make up` runs the main job, `make test` passes the tests. Both set up all they need.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: help up test check lint types conformance cover fuzz bench docs build lock clean
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# The first interpreter that is new enough; override with `make PYTHON=/path/to/python test`.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+FUZZ_EXAMPLES ?= 200000
+
+help:
+	@echo 'make up     run the main job on examples/'
+	@echo 'make test   run every test'
+	@echo 'make check  lint, types, generated files, conformance manifest'
+	@echo 'make bench  print the table of ratios'
+	@echo 'make docs   build the documentation into site/'
+	@echo 'make fuzz   fuzz the parsers with a large budget (FUZZ_EXAMPLES=$(FUZZ_EXAMPLES))'
+	@echo 'make lock   resolve the dependencies again into requirements/constraints.txt'
+
+$(READY): requirements/constraints.txt pyproject.toml
+	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo 'python -m venv failed: on Debian, apt-get install python3-venv' >&2; exit 1; }
+	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/constraints.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+up: $(READY)
+	$(BIN)/a2c docs examples/documents
+
+test: check
+	$(BIN)/python -m pytest -n auto -q
+
+check: lint types conformance
+	$(BIN)/python tools/gen_sync.py --check
+	$(BIN)/python tools/export_schemas.py --check
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+conformance: $(READY)
+	$(BIN)/python tools/conformance.py --check
+
+cover: $(READY)
+	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing:skip-covered
+
+fuzz: $(READY)
+	A2C_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q -p no:timeout tests/fuzz
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+docs: $(READY)
+	$(BIN)/mkdocs build --strict
+
+build: $(READY)
+	$(BIN)/python -m hatchling build
+
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --group dev --extra documents --extra cli pyproject.toml -o requirements/constraints.txt
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,131 @@
+"""What must never leave the process: secrets, internal addresses, host paths, stack traces. Pure.
+
+Redaction is a net under the code, not an excuse: authors still choose what they put into an error. It is
+idempotent, so that an error redacted at one hop passes the next one unchanged.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+REDACTED: Final = "<redacted>"
+ADDRESS: Final = "<address>"
+TRACEBACK: Final = "<traceback>"
+MAX_TEXT: Final = 2_000
+MAX_ITEMS: Final = 100
+MAX_DEPTH: Final = 6
+
+_SECRET_WORD = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|signing[-_]?keys?|"
+    r"auth|authorization|bearer|cookies?|credentials?|session[-_]?id|jwt|signature)"
+)
+_SECRET_KEY = re.compile(rf"(?:^|[-_.\s])(?:x[-_])?{_SECRET_WORD}(?:$|[-_.\s])", re.IGNORECASE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+_TRACEBACK = re.compile(
+    r'Traceback \(most recent call last\)|^\s*File "[^"\n]+", line \d+|^\s+at \S+ \(\S+:\d+:\d+\)', re.MULTILINE
+)
+
+# A secret that can be told by its own shape, or by the name in front of it.
+_SECRETS: Final = (
+    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
+    re.compile(r"\b(?:sk|pk|rk)[-_][\w-]{16,}"),
+    re.compile(
+        r"\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
+    ),
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
+    re.compile(r"(?<=\bbearer )\s*[^\s\"',;<]+|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
+    re.compile(rf"(?<![\w]){_SECRET_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE),
+)
+_USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")
+
+_ADDRESSES = re.compile(
+    r"(?<![\w.])(?:127|10|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){1,3}(?::\d+)?(?![\w.]*\d)"
+    r"|\[?(?<![\w:])(?:::1|f[cd][0-9a-f]{2}:[0-9a-f:]*|fe80:[0-9a-f:]*)\]?(?::\d+)?(?![\w:])"
+    r"|(?<![\w.-])localhost(?::\d+)?(?![\w-])"
+    r"|(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.(?:internal|local|lan|localdomain)(?::\d+)?(?![\w.-])",
+    re.IGNORECASE,
+)
+
+_ROOTS = "home|root|Users|etc|var|tmp|usr|opt|mnt|media|srv|proc|sys|dev|private|Volumes|workspace|app|data"
+_SEGMENT = r"[^\s/\\:*?\"'<>|,;()\[\]{}]+"
+_QUOTED_PATH = re.compile(
+    r"(?P<quote>[\"'])(?:file://|~|[A-Za-z]:)?[\\/][^\"'\n]*[\\/](?P<last>[^\"'\n\\/]*)[\\/]?(?P=quote)"
+)
+_WHOLE_PATH = re.compile(rf"(?:file://)?(?:/(?:{_ROOTS})/|[A-Za-z]:\\|\\\\)[^\n:]*[\\/](?P<last>[^\n\\/:]*)[\\/]?")
+_PATHS = re.compile(
+    rf"file:/{{1,3}}(?:[^\s\"'<>]*/)?(?P<uri>[^\s\"'<>/]*)"
+    rf"|(?<![\w:/.~%\\-])~?/(?:(?:{_ROOTS})(?:/{_SEGMENT})*?|{_SEGMENT}(?:/{_SEGMENT})*?)/(?P<posix>{_SEGMENT})(?:/(?=[\s\"',;:)\]]|$))?(?![/\w])"
+    rf"|(?<![\w:/.~%\\-])/(?:{_ROOTS})/?(?![\w/.-])"
+    rf"|(?<!\w)[A-Za-z]:[\\/](?:[^\s\\/:*?\"'<>|]+[\\/])*(?P<windows>[^\s\\/:*?\"'<>|]*)"
+    rf"|(?<!\\)\\\\[\w.-]+\\(?:[^\s\\/:*?\"'<>|]+\\)*(?P<unc>[^\s\\/:*?\"'<>|]*)"
+)
+
+
+def names_a_secret(key: str) -> bool:
+    """Whether a field of this name (any case style) is expected to hold a secret."""
+    return _SECRET_KEY.search(_CAMEL.sub("_", key)) is not None
+
+
+def redact_text(text: str) -> str:
+    """Return `text` without secrets, internal addresses, directories of this host or stack traces.
+
+    The last part of a path stays ("…/report.pdf"), because it is what a reader needs to fix a call.
+    """
+    if _TRACEBACK.search(text):
+        return TRACEBACK
+    for pattern in _SECRETS:
+        text = pattern.sub(_secret, text)
+    text = _USERINFO.sub(REDACTED, text)
+    text = _ADDRESSES.sub(ADDRESS, text)
+    text = _redact_paths(text)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def redact(value: Any, *, depth: int = 0) -> Any:
+    """Return a JSON-safe, bounded copy of `value` that may go on the wire.
+
+    Values that JSON cannot hold become the name of their type; what lies too deep or is too long is cut.
+    """
+    match value:
+        case None | bool() | int():
+            return value
+        case float():
+            return value if value == value and abs(value) != float("inf") else str(value)  # noqa: PLR0124
+        case str():
+            return redact_text(value)
+        case bytes() | bytearray() | memoryview():
+            return f"<{len(value)} bytes>"
+        case _ if depth >= MAX_DEPTH:
+            return "…"
+        case Mapping():
+            return {
+                redact_text(str(key)): REDACTED
+                if item is not None and names_a_secret(str(key))
+                else redact(item, depth=depth + 1)
+                for key, item in list(value.items())[:MAX_ITEMS]
+            }
+        case list() | tuple() | set() | frozenset():
+            return [redact(item, depth=depth + 1) for item in list(value)[:MAX_ITEMS]]
+        case _:
+            return f"<{type(value).__name__}>"
+
+
+def _secret(match: re.Match[str]) -> str:
+    whole = match.group()
+    if "keep" in match.re.groupindex:
+        return whole[: match.start("keep") - match.start()] + REDACTED
+    return REDACTED
+
+
+def _redact_paths(text: str) -> str:
+    # Only quotes, or being the whole value, tell where a path with blanks in it ends.
+    if whole := _WHOLE_PATH.fullmatch(text):
+        return f"…/{whole['last']}"
+    text = _QUOTED_PATH.sub(lambda match: f"{match['quote']}…/{match['last']}{match['quote']}", text)
+    return _PATHS.sub(_path, text)
+
+
+def _path(match: re.Match[str]) -> str:
+    last = next((part for part in match.groupdict().values() if part), None)
+    return f"…/{last}" if last else "…"
