@@ -15,11 +15,11 @@ MAX_TEXT: Final = 2_000
 MAX_ITEMS: Final = 100
 MAX_DEPTH: Final = 6
 
-_SECRET_WORD = (
+_WORD = (
     r"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|signing[-_]?keys?|"
     r"auth|authorization|bearer|cookies?|credentials?|session[-_]?id|jwt|signature)"
 )
-_SECRET_KEY = re.compile(rf"(?:^|[-_.\s])(?:x[-_])?{_SECRET_WORD}(?:$|[-_.\s])", re.IGNORECASE)
+_SECRET_KEY = re.compile(rf"(?:^|[-_.\s])(?:x[-_])?{_WORD}(?:$|[-_.\s])", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _TRACEBACK = re.compile(
@@ -35,7 +35,7 @@ _SECRETS: Final = (
     ),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"(?<=\bbearer )\s*[^\s\"',;<]+|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
-    re.compile(rf"(?<![\w]){_SECRET_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE),
+    re.compile(rf"(?<![\w]){_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE),
 )
 _USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")
 

@@ -1,0 +1,440 @@
+"""The messages of the protocol as TypedDicts, exactly as they travel.
+
+Names, fields and optionality are the contract's. `a2c_smcp.smcp` says which message belongs to which event.
+"""
+
+import re
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+# Pydantic needs this TypedDict rather than typing's on Python 3.11.
+from typing_extensions import TypedDict
+
+from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, Desktop, Role
+
+MAX_NAME: Final = 256
+"""The longest name or id, in characters."""
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _plain(text: str) -> str:
+    # Names reach logs and terminals, and a lone surrogate cannot be encoded at all.
+    if _CONTROL.search(text):
+        raise ValueError("must have no control characters and be valid Unicode")
+    return text
+
+
+def _whole(value: object) -> object:
+    # JSON has one kind of number: 30.0 is the integer 30.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _pair(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME), AfterValidator(_plain)]
+"""A name or id: not empty, bounded, printable in a log."""
+
+Whole: TypeAlias = Annotated[int, BeforeValidator(_whole)]
+
+
+class AgentCallData(TypedDict):
+    """What every request of an Agent carries."""
+
+    agent: Name
+    req_id: Name
+
+
+class ToolCallReq(AgentCallData):
+    """Run a tool. `timeout` is in seconds."""
+
+    computer: Name
+    tool_name: Annotated[TOOL_NAME, StringConstraints(min_length=1)]
+    params: dict[str, Any]
+    timeout: Annotated[Whole, Field(gt=0)]
+
+
+class CallToolResult(TypedDict, total=False):
+    """The MCP tool result, by field name, as the wire carries it."""
+
+    content: list[dict[str, Any]]
+    structuredContent: dict[str, Any] | None
+    isError: bool
+    meta: dict[str, Any] | None
+    req_id: str
+
+
+class SMCPTool(TypedDict):
+    """A tool that an Agent may call by `name`."""
+
+    name: TOOL_NAME
+    description: str
+    params_schema: dict[str, Any]
+    return_schema: dict[str, Any] | None
+    meta: NotRequired[Attributes | None]
+    bundle_id: NotRequired[SERVER_NAME]
+
+
+class ToolMeta(TypedDict, total=False):
+    """What `meta["a2c_tool_meta"]` holds as a JSON string."""
+
+    auto_apply: NotRequired[bool | None]
+    ret_object_mapper: NotRequired[dict[str, Any] | None]
+    alias: NotRequired[str | None]
+    tags: NotRequired[list[str] | None]
+
+
+class GetToolsReq(AgentCallData):
+    """List a Computer's tools."""
+
+    computer: Name
+
+
+class GetToolsRet(TypedDict):
+    """The tools of a Computer."""
+
+    tools: list[SMCPTool]
+    req_id: str
+
+
+class EnterOfficeReq(TypedDict):
+    """Join an office; from then on this is who the connection is."""
+
+    role: Role
+    name: Name
+    office_id: Name
+
+
+class LeaveOfficeReq(TypedDict):
+    """Leave the office one is in."""
+
+    office_id: Name
+
+
+class EnterOfficeNotification(TypedDict, total=False):
+    """Somebody joined: `computer` or `agent` is their name."""
+
+    office_id: str
+    computer: str | None
+    agent: str | None
+
+
+class LeaveOfficeNotification(TypedDict, total=False):
+    """Somebody left: `computer` or `agent` is their name."""
+
+    office_id: str
+    computer: str | None
+    agent: str | None
+
+
+class ListRoomReq(AgentCallData):
+    """List who is in the Agent's office."""
+
+    office_id: Name
+
+
+class SessionInfo(TypedDict, total=False):
+    """One member of an office. `a2c_version` is what its client said when it connected."""
+
+    sid: str
+    name: str
+    role: Role
+    office_id: str
+    a2c_version: str
+
+
+class ListRoomRet(TypedDict):
+    """The members of an office."""
+
+    sessions: list[SessionInfo]
+    req_id: str
+
+
+class UpdateComputerConfigReq(TypedDict):
+    """Something of this Computer changed: its configuration, tools, desktop or finder."""
+
+    computer: Name
+
+
+class UpdateMCPConfigNotification(TypedDict, total=False):
+    """A Computer's configuration changed."""
+
+    computer: str
+
+
+class UpdateToolListNotification(TypedDict, total=False):
+    """A Computer's tools changed."""
+
+    computer: str
+
+
+class UpdateDesktopNotification(TypedDict, total=False):
+    """A Computer's windows changed."""
+
+    computer: str
+
+
+class UpdateFinderNotification(TypedDict, total=False):
+    """A Computer's documents changed."""
+
+    computer: str
+
+
+class GetComputerConfigReq(AgentCallData):
+    """Read a Computer's configuration, secrets left out."""
+
+    computer: Name
+
+
+class BaseMCPServerConfig(TypedDict):
+    """What every kind of MCP server configuration has."""
+
+    name: SERVER_NAME
+    disabled: bool
+    forbidden_tools: list[TOOL_NAME]
+    tool_meta: dict[TOOL_NAME, ToolMeta]
+    default_tool_meta: NotRequired[ToolMeta | None]
+    vrl: NotRequired[str | None]
+
+
+class MCPServerStdioParameters(TypedDict):
+    """How to start an MCP server as a child process."""
+
+    command: str
+    args: list[str]
+    env: dict[str, str] | None
+    cwd: str | None
+    encoding: str
+    encoding_error_handler: Literal["strict", "ignore", "replace"]
+
+
+class MCPServerStdioConfig(BaseMCPServerConfig):
+    """An MCP server spoken to over standard input and output."""
+
+    type: Literal["stdio"]
+    server_parameters: MCPServerStdioParameters
+
+
+class MCPServerStreamableHttpParameters(TypedDict):
+    """Where a streamable HTTP server is; both time-outs are ISO-8601 durations."""
+
+    url: str
+    headers: dict[str, Any] | None
+    timeout: str
+    sse_read_timeout: str
+    terminate_on_close: bool
+
+
+class MCPServerStreamableHttpConfig(BaseMCPServerConfig):
+    """An MCP server spoken to over streamable HTTP."""
+
+    type: Literal["streamable"]
+    server_parameters: MCPServerStreamableHttpParameters
+
+
+class MCPSSEParameters(TypedDict):
+    """Where an SSE server is; both time-outs are seconds."""
+
+    url: str
+    headers: dict[str, Any] | None
+    timeout: float
+    sse_read_timeout: float
+
+
+class MCPSSEConfig(BaseMCPServerConfig):
+    """An MCP server spoken to over HTTP with server-sent events."""
+
+    type: Literal["sse"]
+    server_parameters: MCPSSEParameters
+
+
+MCPServerConfig: TypeAlias = MCPServerStdioConfig | MCPServerStreamableHttpConfig | MCPSSEConfig
+
+
+class MCPServerInputBase(TypedDict):
+    """What every kind of input has."""
+
+    id: str
+    description: str
+
+
+class MCPServerPromptStringInput(MCPServerInputBase):
+    """A value that a person types."""
+
+    type: Literal["promptString"]
+    default: NotRequired[str | None]
+    password: NotRequired[bool | None]
+
+
+class MCPServerPickStringInput(MCPServerInputBase):
+    """A value that a person picks."""
+
+    type: Literal["pickString"]
+    options: list[str]
+    default: NotRequired[str | None]
+
+
+class MCPServerCommandInput(MCPServerInputBase):
+    """A value that a command prints."""
+
+    type: Literal["command"]
+    command: str
+    args: NotRequired[dict[str, str] | None]
+
+
+MCPServerInput: TypeAlias = MCPServerPromptStringInput | MCPServerPickStringInput | MCPServerCommandInput
+
+
+class GetComputerConfigRet(TypedDict):
+    """A Computer's configuration, with placeholders unresolved and literal secrets redacted."""
+
+    inputs: NotRequired[list[MCPServerInput] | None]
+    servers: dict[SERVER_NAME, MCPServerConfig]
+
+
+class GetDeskTopReq(AgentCallData, total=True):
+    """Read a Computer's desktop: at most `desktop_size` windows, or the one whose URI is `window`."""
+
+    computer: Name
+    desktop_size: NotRequired[Whole]
+    window: NotRequired[str]
+
+
+class GetDeskTopRet(TypedDict, total=False):
+    """The rendered windows of a Computer."""
+
+    desktops: list[Desktop]
+    req_id: str
+
+
+class GetFinderReq(AgentCallData, total=True):
+    """Read a page of a Computer's document catalogue."""
+
+    computer: Name
+    keywords: NotRequired[list[str]]
+    file_type: NotRequired[str]
+    offset: NotRequired[Annotated[Whole, Field(ge=0)]]
+    limit: NotRequired[Annotated[Whole, Field(ge=0, le=100)]]
+
+
+class DPEDocumentSummary(TypedDict):
+    """A document as the catalogue lists it."""
+
+    doc_ref: str
+    uri: str
+    file_uri: str
+    file_type: str
+    title: str
+    page_count: int
+    keywords: NotRequired[list[str]]
+    summary: NotRequired[str]
+    server: SERVER_NAME
+    last_modified: NotRequired[str]
+
+
+class DPEPageSummary(TypedDict):
+    """A page as the index of its document lists it."""
+
+    page_index: int
+    title: str
+    element_count: int
+    uri: str
+    doc_ref: NotRequired[str]
+
+
+class DPEElementDetail(TypedDict):
+    """An element of a page."""
+
+    element_id: str
+    category: str
+    summary: NotRequired[str]
+    content: dict[str, Any]
+    doc_ref: NotRequired[str]
+    page_index: NotRequired[int]
+    uri: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
+
+
+class GetFinderRet(TypedDict, total=False):
+    """A page of the catalogue; `unavailable` names the MCP servers that could not be asked."""
+
+    documents: list[DPEDocumentSummary]
+    total_count: int
+    req_id: str
+    unavailable: list[SERVER_NAME]
+
+
+class ReadResourceReq(AgentCallData):
+    """Read a resource of any scheme that the Computer's MCP servers serve."""
+
+    computer: Name
+    uri: Annotated[str, StringConstraints(min_length=1)]
+
+
+class ReadResourceRet(TypedDict):
+    """MCP resource contents."""
+
+    contents: list[dict[str, Any]]
+    req_id: str
+
+
+class GetResourcesReq(AgentCallData):
+    """List resources of one MCP server, a cursor's page at a time."""
+
+    computer: Name
+    mcp_server: Name
+    cursor: NotRequired[str | None]
+
+
+class GetResourcesRet(TypedDict):
+    """MCP resources; `next_cursor` is there when more follow."""
+
+    resources: list[dict[str, Any]]
+    next_cursor: NotRequired[str | None]
+    req_id: str
+
+
+class GetResourceTemplatesReq(AgentCallData):
+    """List resource templates of one MCP server, a cursor's page at a time."""
+
+    computer: Name
+    mcp_server: Name
+    cursor: NotRequired[str | None]
+
+
+class GetResourceTemplatesRet(TypedDict):
+    """MCP resource templates; `next_cursor` is there when more follow."""
+
+    resource_templates: list[dict[str, Any]]
+    next_cursor: NotRequired[str | None]
+    req_id: str
+
+
+class CompleteReq(AgentCallData):
+    """The MCP completion call: `ref` and `argument`, and the values chosen before in `context`."""
+
+    computer: Name
+    mcp_server: Name
+    ref: dict[str, Any]
+    argument: dict[str, Any]
+    context: NotRequired[dict[str, Any] | None]
+
+
+class CompleteRet(TypedDict):
+    """The MCP completion: `values`, `total`, `hasMore`."""
+
+    completion: dict[str, Any]
+    req_id: str
+
+
+class RoutedReq(AgentCallData):
+    """What the Server needs of any `client:*` event, known to it or not."""
+
+    computer: Name
+
+
+OfficeAck: TypeAlias = Annotated[tuple[bool, str | None], BeforeValidator(_pair)]
+"""`join_office` and `leave_office` answer with two ack arguments: `true, null` or `false, "why"`."""
