@@ -23,7 +23,7 @@ _SECRET_KEY = re.compile(rf"(?:^|[-_.\s])(?:x[-_])?{_WORD}(?:$|[-_.\s])", re.IGN
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 _TRACEBACK = re.compile(
-    r'Traceback \(most recent call last\)|^\s*File "[^"\n]+", line \d+|^\s+at \S+ \(\S+:\d+:\d+\)', re.MULTILINE
+    r'Traceback \(most recent call last\)|^[ \t]*File "[^"\n]+", line \d+|^[ \t]+at \S+ \(\S+:\d+:\d+\)', re.MULTILINE
 )
 
 # A secret that can be told by its own shape, or by the name in front of it.
@@ -35,7 +35,9 @@ _SECRETS: Final = (
     ),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"(?<=\bbearer )\s*[^\s\"',;<]+|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
-    re.compile(rf"(?<![\w]){_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE),
+    re.compile(
+        rf"(?<![\w-])(?:[\w-]*[-_])?{_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE
+    ),
 )
 _USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")
 

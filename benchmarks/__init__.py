@@ -1,0 +1,1 @@
+"""Ratios measured within one run: `python -m benchmarks [name ...]`."""

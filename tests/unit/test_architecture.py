@@ -1,0 +1,144 @@
+"""Imports point down the house, never up or sideways; heavy libraries stay in their rooms."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "a2c_smcp"
+
+FLOORS = [
+    {"cli", "console"},
+    {"agent", "server", "computer", "docserver", "bridge", "digest"},
+    {"documents"},
+    {"smcp"},
+    {"messages", "uris"},
+    {"errors"},
+    {"redaction", "types"},
+]
+RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
+SIDEWAYS = {("bridge", "agent")}
+
+# Where a library may be imported. `computer` alone means the whole room, with a slash a part of it.
+ONLY_IN = {
+    "socketio": {"agent", "server", "computer/socketio"},
+    "engineio": {"agent", "server", "computer/socketio"},
+    "mcp": {"computer/mcp_clients", "docserver", "bridge"},
+    "markdown_it": {"documents"},
+    "pypdfium2": {"documents"},
+    "python_calamine": {"documents"},
+    "selectolax": {"documents"},
+    "rapidocr": {"documents"},
+    "lxml": {"documents"},
+}
+PURE = [
+    "types.py",
+    "redaction.py",
+    "errors.py",
+    "messages.py",
+    "smcp.py",
+    "uris",
+    "documents/model.py",
+    "documents/content.py",
+    "documents/render",
+    "computer/recency.py",
+    "computer/desktop/organize.py",
+    "computer/finder/organize.py",
+    "server/rooms.py",
+]
+IMPURE = {"asyncio", "anyio", "socket", "time", "random", "subprocess", "threading", "os", "pathlib"}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Every module that a file imports: absolute, relative, inside functions, and by importlib with a constant."""
+    parts = ("a2c_smcp", *path.relative_to(PACKAGE).with_suffix("").parts)
+    package = parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names)
+            case ast.ImportFrom(module=module, level=0, names=names):
+                yield from _with_names(module or "", names)
+            case ast.ImportFrom(module=module, level=level, names=names):
+                base = ".".join(package[: len(package) - level + 1])
+                yield from _with_names(f"{base}.{module}" if module else base, names)
+            case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]) if ast.unparse(function) in (
+                "importlib.import_module",
+                "import_module",
+                "__import__",
+            ):
+                yield name
+
+
+def _with_names(module: str, names: list[ast.alias]) -> Iterator[str]:
+    # `from a2c_smcp import errors` imports the module a2c_smcp.errors.
+    yield from (f"{module}.{alias.name}" for alias in names) if module == "a2c_smcp" else (module,)
+
+
+def room_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if parts[0] == "a2c_smcp" and len(parts) > 1 else None
+
+
+def files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def test_no_import_points_up_or_sideways() -> None:
+    wrong = []
+    for path in files():
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for module in imports_of(path):
+            other = room_of(module)
+            if other is None or other not in RANK or other == room or room not in RANK:
+                continue
+            if RANK[other] <= RANK[room] and (room, other) not in SIDEWAYS:
+                wrong.append(f"{path.relative_to(PACKAGE)} imports {module}")
+    assert wrong == []
+
+
+def test_every_room_has_its_floor() -> None:
+    rooms = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in files()} - {"__init__"}
+    assert rooms - set(RANK) == set()
+
+
+def test_libraries_stay_in_their_rooms() -> None:
+    wrong = []
+    for path in files():
+        place = path.relative_to(PACKAGE).as_posix()
+        for module in imports_of(path):
+            allowed = ONLY_IN.get(module.split(".")[0])
+            if allowed is not None and not any(place.startswith(f"{room}/") for room in allowed):
+                wrong.append(f"{place} imports {module}")
+    assert wrong == []
+
+
+def test_pure_modules_import_nothing_that_acts() -> None:
+    wrong = []
+    for path in files():
+        place = path.relative_to(PACKAGE).as_posix()
+        if any(place == pure or place.startswith(f"{pure}/") for pure in PURE):
+            wrong += [f"{place} imports {m}" for m in imports_of(path) if m.split(".")[0] in IMPURE]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import a2c_smcp.server.rooms", "a2c_smcp.server.rooms"),
+        ("from a2c_smcp import server", "a2c_smcp.server"),
+        ("from a2c_smcp.server import rooms", "a2c_smcp.server"),
+        ("from ..server import rooms", "a2c_smcp.server"),
+        ("def f():\n    from ..server.rooms import x", "a2c_smcp.server.rooms"),
+        ("import importlib\nimportlib.import_module('a2c_smcp.server')", "a2c_smcp.server"),
+    ],
+)
+def test_every_form_of_import_is_seen(source: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "a2c_smcp"
+    (package / "agent").mkdir(parents=True)
+    file = package / "agent" / "client.py"
+    file.write_text(source, encoding="utf-8")
+    monkeypatch.setattr(sys.modules[__name__], "PACKAGE", package)
+    assert found in list(imports_of(file))

@@ -1,0 +1,30 @@
+# Generated from test_relay_source.py by tools/gen_sync.py. Edit the source, not this file.
+import pytest
+
+from tests.unit.tools.sync_relay_source import Line, first, opened, relay
+
+
+def test_a_line_delivers_the_letters_that_are_accepted_and_is_closed() -> None:
+    line = Line(["a", "b", "c"])
+    assert relay(line, lambda letter: letter != "b") == ["a", "c"]
+    assert line.open == 0
+
+
+def test_lines_are_closed_when_their_user_fails() -> None:
+    lines = [Line(["a"]), Line(["b"])]
+    with pytest.raises(RuntimeError, match="user"):
+        with opened(*lines) as both:
+            assert [line.open for line in both] == [1, 1]
+            raise RuntimeError("user")
+    assert [line.open for line in lines] == [0, 0]
+
+
+def test_the_first_letter_comes_first() -> None:
+    assert first(Line(["x", "y"])) == "x"
+
+
+def test_closing_a_line_resets_it() -> None:
+    line = Line([])
+    line.__enter__()
+    line.close()
+    assert (line.open, line.note) == (0, "await and async in a string stay")
