@@ -1,0 +1,417 @@
+"""The `content` of an element: one shape for each of the 19 categories, and its validation.
+
+A shape is a TypedDict, so that content is plain JSON everywhere. Keys that a shape does not name are kept, not refused:
+a newer author may say more. Types are strict: a heading of level `"1"` and a date object in a cell are mistakes.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from a2c_smcp.errors import BadRequest
+from a2c_smcp.types import CATEGORIES, ElementCategory
+
+Cell: TypeAlias = str | int | float | bool | None
+"""A value in a table. Dates and durations travel as ISO 8601 strings."""
+
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+_Span: TypeAlias = Annotated[int, Field(ge=1)]
+
+_MAX_PROBLEMS: Final = 10
+_BRANCHES: Final = frozenset({"str", "int", "float", "bool", "none", "ListItem"})
+
+_shape = with_config(ConfigDict(strict=True, extra="allow", allow_inf_nan=False, use_attribute_docstrings=True))
+
+
+# Text
+
+
+@_shape
+class TextContent(TypedDict):
+    """A paragraph, or several with blank lines between them."""
+
+    text: str
+
+
+@_shape
+class HeadingContent(TypedDict):
+    """A heading."""
+
+    level: Annotated[int, Field(ge=1)]
+    """1 is the highest."""
+    text: str
+
+
+@_shape
+class ListContent(TypedDict):
+    """A list, ordered or not; items nest."""
+
+    ordered: bool
+    items: "list[str | ListItem]"
+    start: NotRequired[_Count]
+    """The number of the first item of an ordered list; 1 where absent."""
+
+
+@_shape
+class ListItem(TypedDict):
+    """A list item that is more than its text."""
+
+    text: str
+    checked: NotRequired[bool]
+    """Present on the items of a task list."""
+    children: NotRequired[ListContent]
+    """The list inside this item."""
+
+
+@_shape
+class CodeContent(TypedDict):
+    """Source code or other preformatted text."""
+
+    text: str
+    language: NotRequired[str]
+
+
+# Tables
+
+
+@_shape
+class MergedCells(TypedDict):
+    """Cells shown as one; its value is in the first of them, the others are empty."""
+
+    row: _Count
+    """0 is the header line, 1 the first of `rows`."""
+    column: _Count
+    row_span: _Span
+    column_span: _Span
+
+
+@_shape
+class TableContent(TypedDict):
+    """A table, or the window of a long one that was asked for."""
+
+    headers: list[Cell]
+    """Empty where the table has no header line."""
+    rows: list[list[Cell]]
+    merged: NotRequired[list[MergedCells]]
+    caption: NotRequired[str]
+    row_offset: NotRequired[_Count]
+    """How many rows of the table come before the first of `rows`; 0 where absent."""
+    total_rows: NotRequired[_Count]
+    """Rows of the whole table, header line not counted."""
+    total_columns: NotRequired[_Count]
+
+
+@_shape
+class PivotValue(TypedDict):
+    """A value field of a pivot table."""
+
+    field: str
+    function: NotRequired[str]
+    """How values are put together: sum, count, average …"""
+    name: NotRequired[str]
+    """What the pivot table calls it, like "Sum of sales"."""
+
+
+@_shape
+class PivotTableContent(TypedDict):
+    """A pivot table: its fields and, where known, what it shows."""
+
+    row_fields: list[str]
+    column_fields: list[str]
+    values: list[PivotValue]
+    filter_fields: NotRequired[list[str]]
+    title: NotRequired[str]
+    source: NotRequired[str]
+    """Where the data comes from, like `Sales!A1:F900`."""
+    headers: NotRequired[list[Cell]]
+    rows: NotRequired[list[list[Cell]]]
+
+
+# Pictures
+
+
+@_shape
+class ChartSeries(TypedDict):
+    """One series of a chart."""
+
+    name: str
+    values: list[int | float | None]
+    categories: NotRequired[list[Cell]]
+    """The labels, or the x values, of `values`."""
+    chart_type: NotRequired[str]
+    """Where a combined chart draws this series differently."""
+
+
+@_shape
+class ChartContent(TypedDict):
+    """A chart of data."""
+
+    chart_type: str
+    """bar, line, pie, scatter …"""
+    title: str
+    """Empty where the chart has none."""
+    data_summary: str
+    """What the data says, in a sentence."""
+    series: NotRequired[list[ChartSeries]]
+    x_title: NotRequired[str]
+    y_title: NotRequired[str]
+    source: NotRequired[str]
+    """Where the data comes from, like `Sales!A1:B5`."""
+
+
+@_shape
+class DiagramNode(TypedDict):
+    """A box of a diagram."""
+
+    id: str
+    text: str
+    parent: NotRequired[str]
+    """The id of the node that contains this one."""
+
+
+@_shape
+class DiagramEdge(TypedDict):
+    """A connection between two nodes, by their ids."""
+
+    source: str
+    target: str
+    text: NotRequired[str]
+
+
+@_shape
+class DiagramContent(TypedDict, total=False):
+    """A flow chart, an organization chart, an architecture drawing."""
+
+    diagram_type: str
+    title: str
+    description: str
+    nodes: list[DiagramNode]
+    edges: list[DiagramEdge]
+    source: str
+    """The text it is drawn from, like Mermaid."""
+    language: str
+    """The language of `source`."""
+
+
+@_shape
+class ImageContent(TypedDict, total=False):
+    """An embedded or linked picture."""
+
+    alt: str
+    url: str
+    description: str
+    """What it shows, where somebody or something has said so."""
+    text: str
+    """The text recognized in it."""
+    mime_type: str
+    width: _Count
+    """Pixels."""
+    height: _Count
+    """Pixels."""
+
+
+# Data
+
+
+@_shape
+class FormulaContent(TypedDict):
+    """A formula of a sheet or of mathematics."""
+
+    expression: str
+    value: NotRequired[Cell]
+    """What it gave when the file was saved."""
+    location: NotRequired[str]
+    """The cell it stands in, like `B5`."""
+    notation: NotRequired[str]
+    """excel, latex, mathml …"""
+
+
+@_shape
+class LinkContent(TypedDict):
+    """A link or a cross reference."""
+
+    text: str
+    url: str
+    title: NotRequired[str]
+
+
+@_shape
+class AnnotationReply(TypedDict):
+    """An answer to a comment."""
+
+    text: str
+    author: NotRequired[str]
+    created: NotRequired[str]
+
+
+@_shape
+class AnnotationContent(TypedDict):
+    """A comment, a note, a footnote, a marked passage."""
+
+    text: str
+    annotation_type: NotRequired[str]
+    """comment, footnote, endnote, highlight …"""
+    author: NotRequired[str]
+    created: NotRequired[str]
+    """ISO 8601."""
+    target: NotRequired[str]
+    """What it is about: a passage, a cell or an element id."""
+    replies: NotRequired[list[AnnotationReply]]
+
+
+# Layout
+
+
+@_shape
+class HeaderContent(TypedDict):
+    """A page header."""
+
+    text: str
+
+
+@_shape
+class FooterContent(TypedDict):
+    """A page footer."""
+
+    text: str
+
+
+@_shape
+class SeparatorContent(TypedDict, total=False):
+    """A rule, a page or section break."""
+
+    separator_type: str
+    """line, page_break, section_break …"""
+
+
+# Media
+
+
+@_shape
+class AudioContent(TypedDict, total=False):
+    """Embedded or linked sound."""
+
+    title: str
+    url: str
+    description: str
+    mime_type: str
+    duration: Annotated[float, Field(ge=0)]
+    """Seconds."""
+    transcript: str
+
+
+@_shape
+class VideoContent(AudioContent, total=False):
+    """Embedded or linked moving pictures."""
+
+    width: _Count
+    """Pixels."""
+    height: _Count
+    """Pixels."""
+
+
+# Interaction
+
+
+@_shape
+class FormField(TypedDict):
+    """One field of a form."""
+
+    name: str
+    field_type: str
+    """text, checkbox, radio, choice, button, signature, date …"""
+    label: NotRequired[str]
+    value: NotRequired[Cell | list[Cell]]
+    """A list where several options are chosen."""
+    options: NotRequired[list[str]]
+    required: NotRequired[bool]
+    read_only: NotRequired[bool]
+
+
+@_shape
+class FormContent(TypedDict):
+    """A form to fill in."""
+
+    fields: list[FormField]
+    title: NotRequired[str]
+    action: NotRequired[str]
+    """Where it is sent."""
+
+
+@_shape
+class WidgetContent(TypedDict):
+    """A control of its own: a slicer, a content control, an embedded object."""
+
+    widget_type: str
+    name: NotRequired[str]
+    label: NotRequired[str]
+    value: NotRequired[Cell | list[Cell]]
+    description: NotRequired[str]
+
+
+SHAPES: Final[Mapping[ElementCategory, type]] = {
+    "text": TextContent,
+    "heading": HeadingContent,
+    "list": ListContent,
+    "code": CodeContent,
+    "table": TableContent,
+    "pivot_table": PivotTableContent,
+    "chart": ChartContent,
+    "diagram": DiagramContent,
+    "image": ImageContent,
+    "formula": FormulaContent,
+    "link": LinkContent,
+    "annotation": AnnotationContent,
+    "header": HeaderContent,
+    "footer": FooterContent,
+    "separator": SeparatorContent,
+    "audio": AudioContent,
+    "video": VideoContent,
+    "form": FormContent,
+    "widget": WidgetContent,
+}
+"""The content shape of every category."""
+
+
+def validate_content(category: str, content: object) -> dict[str, Any]:
+    """Return `content` when it has the shape of `category`.
+
+    Raises:
+        BadRequest: It has not, or there is no such category; the message names the places to mend.
+    """
+    try:
+        valid = _adapter(category).validate_python(content)
+    except ValidationError as error:
+        problems = _problems(error)
+        raise BadRequest(
+            f"The content of this {category} element is not valid: {'; '.join(problems)}",
+            details={"category": category, "problems": problems},
+        ) from error
+    return cast("dict[str, Any]", valid)
+
+
+@cache
+def _adapter(category: str) -> TypeAdapter[Any]:
+    shape = SHAPES.get(cast("ElementCategory", category))
+    if shape is None:
+        raise BadRequest(f"There is no element category {category!r}; the categories are {', '.join(CATEGORIES)}")
+    return TypeAdapter(shape)
+
+
+def _problems(error: ValidationError) -> list[str]:
+    # A value that fits no branch of a union fails once a branch: tell the place once, with all that would have done.
+    places: dict[str, list[str]] = {}
+    for problem in error.errors(include_url=False, include_input=False, include_context=False):
+        path = [str(part) for part in problem["loc"] if not _is_branch(part)]
+        messages = places.setdefault(".".join(path) or "content", [])
+        if problem["msg"] not in messages:
+            messages.append(problem["msg"])
+    told = [f"{place}: {', or '.join(messages)}" for place, messages in places.items()]
+    return told if len(told) <= _MAX_PROBLEMS else [*told[:_MAX_PROBLEMS], f"and {len(told) - _MAX_PROBLEMS} more"]
+
+
+def _is_branch(part: str | int) -> bool:
+    return isinstance(part, str) and (part in _BRANCHES or part.startswith("list["))
