@@ -1,0 +1,6 @@
+"""The Finder: the documents of all MCP servers as one catalogue."""
+
+from a2c_smcp.computer.finder.catalogue import Catalogue
+from a2c_smcp.computer.finder.organize import organize_finder
+
+__all__ = ["Catalogue", "organize_finder"]

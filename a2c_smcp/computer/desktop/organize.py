@@ -1,0 +1,132 @@
+"""From the windows of all MCP servers to the desktop an Agent reads. Pure: windows in, rendered windows out."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.errors import InvalidWindowUri
+from a2c_smcp.types import SERVER_NAME, Desktop
+from a2c_smcp.uris.window import parse_window_uri
+
+logger = logging.getLogger(__name__)
+
+_YES: Final = frozenset({"true", "1", "yes", "on"})
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A `window://` resource of an MCP server and what reading it gave, both in the JSON form of MCP.
+
+    Attributes:
+        contents: Items of `{"uri", "mimeType", "text"}` or `{"uri", "mimeType", "blob"}`.
+        annotations: The resource's `annotations`; only `priority` counts here.
+        meta: The resource's `_meta`; only `fullscreen` counts here.
+    """
+
+    server: SERVER_NAME
+    uri: str
+    contents: Sequence[Mapping[str, Any]]
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pane:
+    """A window that can be shown.
+
+    `priority` is from 0 to 1 wherever it was written: 29 / 100 and 0.29 are the same number, 0.29 * 100 and 29 are not.
+    """
+
+    server: SERVER_NAME
+    uri: str
+    texts: Sequence[str]
+    priority: float
+    fullscreen: bool
+
+
+def organize_desktop(
+    windows: Iterable[Window],
+    size: int | None = None,
+    history: History | None = None,
+    window: str | None = None,
+) -> list[Desktop]:
+    """Return the windows worth showing, rendered, the most relevant first.
+
+    Args:
+        windows: In resource order, which settles ties and which fullscreen window of a server is the first.
+        size: How many windows at most, over all servers; None is all, zero or less is none.
+        history: Tool calls, oldest first.
+        window: Show only the window of exactly this URI.
+    """
+    if size is not None and size <= 0:
+        return []
+    if window is not None:
+        windows = [candidate for candidate in windows if candidate.uri == window]
+    groups = _group_by_server(windows)
+    shown = [pane for server in order_servers(groups, history) for pane in _arrange(groups[server])]
+    return [_render(pane) for pane in shown[:size]]
+
+
+def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]]:
+    groups: dict[SERVER_NAME, list[_Pane]] = {}
+    for window in windows:
+        pane = _pane_of(window)
+        if pane is not None:
+            groups.setdefault(pane.server, []).append(pane)
+    return groups
+
+
+def _pane_of(window: Window) -> _Pane | None:
+    try:
+        uri = parse_window_uri(window.uri)
+    except InvalidWindowUri:
+        return None
+    texts = _texts_of(window)
+    if not texts:
+        return None
+    if uri.query_params:
+        priority, fullscreen = (uri.priority or 0) / 100, bool(uri.fullscreen)
+    else:
+        priority, fullscreen = _annotated_priority(window.annotations), _annotated_fullscreen(window.meta)
+    return _Pane(window.server, window.uri, texts, priority, fullscreen)
+
+
+def _texts_of(window: Window) -> list[str]:
+    # Contents come from foreign servers: whatever is not of the form MCP gives it is passed over.
+    items: object = window.contents
+    if not isinstance(items, list | tuple):
+        return []
+    items = [item for item in items if isinstance(item, Mapping)]
+    texts = [item["text"] for item in items if isinstance(item.get("text"), str)]
+    if any("blob" in item for item in items):
+        logger.warning(
+            "Binary contents of %s cannot be shown on the desktop", window.uri, extra={"server": window.server}
+        )
+    return texts
+
+
+def _annotated_priority(annotations: object) -> float:
+    value = annotations.get("priority") if isinstance(annotations, Mapping) else None
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return value
+    return 0
+
+
+def _annotated_fullscreen(meta: object) -> bool:
+    value = meta.get("fullscreen") if isinstance(meta, Mapping) else None
+    return value is True or (isinstance(value, str) and value.lower() in _YES)
+
+
+def _arrange(panes: list[_Pane]) -> list[_Pane]:
+    for pane in panes:
+        if pane.fullscreen:
+            return [pane]
+    return sorted(panes, key=lambda pane: pane.priority, reverse=True)  # stable: ties keep resource order
+
+
+def _render(pane: _Pane) -> Desktop:
+    if not any(pane.texts):
+        return pane.uri
+    return "\n\n".join((pane.uri, *pane.texts))

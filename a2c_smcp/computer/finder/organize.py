@@ -1,0 +1,105 @@
+"""From the documents of all MCP servers to the page an Agent asked for. Pure: documents in, page out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from a2c_smcp.computer.finder.catalogue import (
+    BORDER,
+    Catalogue,
+    fold,
+    group_by_server,
+    is_entry,
+    matching,
+    newest_first,
+)
+from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.errors import BadRequest
+from a2c_smcp.smcp import DPEDocumentSummary
+from a2c_smcp.types import SERVER_NAME
+
+_Found: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
+
+
+def organize_finder(  # noqa: PLR0917 - the signature is the contract's
+    documents: Catalogue | Iterable[DPEDocumentSummary],
+    keywords: Iterable[str] | None = None,
+    file_type: str | None = None,
+    history: History | None = None,
+    offset: int = 0,
+    limit: int = 20,
+) -> tuple[list[DPEDocumentSummary], int]:
+    """Return one page of the documents that pass the filters, and how many pass in all.
+
+    The documents are the ones given, neither copied nor changed.
+
+    Args:
+        documents: Prepare a `Catalogue` where the same documents are organized more than once.
+        keywords: At least one is part of the title, the keywords or the summary, in any case. Blank ones do not
+            count; when no other is given, every document passes.
+        file_type: The exact type; None or empty is any.
+        history: Tool calls, oldest first.
+
+    Raises:
+        BadRequest: `offset` or `limit` is no number of 0 or more, or `keywords` no list of strings.
+    """
+    _check_count("offset", offset)
+    _check_count("limit", limit)
+    needles = _needles(keywords)
+    if isinstance(documents, Catalogue):
+        found = _search_catalogue(documents, needles, file_type)
+    else:
+        found = _search_list(documents, needles, file_type)
+    total = sum(map(len, found.values()))
+    servers = order_servers((server for server, hits in found.items() if hits), history)
+    return _slice([found[server] for server in servers], offset, limit), total
+
+
+def _check_count(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadRequest(f"{name} must be a whole number of 0 or more", details={"argument": name})
+
+
+def _needles(keywords: object) -> Sequence[str] | None:
+    """Return what to look for, folded; None is everything, an empty sequence nothing."""
+    if keywords is None:
+        return None
+    # A lone string is a list of letters to Python, and would find nearly everything.
+    words = None if isinstance(keywords, str) or not isinstance(keywords, Iterable) else list(keywords)
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise BadRequest("keywords must be a list of strings", details={"argument": "keywords"})
+    needles = dict.fromkeys(word.casefold() for word in words if word.strip())
+    if not needles:
+        return None
+    return [needle for needle in needles if BORDER not in needle]
+
+
+def _search_catalogue(catalogue: Catalogue, needles: Sequence[str] | None, file_type: str | None) -> _Found:
+    found = {}
+    for server, shelf in catalogue.shelves.items():
+        hits = shelf.documents if needles is None else matching(shelf.documents, shelf.texts, needles)
+        found[server] = _of_type(hits, file_type)
+    return found
+
+
+def _search_list(documents: Iterable[Any], needles: Sequence[str] | None, file_type: str | None) -> _Found:
+    # The order of the filters makes no difference to the result. Parsing URIs and dates costs most: it comes last.
+    hits: Sequence[Any] = [document for document in documents if isinstance(document, dict)]
+    if needles is not None:
+        hits = matching(hits, map(fold, hits), needles)
+    groups = group_by_server(filter(is_entry, _of_type(hits, file_type)))
+    return {server: newest_first(group) for server, group in groups.items()}
+
+
+def _of_type(documents: Sequence[DPEDocumentSummary], file_type: str | None) -> Sequence[DPEDocumentSummary]:
+    if not file_type:
+        return documents
+    return [document for document in documents if document.get("file_type") == file_type]
+
+
+def _slice(groups: Iterable[Sequence[DPEDocumentSummary]], offset: int, limit: int) -> list[DPEDocumentSummary]:
+    # Group by group: putting them all together would cost more than a first page is worth.
+    page: list[DPEDocumentSummary] = []
+    for documents in groups:
+        page += documents[offset : offset + limit - len(page)]
+        offset = max(offset - len(documents), 0)
+    return page
