@@ -1,27 +1,22 @@
-"""The `content` of an element: one shape for each of the 19 categories, and its validation.
+"""The `content` of an element: one shape for each of the 19 categories.
 
 A shape is a TypedDict, so that content is plain JSON everywhere. Keys that a shape does not name are kept, not refused:
 a newer author may say more. Types are strict: a heading of level `"1"` and a date object in a cell are mistakes.
 """
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
+from typing import Annotated, Final, NotRequired, TypeAlias
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from a2c_smcp.errors import BadRequest
-from a2c_smcp.types import CATEGORIES, ElementCategory
+from a2c_smcp.types import ElementCategory
 
 Cell: TypeAlias = str | int | float | bool | None
 """A value in a table. Dates and durations travel as ISO 8601 strings."""
 
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 _Span: TypeAlias = Annotated[int, Field(ge=1)]
-
-_MAX_PROBLEMS: Final = 10
-_BRANCHES: Final = frozenset({"str", "int", "float", "bool", "none", "ListItem"})
 
 _shape = with_config(ConfigDict(strict=True, extra="allow", allow_inf_nan=False, use_attribute_docstrings=True))
 
@@ -374,44 +369,3 @@ SHAPES: Final[Mapping[ElementCategory, type]] = {
     "widget": WidgetContent,
 }
 """The content shape of every category."""
-
-
-def validate_content(category: str, content: object) -> dict[str, Any]:
-    """Return `content` when it has the shape of `category`.
-
-    Raises:
-        BadRequest: It has not, or there is no such category; the message names the places to mend.
-    """
-    try:
-        valid = _adapter(category).validate_python(content)
-    except ValidationError as error:
-        problems = _problems(error)
-        raise BadRequest(
-            f"The content of this {category} element is not valid: {'; '.join(problems)}",
-            details={"category": category, "problems": problems},
-        ) from error
-    return cast("dict[str, Any]", valid)
-
-
-@cache
-def _adapter(category: str) -> TypeAdapter[Any]:
-    shape = SHAPES.get(cast("ElementCategory", category))
-    if shape is None:
-        raise BadRequest(f"There is no element category {category!r}; the categories are {', '.join(CATEGORIES)}")
-    return TypeAdapter(shape)
-
-
-def _problems(error: ValidationError) -> list[str]:
-    # A value that fits no branch of a union fails once a branch: tell the place once, with all that would have done.
-    places: dict[str, list[str]] = {}
-    for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        path = [str(part) for part in problem["loc"] if not _is_branch(part)]
-        messages = places.setdefault(".".join(path) or "content", [])
-        if problem["msg"] not in messages:
-            messages.append(problem["msg"])
-    told = [f"{place}: {', or '.join(messages)}" for place, messages in places.items()]
-    return told if len(told) <= _MAX_PROBLEMS else [*told[:_MAX_PROBLEMS], f"and {len(told) - _MAX_PROBLEMS} more"]
-
-
-def _is_branch(part: str | int) -> bool:
-    return isinstance(part, str) and (part in _BRANCHES or part.startswith("list["))
