@@ -1,0 +1,1 @@
+"""The URI modules under the names that the contract gives them."""
