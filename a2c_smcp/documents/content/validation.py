@@ -47,7 +47,7 @@ def _problems(error: ValidationError) -> list[str]:
     # A value that fits no branch of a union fails once a branch: tell the place once, with all that would have done.
     places: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=False):
-        if problem["type"] == "recursion_loop":
+        if problem["type"].startswith("recursion"):
             return ["content: nested too deeply"]
         path = [str(part) for part in problem["loc"] if not _is_branch(part)]
         messages = places.setdefault(".".join(path) or "content", [])
