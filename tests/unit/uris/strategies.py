@@ -65,8 +65,8 @@ parsed_window_uris = st.builds(
 _PIECES = [
     "dpe", "window", "DPE", ":", "//", "://", "/", "?", "#", "&", "=", "%", "%2F", "%zz", "%e4%b8", "%ff", "+", ",",
     "@", "[", "]", "[::1]", " ", "\t", "\n", "\0", "\x85", "\u2028", "\u3000", "\ud800", "\udfff", "年", "ſ", "İ", "٣",
-    "0", "7", "101", "pages", "elements", "format", "json", "depth", "offset", "limit", "categories", "table", "priority",
-    "fullscreen", "yes",
+    "0", "7", "101", "pages", "elements", "format", "json", "depth", "offset", "limit", "categories", "table",
+    "priority", "fullscreen", "yes",
 ]  # fmt: skip
 _pieces = st.sampled_from(_PIECES)
 texts = st.one_of(
