@@ -50,8 +50,7 @@ def organize_finder(  # noqa: PLR0917 - the signature is the contract's
     else:
         found = _search_list(documents, needles, file_type)
     total = sum(map(len, found.values()))
-    servers = order_servers((server for server, hits in found.items() if hits), history)
-    return _slice([found[server] for server in servers], offset, limit), total
+    return _slice([found[server] for server in order_servers(found, history)], offset, limit), total
 
 
 def _check_count(name: str, value: object) -> None:
