@@ -186,7 +186,7 @@ def _parse_carefully(raw: str) -> ParsedDPEUri:
         place = _place(doc_ref, segments[1:])
         params = _DPE.query(query)
         if syntax.may_grow_too_long(raw):
-            _DPE.join(host, segments, params)
+            _DPE.join(host, [*segments[:1], *place], params)
     except Breach as breach:
         raise _DPE.error_of(breach, raw) from None
     return ParsedDPEUri(_DPE.name, host, doc_ref, "/".join(place) or None, params)
