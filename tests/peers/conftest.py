@@ -1,0 +1,129 @@
+"""The server under test and the peers that talk through it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from tests.peers.environments import UnavailableError
+from tests.peers.peer import Peer, Role, command_of
+
+IMPLEMENTATIONS = ("a2c-smcp-0.1.6", "a2c-smcp-0.4.2", "socket.io-client")
+PAIRS = [(agent, computer) for agent in IMPLEMENTATIONS for computer in IMPLEMENTATIONS]
+# Those with a real MCP server behind the Computer, or with an SDK that reacts by itself behind the Agent.
+SDK_COMPUTERS = [pair for pair in PAIRS if pair[1] != "socket.io-client"]
+SDK_AGENTS = [pair for pair in PAIRS if pair[0] != "socket.io-client"]
+LATEST = [("a2c-smcp-0.4.2", "a2c-smcp-0.4.2")]
+# How each implementation sends its key unless told otherwise.
+CREDENTIALS = {"a2c-smcp-0.1.6": "access_token", "a2c-smcp-0.4.2": "token", "socket.io-client": "x-api-key"}
+
+
+@pytest.fixture(scope="session")
+def server_url() -> str:
+    url = os.environ.get("A2C_PEER_SERVER_URL")
+    if not url:
+        pytest.skip("A2C_PEER_SERVER_URL names no server")
+    return url
+
+
+@pytest.fixture(scope="session")
+def api_key() -> str | None:
+    """The key that the server wants, if it wants one."""
+    return os.environ.get("A2C_PEER_API_KEY")
+
+
+def credentials(form: str, key: str | None) -> dict[str, Any]:
+    """Return the arguments of `connect` that carry `key` in one of the three forms."""
+    if key is None:
+        return {"headers": {}, "auth": {}}
+    if form == "token":
+        return {"headers": {}, "auth": {"token": key}}
+    return {"headers": {form: key}, "auth": {}}
+
+
+class Pool:
+    """Running peers. A process is costly to start and cheap to connect again, so tests share them in turn."""
+
+    def __init__(self) -> None:
+        self._peers: dict[tuple[str, Role, int], Peer] = {}
+
+    async def take(self, implementation: str, role: Role, *, copy: int = 0) -> Peer:
+        """Return a peer that is not connected and has heard nothing."""
+        identity = (implementation, role, copy)
+        if identity not in self._peers:
+            try:
+                command = await asyncio.to_thread(command_of, implementation, role)
+            except UnavailableError as error:
+                pytest.skip(str(error))
+            self._peers[identity] = await Peer.start(command)
+        peer = self._peers[identity]
+        await peer.ask("close")
+        peer.heard()
+        return peer
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(peer.stop() for peer in self._peers.values()))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def pool() -> AsyncIterator[Pool]:
+    running = Pool()
+    try:
+        yield running
+    finally:
+        await running.stop()
+
+
+def pair_id(pair: tuple[str, str]) -> str:
+    return "agent {} computer {}".format(*pair)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An Agent and a Computer, connected to the server under test and in no office yet."""
+
+    agent: Peer
+    computer: Peer
+    agent_sdk: str
+    computer_sdk: str
+    office: str = field(default_factory=lambda: f"office-{uuid4().hex}")
+    agent_name: str = field(default_factory=lambda: f"agent-{uuid4().hex[:8]}")
+    computer_name: str = field(default_factory=lambda: f"computer-{uuid4().hex[:8]}")
+
+    async def connect(self, url: str, key: str | None) -> None:
+        to_agent = credentials(CREDENTIALS[self.agent_sdk], key)
+        to_computer = credentials(CREDENTIALS[self.computer_sdk], key)
+        await asyncio.gather(
+            self.agent.ask("connect", url=url, name=self.agent_name, office=self.office, **to_agent),
+            self.computer.ask("connect", url=url, name=self.computer_name, **to_computer),
+        )
+
+    async def meet(self) -> None:
+        """Seat both. The SDK's Agent asks for no ack, so its coming is known when the Computer hears of it."""
+        await self.computer.ask("join", office=self.office)
+        await self.agent.ask("join", office=self.office)
+        await self.computer.next_event("notify:enter_office")
+
+    async def tool(self, name: str) -> str:
+        """Return the name by which the Computer lists its tool `name`: 0.4 puts the MCP server's before it."""
+        listed = await self.agent.ask("get_tools", computer=self.computer_name)
+        return next(str(tool["name"]) for tool in listed if tool["name"].rpartition("__")[2] == name)
+
+
+@pytest_asyncio.fixture(
+    loop_scope="session",
+    params=PAIRS,
+    ids=pair_id,
+)
+async def pair(request: pytest.FixtureRequest, pool: Pool, server_url: str, api_key: str | None) -> AsyncIterator[Pair]:
+    agent, computer = request.param
+    peers = Pair(await pool.take(agent, "agent"), await pool.take(computer, "computer"), agent, computer)
+    await peers.connect(server_url, api_key)
+    yield peers
+    await peers.agent.ask("close")
+    await peers.computer.ask("close")
