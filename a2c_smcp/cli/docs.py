@@ -1,0 +1,81 @@
+"""`a2c docs`: a folder of files as a tree of documents, pages and elements."""
+
+import json
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any, Final
+
+from a2c_smcp.cli.browser import Browser
+from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.parsing import positive
+from a2c_smcp.cli.terminal import Terminal, printable
+from a2c_smcp.cli.tree import DEPTHS, tree_lines, tree_of
+from a2c_smcp.documents.library import DEFAULT_HOST, Library
+
+_TEXTS: Final = {"text/markdown": "content_markdown", "text/plain": "content_text"}
+
+
+def run(_: Context, arguments: Namespace) -> Any:
+    """Return the tree of the folders, or with `--read` what is at that URI."""
+    library = _library(arguments)
+    if arguments.read is None:
+        return tree_of(library, arguments.depth, arguments.limit)
+    reading = library.read(arguments.read, default_format="json" if arguments.json else "markdown")
+    if reading.mime_type == "application/json":
+        return json.loads(reading.text)
+    return {_TEXTS[reading.mime_type]: reading.text, "title": reading.title, "uri": reading.uri}
+
+
+def show(value: Any, arguments: Namespace, terminal: Terminal) -> Iterable[str]:
+    """Yield the tree, or the text that was read."""
+    if arguments.read is None:
+        return tree_lines(value, arguments.folder, terminal)
+    text = next((value[key] for key in _TEXTS.values() if key in value), None)
+    if text is None:
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+    return [printable(text) if terminal.tty else text]
+
+
+def browse(context: Context, arguments: Namespace) -> None:
+    """Go on with a person at the terminal, after the tree."""
+    if arguments.read is None:
+        Browser(_library(arguments), context, limit=arguments.limit).run()
+
+
+def _library(arguments: Namespace) -> Library:
+    return Library(arguments.folder, host=arguments.host)
+
+
+COMMAND: Final = Command(
+    name="docs",
+    summary="Show folders of files as documents, pages and elements.",
+    help=(
+        "Prints a tree with the dpe:// URI to open each branch. In a terminal it then asks what to open: a number or a "
+        "URI opens, u goes up, /word searches, ? helps, q quits. Markdown, CSV, TSV and text files are read; "
+        "a file that cannot be read is listed with the reason."
+    ),
+    arguments=(
+        Argument("folder", "A folder to look in, or a single file.", many=True, completes="directory"),
+        Argument(
+            "--read", "Print what is at this dpe:// URI instead; Markdown unless ?format= or --json.", metavar="URI"
+        ),
+        Argument("--depth", "How far the tree goes.", choices=DEPTHS, default=DEPTHS[-1]),
+        Argument("--limit", "The most branches to show at each level.", metavar="N", convert=positive, default=20),
+        Argument("--host", "The host of the URIs.", default=DEFAULT_HOST),
+    ),
+    handler=run,
+    show=show,
+    interact=browse,
+    examples=(
+        "a2c docs examples/documents",
+        "a2c docs examples/documents --depth pages --json",
+        "a2c docs examples/documents --read 'dpe://a2c.docs/glossary.txt/pages/0'",
+    ),
+    extra="documents",
+    hints={
+        4201: "`a2c docs FOLDER --depth documents` lists the documents and their URIs",
+        4202: "read the document's URI with ?depth=pages for its pages",
+        4203: "read the page for the ids of its elements",
+        4204: "a URI looks like dpe://HOST/DOCUMENT, .../pages/0 or .../elements/tbl-001",
+    },
+)

@@ -1,0 +1,11 @@
+"""The commands that `a2c` knows. A new noun is one file beside this one and one row here."""
+
+from typing import Final
+
+from a2c_smcp.cli import completion, docs
+from a2c_smcp.cli.command import Command
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    docs.COMMAND,
+    completion.COMMAND,
+)

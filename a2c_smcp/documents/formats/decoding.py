@@ -1,0 +1,99 @@
+"""From bytes of unknown encoding to text. Bytes that are no text are refused with a word on what they look like."""
+
+import codecs
+import re
+from pathlib import Path
+from typing import Final
+
+from a2c_smcp.errors import DocumentError
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SIGNATURES: Final = (
+    (b"%PDF-", "a PDF"),
+    (b"PK\x03\x04", "a ZIP archive or an Office document"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x7fELF", "a program"),
+)
+_SAMPLE_BYTES: Final = 64 << 10
+_ASCII: Final = bytes(range(128))
+_CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
+_MAX_CONTROL_SHARE: Final = 0.005
+_MIN_COMMON_SHARE: Final = 0.8
+
+
+def read_text(path: Path, limit: int) -> str:
+    """Return the text of a file, line ends as `\\n`.
+
+    Raises:
+        DocumentError: It is larger than `limit` bytes, or is no text.
+    """
+    with path.open("rb") as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise DocumentError(f"larger than the {limit >> 20} MiB that are read of this file type")
+    text = data.decode(detect_encoding(data))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a file of any size, judged by its head, or by its first part that is not ASCII.
+
+    Raises:
+        DocumentError: It is no text.
+    """
+    with path.open("rb") as file:
+        head = sample = file.read(_SAMPLE_BYTES)
+        while sample.isascii() and (more := file.read(_SAMPLE_BYTES)):
+            sample = more
+        complete = not file.read(1)
+    if sample is head or any(head.startswith(mark) for mark, _ in _BOMS):
+        return detect_encoding(head, complete=complete and sample is head)
+    detect_encoding(head, complete=False)
+    return detect_encoding(sample.lstrip(_ASCII), complete=complete)
+
+
+def detect_encoding(data: bytes, *, complete: bool = True) -> str:
+    """Return the encoding that `data` is written in: a Unicode mark, UTF-8, GB 18030 (Chinese) or Windows-1252.
+
+    `complete` is false for the head of a file, which may end inside a character.
+
+    Raises:
+        DocumentError: The bytes are no text.
+    """
+    for signature, kind in _SIGNATURES:
+        if data.startswith(signature):
+            raise DocumentError(f"not text: it looks like {kind}")
+    marked = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), None)
+    candidates = (marked,) if marked else ("utf-8", "gb18030", "cp1252")
+    for encoding in candidates:
+        text = _decode(data, encoding, complete=complete)
+        if text is None or (encoding == "gb18030" and not _is_common_chinese(text)):
+            continue
+        if "\0" in text or len(_CONTROL.findall(text)) > len(text) * _MAX_CONTROL_SHARE:
+            raise DocumentError("not text: it holds binary data")
+        return encoding
+    raise DocumentError("not text in UTF-8, UTF-16, GB 18030 or Windows-1252")
+
+
+def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(data, complete)
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_common_chinese(text: str) -> bool:
+    # Accented Western text often decodes as rare Chinese characters; real Chinese text uses those of GB 2312.
+    foreign = [character for character in text if not character.isascii()]
+    common = "".join(foreign).encode("gb2312", "ignore").decode("gb2312")
+    return len(common) >= len(foreign) * _MIN_COMMON_SHARE
