@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from a2c_smcp.errors import BadRequest, SMCPError, WireForm, to_wire
+from a2c_smcp.errors import BadRequest, Forbidden, SMCPError, WireForm, from_wire, to_wire
 from a2c_smcp.messages import (
     MAX_NAME,
     AgentCallData,
@@ -157,6 +157,8 @@ __all__ = [
     "error_ack",
     "parse_reply",
     "parse_request",
+    "refusal",
+    "refusal_error",
 ]
 
 SMCP_NAMESPACE: Final = "/smcp"
@@ -281,6 +283,20 @@ def error_ack(event: str, error: SMCPError, req_id: str | None = None) -> dict[s
     elif event.startswith("client:"):
         form = "flat"
     return to_wire(error, req_id, form=form)
+
+
+def refusal(error: SMCPError) -> str:
+    """The second ack argument of a refused join or leave: the code, then why."""
+    return f"{error.code}: {to_wire(error)['error']['message']}"
+
+
+def refusal_error(why: object) -> SMCPError:
+    """The error behind a refused join or leave; a reason without a code (an older server's) is `Forbidden`."""
+    text = why if isinstance(why, str) else "The server refused without a reason"
+    code, _, message = text.partition(": ")
+    if code.isascii() and code.isdigit() and len(code) <= 4 and message:
+        return from_wire({"error": {"code": int(code), "message": message}})
+    return Forbidden(text)
 
 
 def _request_type(event: str) -> Any:

@@ -17,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 PAIRS = {
+    "a2c_smcp/server/registry/memory.py": "a2c_smcp/server/registry/sync_memory.py",
+    "a2c_smcp/server/namespace.py": "a2c_smcp/server/sync_namespace.py",
     "tests/unit/tools/relay_source.py": "tests/unit/tools/sync_relay_source.py",
     "tests/unit/tools/test_relay_source.py": "tests/unit/tools/test_sync_relay_source.py",
 }
@@ -25,8 +27,8 @@ RENAMES = {
     "AsyncGenerator": "Generator",
     "AsyncIterable": "Iterable",
     "AsyncIterator": "Iterator",
-    "AsyncNamespace": "Namespace",
-    "Awaitable": "Value",
+    "MemoryRegistry": "SyncMemoryRegistry",
+    "Registry": "SyncRegistry",
     "SMCPNamespace": "SyncSMCPNamespace",
     "StopAsyncIteration": "StopIteration",
     "__aenter__": "__enter__",
@@ -39,7 +41,9 @@ RENAMES = {
     "aiter": "iter",
     "anext": "next",
     "asynccontextmanager": "contextmanager",
+    "memory": "sync_memory",
     "relay_source": "sync_relay_source",
+    "shell": "sync_shell",
 }
 HEADER = "# Generated from {source} by tools/gen_sync.py. Edit the source, not this file.\n"
 

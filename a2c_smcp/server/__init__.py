@@ -1,0 +1,1 @@
+"""The Server: offices, routing and broadcast over Socket.IO."""

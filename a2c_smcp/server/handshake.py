@@ -1,0 +1,36 @@
+"""What a connection says of itself before it has joined: address, headers, version. Pure."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+_VERSION = re.compile(r"[\w.+-]{1,32}")
+
+
+def address_of(environ: Mapping[str, Any]) -> str:
+    """The network address of the peer, or an empty string where there is none (a Unix socket)."""
+    scope = environ.get("asgi.scope")
+    if scope is not None:
+        client = scope.get("client")
+        return str(client[0]) if client else ""
+    return str(environ.get("REMOTE_ADDR", ""))
+
+
+def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
+    """The request's headers, names in lower case; one given twice is joined by commas."""
+    found: dict[str, str] = {}
+    scope = environ.get("asgi.scope")
+    if scope is not None:
+        pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope.get("headers", ())]
+    else:
+        pairs = [(key[5:].lower().replace("_", "-"), str(environ[key])) for key in environ if key.startswith("HTTP_")]
+    for name, value in pairs:
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def version_of(environ: Mapping[str, Any]) -> str | None:
+    """The protocol version that a newer client names in its URL (`?a2c_version=`)."""
+    versions = parse_qs(str(environ.get("QUERY_STRING", ""))).get("a2c_version", [])
+    return versions[0] if versions and _VERSION.fullmatch(versions[0]) else None

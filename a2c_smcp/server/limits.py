@@ -1,0 +1,71 @@
+"""How much one client may ask of the Server. Pure: the clock is handed in."""
+
+from dataclasses import dataclass
+
+from a2c_smcp.errors import RateLimited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The operator's settings; a rate or number of 0 means no limit.
+
+    Attributes:
+        message_bytes: The largest message passed on. Larger ones are refused with an error and the connection lives;
+            the default is what every released client can receive.
+        frame_bytes: The largest frame read at all; a larger one ends its connection.
+        backlog_bytes: What may wait for a client that reads too slowly before it is disconnected.
+        requests_per_second: Requests of one connection (bursts of twice as many).
+        office_requests_per_second: Requests of all members of one office.
+        in_flight: Requests of one connection that wait for an answer.
+        connections_per_address: Open connections from one network address.
+        joins_per_second: Joins and leaves of one connection (bursts of four times as many).
+        default_timeout: Seconds to wait for a reply to a request that names no time-out.
+        max_timeout: The longest time-out a request may name; longer ones are cut to it.
+        timeout_margin: Seconds granted on top, for the way there and back.
+    """
+
+    message_bytes: int = 4_000_000
+    frame_bytes: int = 32_000_000
+    backlog_bytes: int = 64_000_000
+    requests_per_second: float = 5_000
+    office_requests_per_second: float = 20_000
+    in_flight: int = 4_096
+    connections_per_address: int = 1_024
+    joins_per_second: float = 10
+    default_timeout: float = 30
+    max_timeout: float = 3_600
+    timeout_margin: float = 2
+
+    def timeout(self, asked: float | None) -> float:
+        """Seconds that the Server waits for an answer to a request that asked for `asked`."""
+        wait = self.default_timeout if asked is None else min(asked, self.max_timeout)
+        return wait + self.timeout_margin
+
+
+class Bucket:
+    """A token bucket: `rate` a second, `burst` at once; a rate of 0 lets everything pass."""
+
+    __slots__ = ("_at", "_level", "burst", "rate")
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self.rate = rate
+        self.burst = burst
+        self._level = burst
+        self._at = now
+
+    def take(self, now: float) -> bool:
+        """Take a token if there is one."""
+        if not self.rate:
+            return True
+        level = min(self.burst, self._level + (now - self._at) * self.rate)
+        self._at = now
+        if level < 1:
+            self._level = level
+            return False
+        self._level = level - 1
+        return True
+
+
+def exceeded(what: str, limit: float) -> RateLimited:
+    """The refusal that says which limit was exceeded."""
+    return RateLimited(f"Limit exceeded: {what} ({limit:g})", details={"limit": what, "value": limit})

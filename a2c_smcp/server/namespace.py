@@ -1,0 +1,235 @@
+"""The namespace `/smcp`: what the Server does with each event."""
+
+import logging
+from typing import Any, ClassVar
+
+from socketio.exceptions import ConnectionRefusedError as Refused
+
+from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
+from a2c_smcp.server.auth import AuthenticationProvider, identity_of
+from a2c_smcp.server.handshake import address_of, headers_of, version_of
+from a2c_smcp.server.limits import Limits, exceeded
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Raw, req_id_of, values_of
+from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
+from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
+from a2c_smcp.server.shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, port_for, settle
+from a2c_smcp.server.switchboard import Connection, Switchboard, internal
+from a2c_smcp.smcp import (
+    EVENTS,
+    JOIN_OFFICE_EVENT,
+    LEAVE_OFFICE_EVENT,
+    LEAVE_OFFICE_NOTIFICATION,
+    LIST_ROOM_EVENT,
+    SMCP_NAMESPACE,
+    ListRoomRet,
+    OfficeAck,
+    error_ack,
+    parse_request,
+    refusal,
+)
+
+log = logging.getLogger(__name__)
+
+
+class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
+    """Offices, routing and broadcast, for any python-socketio server.
+
+    Args:
+        auth: Who may connect, and as whom. None lets everybody in: only for a server that others cannot reach.
+        registry: Where seats are kept; by default in this process.
+        limits: What one client may ask for.
+        observer: Who is told of what happens.
+    """
+
+    OFFICE_EVENTS: ClassVar = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
+
+    def __init__(
+        self,
+        auth: AuthenticationProvider | None = None,
+        *,
+        registry: Registry | None = None,
+        limits: Limits | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        super().__init__(SMCP_NAMESPACE)
+        self.auth = auth
+        self.registry: Registry = registry or MemoryRegistry()
+        self.limits = limits or Limits()
+        self.observer = observer or Observer()
+        self.board: Switchboard
+        self.draining = False
+        self._guard = guard()
+        self._gates: dict[str, Any] = {}
+        self._ticker = Ticker(self._tick)
+
+    def _set_server(self, server: Any) -> None:
+        super()._set_server(server)
+        self.board = Switchboard(port_for(server), self.limits, self.observer, clock)
+        if hasattr(server, "switchboard"):
+            server.switchboard = self.board
+
+    def _tick(self) -> None:
+        with self._guard:
+            self.board.tick(clock())
+
+    async def start(self) -> None:
+        """Begin the registry's work; the ready application does so before it takes connections."""
+        await self.registry.start(self.board)
+        self._ticker.start()
+
+    async def stop(self) -> None:
+        """Give up every seat and end."""
+        self._ticker.stop()
+        await self.registry.stop()
+
+    async def trigger_event(self, event: str, *args: Any) -> Any:
+        """Answer one event. Whatever happens, the sender gets an answer."""
+        sid = args[0]
+        # A client can send events of these names too; only the server's own come while it is not connected.
+        if event in ("connect", "disconnect") and not self.server.manager.is_connected(sid, SMCP_NAMESPACE):
+            return await (self._connect(*args) if event == "connect" else self._disconnect(*args))
+        connection = self.board.connections.get(sid)
+        if connection is None:
+            return None
+        payload = args[1] if len(args) == 2 else None
+        try:
+            if event.startswith("client:"):
+                return await self._route(connection, event, payload)
+            with self._guard:
+                self.board.admit(connection, clock())
+            return await self._serve(connection, event, payload)
+        except SMCPError as error:
+            return self._refuse(connection, event, payload, error)
+        except Exception as problem:
+            log.error(
+                "%s failed: %s",
+                event if event in EVENTS else "an event",
+                type(problem).__name__,
+                exc_info=log.isEnabledFor(logging.DEBUG),
+            )
+            return self._refuse(connection, event, payload, internal(event))
+
+    def _refuse(self, connection: Connection, event: str, payload: Any, error: SMCPError) -> Any:
+        req_id = req_id_of(payload)
+        self.observer.refused(event, error, connection, req_id)
+        if event in self.OFFICE_EVENTS:
+            return False, refusal(error)
+        return error_ack(event, error, req_id)
+
+    # Coming and going
+
+    async def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> bool:
+        try:
+            identity = await self._identify(environ, auth)
+            if self.draining:
+                raise Unauthorized("The server is shutting down; connect again in a moment")
+            with self._guard:
+                self.board.connect(sid, identity, address=address_of(environ), version=version_of(environ))
+        except SMCPError as error:
+            self.observer.refused("connect", error, None, None)
+            raise Refused(error.message, {"code": error.code, "message": error.message}) from None
+        self._ticker.start()
+        return True
+
+    async def _identify(self, environ: dict[str, Any], auth: Any) -> Identity:
+        if self.auth is None:
+            return Identity()
+        try:
+            answer = await settle(self.auth.authenticate(self.server, environ, auth, headers_of(environ)))
+        except SMCPError:
+            raise
+        except Exception as problem:  # noqa: BLE001
+            log.error("the authentication provider failed: %s", type(problem).__name__)
+            raise Unauthorized("The credentials could not be checked") from None
+        return identity_of(answer)
+
+    async def _disconnect(self, sid: str, reason: str | None = None) -> None:
+        with self._guard:
+            connection = self.board.disconnect(sid)
+        self._gates.pop(sid, None)
+        if connection is not None:
+            await self._leave(connection, reason or "disconnected")
+
+    async def _leave(self, connection: Connection, why: str) -> Seat | None:
+        with self._guard:
+            seat = self.board.stand_up(connection)
+        if seat is None:
+            return None
+        self.observer.left(seat, why)
+        await self.registry.release(seat)
+        await self._tell(seat, LEAVE_OFFICE_NOTIFICATION, seat.notification())
+        return seat
+
+    async def _tell(self, sender: Seat, event: str, data: Any) -> None:
+        with self._guard:
+            self.board.broadcast(sender.office_id, event, data, sender.sid)
+        await self.registry.broadcast(sender.office_id, event, data, sender.sid)
+
+    # Events for the Server
+
+    async def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
+        request = parse_request(event, payload)
+        row = EVENTS[event]
+        if event == JOIN_OFFICE_EVENT:
+            return await self._join(connection, request)
+        seat = seated(connection.seat)
+        if len(row.senders) != 1 and event != LEAVE_OFFICE_EVENT:
+            raise BadRequest(f"Unknown event {event!r}")  # what only the Server sends
+        if event == LEAVE_OFFICE_EVENT:
+            return await self._depart(connection, request)
+        as_role(seat, next(iter(row.senders)), event)
+        own_name(seat, request)
+        if event == LIST_ROOM_EVENT:
+            own_office(seat, request["office_id"])
+            return await self._list(seat, request["req_id"])
+        await self._tell(seat, row.notification or "", request)
+        return None
+
+    async def _join(self, connection: Connection, request: Any) -> OfficeAck:
+        self._count_join(connection)
+        async with self._gates.setdefault(connection.sid, Gate()):
+            seat = seat_for(
+                request,
+                current=connection.seat,
+                bound=connection.identity,
+                sid=connection.sid,
+                node=self.registry.node,
+                version=connection.version,
+            )
+            if connection.seat is not None and connection.seat.office_id == seat.office_id:
+                return True, None
+            await self.registry.seat(seat)
+            if connection.sid not in self.board.connections:
+                await self.registry.release(seat)  # it went away while it was being seated
+                return False, "disconnected"
+            await self._leave(connection, "moved")
+            with self._guard:
+                self.board.sit(connection, seat)
+        self.observer.joined(seat, connection.address)
+        await self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
+        return True, None
+
+    async def _depart(self, connection: Connection, request: Any) -> OfficeAck:
+        self._count_join(connection)
+        async with self._gates.setdefault(connection.sid, Gate()):
+            own_office(seated(connection.seat), request["office_id"])
+            await self._leave(connection, "left")
+        return True, None
+
+    def _count_join(self, connection: Connection) -> None:
+        if not connection.joins.take(clock()):
+            raise exceeded("joins per second per connection", self.limits.joins_per_second)
+
+    async def _list(self, seat: Seat, req_id: str) -> ListRoomRet:
+        members = await self.registry.members(seat.office_id)
+        return {"sessions": [member.info() for member in members], "req_id": req_id}
+
+    # Events for Computers
+
+    async def _route(self, connection: Connection, event: str, payload: Any) -> Any:
+        slot = Slot()
+        with self._guard:
+            self.board.route(connection.sid, event, payload, slot.put)
+        answer = await slot.get()
+        return values_of(answer) if isinstance(answer, Raw) else answer

@@ -1,0 +1,116 @@
+"""Payloads on their way through: the few fields that routing needs, the rest unparsed. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeAlias
+
+import msgspec
+
+from a2c_smcp.errors import BadRequest
+from a2c_smcp.smcp import MAX_NAME, parse_request
+
+
+class Raw:
+    """JSON text that passes through without being parsed: a payload, or the arguments of an ack."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Raw) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Raw({len(self.text)} characters)"
+
+
+Payload: TypeAlias = Raw | Mapping[str, Any] | Any
+"""`Raw` where the transport hands on text; parsed data where a stock Socket.IO server decoded it."""
+
+_Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """What the Server reads of a `client:*` request."""
+
+    agent: _Name
+    req_id: _Name
+    computer: _Name
+    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
+
+
+class _ReqId(msgspec.Struct, frozen=True, gc=False):
+    req_id: Any = None
+
+
+_head: Final = msgspec.json.Decoder(Head)
+_req_id: Final = msgspec.json.Decoder(_ReqId)
+_arguments: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def head_of(event: str, payload: Payload) -> Head:
+    """Return the routing head; the whole of a raw payload is checked to be well-formed JSON on the way.
+
+    Raises:
+        BadRequest: It is not an object with the fields that routing needs.
+    """
+    try:
+        if type(payload) is Raw:
+            return _head.decode(payload.text)
+        return msgspec.convert(payload, Head)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError) as problem:
+        raise _told(event, payload, problem) from None
+
+
+def _told(event: str, payload: Payload, problem: Exception) -> BadRequest:
+    # The slow way round, for words that name the field.
+    if isinstance(problem, RecursionError):
+        return BadRequest(f"{event}: the payload is nested too deeply")
+    if type(payload) is not Raw:
+        try:
+            parse_request(event if event.startswith("client:") else "client:unknown", payload)
+        except BadRequest as refusal:
+            return refusal
+    words = str(problem)
+    return BadRequest(f"{event}: {words[0].lower()}{words[1:]}" if words else f"{event}: malformed payload")
+
+
+def req_id_of(payload: Payload) -> str | None:
+    """The request id of a payload that may be anything; for answering a bad request."""
+    found: Any = None
+    if type(payload) is Raw:
+        try:
+            found = _req_id.decode(payload.text).req_id
+        except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError):
+            return None
+    elif isinstance(payload, Mapping):
+        found = payload.get("req_id")
+    return found if isinstance(found, str) and 0 < len(found) <= MAX_NAME else None
+
+
+def size_of(payload: Payload) -> int:
+    """The size in bytes of a raw payload; 0 for one that a stock server has parsed (its transport limits it)."""
+    if type(payload) is not Raw:
+        return 0
+    text = payload.text
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def arguments_of(text: str) -> list[msgspec.Raw]:
+    """Split the JSON list of an ack into its arguments, unparsed.
+
+    Raises:
+        ValueError: It is not well-formed.
+    """
+    try:
+        return _arguments.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as problem:
+        raise ValueError(str(problem)) from None
+
+
+def values_of(arguments: Raw) -> tuple[Any, ...]:
+    """The parsed arguments of an ack whose text has been checked."""
+    return tuple(msgspec.json.decode(f"[{arguments.text}]"))

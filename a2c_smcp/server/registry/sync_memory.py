@@ -1,0 +1,87 @@
+# Generated from memory.py by tools/gen_sync.py. Edit the source, not this file.
+"""The registry of offices, and the one that lives in this process."""
+
+import threading
+from typing import Any, Protocol
+
+from a2c_smcp.server.rooms import Office, Seat, admit
+from a2c_smcp.server.switchboard import Switchboard
+
+
+class SyncRegistry(Protocol):
+    """Who sits in which office, across all nodes. Of two that ask for one seat, one gets it.
+
+    Attributes:
+        node: The name of this node.
+    """
+
+    node: str
+
+    def start(self, board: Switchboard) -> None:
+        """Begin to work for the connections of this node."""
+
+    def stop(self) -> None:
+        """Give up every seat of this node and end."""
+
+    def seat(self, seat: Seat) -> None:
+        """Take a seat, atomically.
+
+        Raises:
+            OfficeFull: The office has an Agent.
+            Forbidden: The office has a Computer of that name.
+            InternalError: The registry cannot be reached.
+        """
+
+    def release(self, seat: Seat) -> None:
+        """Free a seat; nothing happens if another connection holds it by now."""
+
+    def members(self, office_id: str) -> list[Seat]:
+        """Everybody in an office, the Agent first, then Computers by name."""
+
+    def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
+        """Tell the members of an office on other nodes, the connection `skip` left out."""
+
+    def problem(self) -> str | None:
+        """Why this node is not ready to serve, or None."""
+
+
+class SyncMemoryRegistry:
+    """The registry of a single node."""
+
+    node = ""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._offices: dict[str, Office] = {}
+
+    def start(self, board: Switchboard) -> None:
+        """Nothing to begin."""
+
+    def stop(self) -> None:
+        """Nothing to end."""
+
+    def seat(self, seat: Seat) -> None:
+        """Take a seat."""
+        with self._lock:
+            admit(self._offices.get(seat.office_id), seat)
+            self._offices.setdefault(seat.office_id, Office()).add(seat)
+
+    def release(self, seat: Seat) -> None:
+        """Free a seat."""
+        with self._lock:
+            office = self._offices.get(seat.office_id)
+            if office is not None and office.remove(seat) and not office:
+                del self._offices[seat.office_id]
+
+    def members(self, office_id: str) -> list[Seat]:
+        """Everybody in an office."""
+        with self._lock:
+            office = self._offices.get(office_id, Office())
+            return [*([office.agent] if office.agent else []), *(office.computers[n] for n in sorted(office.computers))]
+
+    def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
+        """There are no other nodes."""
+
+    def problem(self) -> str | None:
+        """A single node is always ready."""
+        return None

@@ -1,0 +1,172 @@
+"""Who may sit where and who may reach whom. Pure decisions: no sockets, no awaits, no clocks."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from a2c_smcp.errors import CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
+from a2c_smcp.smcp import EnterOfficeReq, SessionInfo
+from a2c_smcp.types import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A member's place in an office: who it is and which connection of which node it is.
+
+    `sid` is unique for ever, so a late message about an old seat can be told from its successor.
+    """
+
+    office_id: str
+    role: Role
+    name: str
+    sid: str
+    node: str = ""
+    version: str | None = None
+
+    def info(self) -> SessionInfo:
+        """The seat as `server:list_room` shows it."""
+        info: SessionInfo = {"sid": self.sid, "name": self.name, "role": self.role, "office_id": self.office_id}
+        return info if self.version is None else info | {"a2c_version": self.version}
+
+    def notification(self) -> dict[str, Any]:
+        """The payload that tells the office of this member's coming or going."""
+        return {"office_id": self.office_id, self.role: self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a connection's credentials bind it to; None binds nothing.
+
+    Attributes:
+        expires: When the credentials end, in seconds since the epoch.
+    """
+
+    role: Role | None = None
+    name: str | None = None
+    office_id: str | None = None
+    expires: float | None = None
+    subject: str | None = None
+
+
+@dataclass(slots=True)
+class Office:
+    """The members of one office, as far as this node knows them."""
+
+    agent: Seat | None = None
+    computers: dict[str, Seat] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Seat]:
+        if self.agent is not None:
+            yield self.agent
+        yield from self.computers.values()
+
+    def __bool__(self) -> bool:
+        return self.agent is not None or bool(self.computers)
+
+    def holder(self, seat: Seat) -> Seat | None:
+        """Who sits where `seat` would sit."""
+        return self.agent if seat.role == "agent" else self.computers.get(seat.name)
+
+    def add(self, seat: Seat) -> None:
+        """Seat a member; whoever sat there is gone."""
+        if seat.role == "agent":
+            self.agent = seat
+        else:
+            self.computers[seat.name] = seat
+
+    def remove(self, seat: Seat) -> bool:
+        """Free a seat, if this very connection holds it."""
+        holder = self.holder(seat)
+        if holder is None or holder.sid != seat.sid:
+            return False
+        if seat.role == "agent":
+            self.agent = None
+        else:
+            del self.computers[seat.name]
+        return True
+
+
+def admit(office: Office | None, seat: Seat) -> None:
+    """Decide whether `seat` is free for this connection.
+
+    Raises:
+        OfficeFull: The office has an Agent.
+        Forbidden: The office has a Computer of that name.
+    """
+    holder = office.holder(seat) if office is not None else None
+    if holder is None or holder.sid == seat.sid:
+        return
+    raise taken(seat)
+
+
+def taken(seat: Seat) -> OfficeFull | Forbidden:
+    """The refusal of a seat that somebody else holds."""
+    if seat.role == "agent":
+        return OfficeFull("The office has an agent already; an office has one agent at a time")
+    return Forbidden(f"The computer name {seat.name!r} is taken in this office; choose another name")
+
+
+def seat_for(
+    request: EnterOfficeReq, *, current: Seat | None, bound: Identity, sid: str, node: str, version: str | None
+) -> Seat:
+    """Return the seat that this connection asks for.
+
+    Raises:
+        Forbidden: The credentials, or what the connection joined as before, say otherwise.
+    """
+    for what, wanted, allowed in (
+        ("role", request["role"], bound.role),
+        ("name", request["name"], bound.name),
+        ("office", request["office_id"], bound.office_id),
+    ):
+        if allowed is not None and wanted != allowed:
+            raise Forbidden(f"The credentials of this connection are for another {what}")
+    if current is not None and (current.role, current.name) != (request["role"], request["name"]):
+        raise Forbidden("This connection has joined under another role or name; leave the office first")
+    return Seat(request["office_id"], request["role"], request["name"], sid, node, version)
+
+
+def seated(current: Seat | None) -> Seat:
+    """Return the sender's seat.
+
+    Raises:
+        NotInOffice: It has joined no office.
+    """
+    if current is None:
+        raise NotInOffice("Join an office first (server:join_office)")
+    return current
+
+
+def as_role(seat: Seat, role: Role, event: str) -> None:
+    """Let only members of that role pass.
+
+    Raises:
+        Forbidden: The sender has the other role.
+    """
+    if seat.role != role:
+        raise Forbidden(f"Only {'an agent' if role == 'agent' else 'a computer'} may send {event}")
+
+
+def own_name(seat: Seat, payload: Mapping[str, Any]) -> None:
+    """Let only payloads pass that carry the sender's own name.
+
+    Raises:
+        Forbidden: The payload speaks for somebody else.
+    """
+    if payload.get(seat.role) != seat.name:
+        raise Forbidden(f"The {seat.role} in the payload is not the {seat.role} that this connection joined as")
+
+
+def own_office(seat: Seat, office_id: str) -> None:
+    """Let only payloads pass that name the sender's office.
+
+    Raises:
+        CrossOffice: The payload names another, existing or not.
+    """
+    if seat.office_id != office_id:
+        raise CrossOffice("The payload names an office that this connection is not in")
+
+
+def no_such_computer(computer: str) -> NotFound:
+    """The answer to a request for a Computer that is not in the sender's office, whether or not another has it."""
+    return NotFound(f"No computer {computer!r} in this office", details={"computer": computer})

@@ -1,0 +1,113 @@
+"""The few things that an async server does differently from a blocking one; `sync_shell` is its counterpart."""
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any
+
+from socketio import AsyncNamespace as BaseNamespace
+from socketio import packet as sio_packet
+
+from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.payload import Payload
+from a2c_smcp.server.switchboard import Answer, Port, Reply
+from a2c_smcp.smcp import SMCP_NAMESPACE
+
+__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+
+clock = time.monotonic
+Gate = asyncio.Lock
+
+
+def guard() -> AbstractContextManager[Any]:
+    """What keeps the switchboard from being entered twice: one thread needs nothing."""
+    return nullcontext()
+
+
+async def settle(value: Any) -> Any:
+    """The result of a callback that may be a coroutine function or not."""
+    return await value if inspect.isawaitable(value) else value
+
+
+class Slot:
+    """Where an answer is put by one and waited for by another."""
+
+    def __init__(self) -> None:
+        self._future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+    def put(self, answer: Answer) -> None:
+        """Hand over the answer."""
+        if not self._future.done():
+            self._future.set_result(answer)
+
+    async def get(self) -> Answer:
+        """Wait for it; the switchboard's own deadline ends the wait."""
+        return await self._future
+
+
+class Ticker:
+    """Calls `tick` every quarter second."""
+
+    def __init__(self, tick: Callable[[], None], seconds: float = 0.25) -> None:
+        self._tick = tick
+        self._seconds = seconds
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, if not begun."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """End."""
+        if self._task is not None:
+            with suppress(RuntimeError):
+                self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds)
+            self._tick()
+
+
+class StockPort:
+    """The port of a python-socketio server that somebody else made."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+        """Send an event that wants an ack."""
+        manager = self._server.manager
+        number: int = manager._generate_ack_id(sid, lambda *answer: answered(answer))  # noqa: SLF001
+        packet = self._server.packet_class(sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number)
+        eio_sid = manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
+        self._start(self._server._send_packet(eio_sid, packet))  # noqa: SLF001
+        return number
+
+    def forget(self, sid: str, ack: int) -> None:
+        """Drop the callback of an ack."""
+        self._server.manager.callbacks.get(sid, {}).pop(ack, None)
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
+        """Send an event to several clients."""
+        for sid in sids:
+            self._start(self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE))
+
+    def hang_up(self, sid: str) -> None:
+        """End a client's session in the namespace."""
+        self._start(self._server.disconnect(sid, namespace=SMCP_NAMESPACE))
+
+    def _start(self, coroutine: Any) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def port_for(server: Any) -> Port:
+    """How the switchboard reaches the clients of this server."""
+    return server if isinstance(server, SMCPServer) else StockPort(server)

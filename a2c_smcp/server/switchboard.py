@@ -1,0 +1,346 @@
+"""Requests on their way from Agents to Computers and back.
+
+The switchboard is plain synchronous code that the async and the blocking server share: it is told what happened
+(a request, an ack, a lost connection, the time) and tells its `Port` what to send. It opens no socket, starts no
+task and reads no clock of its own. A blocking server calls it under its lock.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
+
+from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout, SMCPError, Unauthorized
+from a2c_smcp.server.limits import Bucket, Limits, exceeded
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of
+from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, no_such_computer, own_name, seated
+from a2c_smcp.smcp import error_ack
+
+log = logging.getLogger(__name__)
+
+Answer: TypeAlias = Raw | tuple[Any, ...]
+"""The arguments of an ack: unparsed text, or values."""
+
+Reply: TypeAlias = Callable[[Answer], None]
+
+
+class Port(Protocol):
+    """How the switchboard reaches connections. Nothing here waits."""
+
+    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+        """Send an event that wants an ack; `answered` is called with it, at most once.
+
+        Returns the number of the ack, for `forget`.
+        """
+
+    def forget(self, sid: str, ack: int) -> None:
+        """An ack is no longer waited for."""
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
+        """Send an event to connections of this node."""
+
+    def hang_up(self, sid: str) -> None:
+        """End a connection."""
+
+
+class Elsewhere(Protocol):
+    """The other nodes of a cluster."""
+
+    def route(self, call: "Call", payload: Payload) -> bool:
+        """Take over a call to a Computer that this node does not have; False if no other node has it either.
+
+        May also take it over and answer later with `Switchboard.settle` or `Switchboard.fail`.
+        """
+
+
+class Connection:
+    """A client of this node."""
+
+    __slots__ = ("address", "asked", "identity", "joins", "requests", "seat", "serving", "sid", "version")
+
+    def __init__(
+        self, sid: str, identity: Identity, limits: Limits, now: float, *, address: str, version: str | None
+    ) -> None:
+        self.sid = sid
+        self.identity = identity
+        self.address = address
+        self.version = version
+        self.seat: Seat | None = None
+        self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
+        self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
+        self.asked: set[Call] | None = None
+        self.serving: set[Call] | None = None
+
+
+class Call:
+    """A request that waits for its answer."""
+
+    __slots__ = ("ack", "caller", "deadline", "event", "head", "reply", "settled", "started", "target")
+
+    def __init__(
+        self, caller: Connection, event: str, head: Head, reply: Reply, *, started: float, deadline: float
+    ) -> None:
+        self.ack: int | None = None
+        self.caller = caller
+        self.event = event
+        self.head = head
+        self.reply = reply
+        self.started = started
+        self.deadline = deadline
+        self.target: Connection | None = None
+        self.settled = False
+
+
+class Deadlines:
+    """Calls by the moment they run out, in slots of a quarter second: adding and forgetting cost nothing."""
+
+    SLOT = 0.25
+
+    def __init__(self) -> None:
+        self._slots: dict[int, list[Call]] = {}
+
+    def add(self, call: Call) -> None:
+        """Watch a call."""
+        self._slots.setdefault(int(call.deadline / self.SLOT) + 1, []).append(call)
+
+    def due(self, now: float) -> Iterator[Call]:
+        """Calls whose time is over, each once."""
+        current = int(now / self.SLOT)
+        for slot in [slot for slot in self._slots if slot <= current]:
+            yield from (call for call in self._slots.pop(slot) if not call.settled)
+
+
+class Switchboard:
+    """The connections of this node, their seats, and the calls under way."""
+
+    def __init__(self, port: Port, limits: Limits, observer: Observer, clock: Callable[[], float]) -> None:
+        self.port = port
+        self.limits = limits
+        self.observer = observer
+        self.clock = clock
+        self.elsewhere: Elsewhere | None = None
+        self.connections: dict[str, Connection] = {}
+        self.offices: dict[str, Office] = {}
+        self.addresses: dict[str, int] = {}
+        self.expiring: dict[str, Connection] = {}
+        self.in_flight = 0
+        self._office_buckets: dict[str, Bucket] = {}
+        self._deadlines = Deadlines()
+
+    # Connections and seats
+
+    def connect(self, sid: str, identity: Identity, *, address: str, version: str | None) -> Connection:
+        """Take a new connection.
+
+        Raises:
+            RateLimited: Its address has too many.
+        """
+        number = self.addresses.get(address, 0)
+        if self.limits.connections_per_address and number >= self.limits.connections_per_address:
+            raise exceeded("connections per address", self.limits.connections_per_address)
+        self.addresses[address] = number + 1
+        connection = Connection(sid, identity, self.limits, self.clock(), address=address, version=version)
+        self.connections[sid] = connection
+        if identity.expires is not None:
+            self.expiring[sid] = connection
+        self.observer.connections(len(self.connections))
+        return connection
+
+    def disconnect(self, sid: str) -> Connection | None:
+        """Forget a connection: what it serves fails at once, what it asked for is nobody's any more."""
+        connection = self.connections.pop(sid, None)
+        if connection is None:
+            return None
+        self.expiring.pop(sid, None)
+        left = self.addresses[connection.address] - 1
+        if left:
+            self.addresses[connection.address] = left
+        else:
+            del self.addresses[connection.address]
+        for call in list(connection.asked or ()):
+            self._finish(call, "gone")
+        self.lose(connection)
+        self.observer.connections(len(self.connections))
+        return connection
+
+    def lose(self, connection: Connection) -> None:
+        """Fail every call that the connection was to answer."""
+        for call in list(connection.serving or ()):
+            self.fail(
+                call,
+                NotFound(
+                    f"The computer {call.head.computer!r} left before it answered",
+                    details={"computer": call.head.computer},
+                ),
+            )
+
+    def sit(self, connection: Connection, seat: Seat) -> None:
+        """Record the seat of a connection."""
+        self.offices.setdefault(seat.office_id, Office()).add(seat)
+        connection.seat = seat
+        self.observer.offices(len(self.offices))
+
+    def stand_up(self, connection: Connection) -> Seat | None:
+        """Free the seat of a connection; calls that it was to answer fail."""
+        seat, connection.seat = connection.seat, None
+        if seat is None:
+            return None
+        self.lose(connection)
+        office = self.offices.get(seat.office_id)
+        if office is not None and office.remove(seat) and not office:
+            del self.offices[seat.office_id]
+            self._office_buckets.pop(seat.office_id, None)
+        self.observer.offices(len(self.offices))
+        return seat
+
+    def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
+        """Tell the members on this node, the sender left out."""
+        if (office := self.offices.get(office_id)) is not None:
+            self.port.notify([seat.sid for seat in office if seat.sid != skip], event, data)
+
+    # Requests
+
+    def admit(self, connection: Connection, now: float) -> None:
+        """Count a request against the limits of its connection and its office.
+
+        Raises:
+            Unauthorized: The credentials have expired.
+            RateLimited: A limit is exceeded.
+        """
+        expires = connection.identity.expires
+        if expires is not None and self.observer.wall_clock() >= expires:
+            raise Unauthorized("The credentials of this connection have expired; connect again with new ones")
+        if not connection.requests.take(now):
+            raise exceeded("requests per second per connection", self.limits.requests_per_second)
+        seat = connection.seat
+        if seat is not None and self.limits.office_requests_per_second:
+            bucket = self._office_buckets.get(seat.office_id)
+            if bucket is None:
+                rate = self.limits.office_requests_per_second
+                bucket = self._office_buckets[seat.office_id] = Bucket(rate, 2 * rate, now)
+            if not bucket.take(now):
+                raise exceeded("requests per second per office", self.limits.office_requests_per_second)
+
+    def route(self, sid: str, event: str, payload: Payload, reply: Reply) -> None:
+        """Pass an Agent's request on; `reply` is called once, now or later, with the ack."""
+        connection = self.connections.get(sid)
+        if connection is None:
+            return
+        started = self.clock()
+        try:
+            call = self._accept(connection, event, payload, reply, started)
+        except SMCPError as error:
+            self.observer.refused(event, error, connection, req_id := req_id_of(payload))
+            reply((error_ack(event, error, req_id),))
+            return
+        self._forward(call, payload)
+
+    def _accept(self, connection: Connection, event: str, payload: Payload, reply: Reply, now: float) -> Call:
+        self.admit(connection, now)
+        size = size_of(payload)
+        if size > self.limits.message_bytes:
+            raise too_large("request", size, self.limits.message_bytes)
+        head = head_of(event, payload)
+        seat = seated(connection.seat)
+        as_role(seat, "agent", event)
+        own_name(seat, {"agent": head.agent})
+        if self.limits.in_flight and len(connection.asked or ()) >= self.limits.in_flight:
+            raise exceeded("requests in flight per connection", self.limits.in_flight)
+        return Call(connection, event, head, reply, started=now, deadline=now + self.limits.timeout(head.timeout))
+
+    def _forward(self, call: Call, payload: Payload) -> None:
+        seat = call.caller.seat
+        office = self.offices.get(seat.office_id) if seat is not None else None
+        found = office.computers.get(call.head.computer) if office is not None else None
+        target = self.connections.get(found.sid) if found is not None else None
+        self._begin(call, target)
+        if target is not None:
+            call.ack = self.port.request(target.sid, call.event, payload, lambda answer: self.settle(call, answer))
+        elif self.elsewhere is None or not self.elsewhere.route(call, payload):
+            self.fail(call, no_such_computer(call.head.computer))
+
+    def settle(self, call: Call, answer: Answer) -> None:
+        """Hand the answer to the caller; one that comes late is dropped."""
+        if call.settled:
+            return
+        size = size_of(answer)
+        if size > self.limits.message_bytes:
+            self.fail(call, too_large("reply", size, self.limits.message_bytes))
+        elif is_empty(answer):
+            self.fail(call, BadRequest(f"The computer does not know {call.event}; it may be older than its agent"))
+        else:
+            self._finish(call, "ok")
+            call.reply(answer)
+
+    def fail(self, call: Call, error: SMCPError) -> None:
+        """Answer the caller with an error."""
+        if call.settled:
+            return
+        self._finish(call, str(error.code))
+        self.observer.failed(call.event, error, call.caller, call.head.req_id)
+        call.reply((error_ack(call.event, error, call.head.req_id),))
+
+    def tick(self, now: float) -> None:
+        """Let what has run out of time fail, and end connections whose credentials are over."""
+        for call in self._deadlines.due(now):
+            waited = call.deadline - call.started
+            self.fail(
+                call,
+                RequestTimeout(
+                    f"The computer {call.head.computer!r} did not answer within {waited:g} s",
+                    details={"computer": call.head.computer, "timeout": waited},
+                ),
+            )
+        if self.expiring:
+            wall = self.observer.wall_clock()
+            for sid in [sid for sid, one in self.expiring.items() if wall >= (one.identity.expires or wall)]:
+                del self.expiring[sid]
+                self.port.hang_up(sid)
+
+    def _begin(self, call: Call, target: Connection | None) -> None:
+        call.target = target
+        asked = call.caller.asked
+        if asked is None:
+            asked = call.caller.asked = set()
+        asked.add(call)
+        if target is not None:
+            serving = target.serving
+            if serving is None:
+                serving = target.serving = set()
+            serving.add(call)
+        self.in_flight += 1
+        self._deadlines.add(call)
+
+    def _finish(self, call: Call, outcome: str) -> None:
+        if call.settled:
+            return
+        call.settled = True
+        if call.caller.asked is not None:
+            call.caller.asked.discard(call)
+        if call.target is not None:
+            if call.target.serving is not None:
+                call.target.serving.discard(call)
+            if call.ack is not None:
+                self.port.forget(call.target.sid, call.ack)
+        self.in_flight -= 1
+        self.observer.answered(call.event, outcome, self.clock() - call.started, call.caller, call.head)
+
+
+def too_large(what: str, size: int, limit: int) -> BadRequest:
+    """The refusal of a message that is too large to pass on."""
+    return BadRequest(
+        f"The {what} of {size} bytes is over the message limit of {limit} bytes; send it in parts",
+        details={"limit": "message size", "size": size, "value": limit},
+    )
+
+
+def is_empty(answer: Answer) -> bool:
+    """Whether an ack has no argument or only null: what a client sends for an event that it has no handler for."""
+    if type(answer) is Raw:
+        return answer.text in ("", "null")
+    return answer in ((), (None,))
+
+
+def internal(event: str) -> InternalError:
+    """What a caller is told when something failed that is none of its business."""
+    return InternalError(f"{event} failed on the server; it is logged there")

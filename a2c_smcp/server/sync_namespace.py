@@ -1,0 +1,236 @@
+# Generated from namespace.py by tools/gen_sync.py. Edit the source, not this file.
+"""The namespace `/smcp`: what the Server does with each event."""
+
+import logging
+from typing import Any, ClassVar
+
+from socketio.exceptions import ConnectionRefusedError as Refused
+
+from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
+from a2c_smcp.server.auth import AuthenticationProvider, identity_of
+from a2c_smcp.server.handshake import address_of, headers_of, version_of
+from a2c_smcp.server.limits import Limits, exceeded
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Raw, req_id_of, values_of
+from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry, SyncRegistry
+from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
+from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, port_for, settle
+from a2c_smcp.server.switchboard import Connection, Switchboard, internal
+from a2c_smcp.smcp import (
+    EVENTS,
+    JOIN_OFFICE_EVENT,
+    LEAVE_OFFICE_EVENT,
+    LEAVE_OFFICE_NOTIFICATION,
+    LIST_ROOM_EVENT,
+    SMCP_NAMESPACE,
+    ListRoomRet,
+    OfficeAck,
+    error_ack,
+    parse_request,
+    refusal,
+)
+
+log = logging.getLogger(__name__)
+
+
+class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
+    """Offices, routing and broadcast, for any python-socketio server.
+
+    Args:
+        auth: Who may connect, and as whom. None lets everybody in: only for a server that others cannot reach.
+        registry: Where seats are kept; by default in this process.
+        limits: What one client may ask for.
+        observer: Who is told of what happens.
+    """
+
+    OFFICE_EVENTS: ClassVar = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
+
+    def __init__(
+        self,
+        auth: AuthenticationProvider | None = None,
+        *,
+        registry: SyncRegistry | None = None,
+        limits: Limits | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        super().__init__(SMCP_NAMESPACE)
+        self.auth = auth
+        self.registry: SyncRegistry = registry or SyncMemoryRegistry()
+        self.limits = limits or Limits()
+        self.observer = observer or Observer()
+        self.board: Switchboard
+        self.draining = False
+        self._guard = guard()
+        self._gates: dict[str, Any] = {}
+        self._ticker = Ticker(self._tick)
+
+    def _set_server(self, server: Any) -> None:
+        super()._set_server(server)
+        self.board = Switchboard(port_for(server), self.limits, self.observer, clock)
+        if hasattr(server, "switchboard"):
+            server.switchboard = self.board
+
+    def _tick(self) -> None:
+        with self._guard:
+            self.board.tick(clock())
+
+    def start(self) -> None:
+        """Begin the registry's work; the ready application does so before it takes connections."""
+        self.registry.start(self.board)
+        self._ticker.start()
+
+    def stop(self) -> None:
+        """Give up every seat and end."""
+        self._ticker.stop()
+        self.registry.stop()
+
+    def trigger_event(self, event: str, *args: Any) -> Any:
+        """Answer one event. Whatever happens, the sender gets an answer."""
+        sid = args[0]
+        # A client can send events of these names too; only the server's own come while it is not connected.
+        if event in ("connect", "disconnect") and not self.server.manager.is_connected(sid, SMCP_NAMESPACE):
+            return (self._connect(*args) if event == "connect" else self._disconnect(*args))
+        connection = self.board.connections.get(sid)
+        if connection is None:
+            return None
+        payload = args[1] if len(args) == 2 else None
+        try:
+            if event.startswith("client:"):
+                return self._route(connection, event, payload)
+            with self._guard:
+                self.board.admit(connection, clock())
+            return self._serve(connection, event, payload)
+        except SMCPError as error:
+            return self._refuse(connection, event, payload, error)
+        except Exception as problem:
+            log.error(
+                "%s failed: %s",
+                event if event in EVENTS else "an event",
+                type(problem).__name__,
+                exc_info=log.isEnabledFor(logging.DEBUG),
+            )
+            return self._refuse(connection, event, payload, internal(event))
+
+    def _refuse(self, connection: Connection, event: str, payload: Any, error: SMCPError) -> Any:
+        req_id = req_id_of(payload)
+        self.observer.refused(event, error, connection, req_id)
+        if event in self.OFFICE_EVENTS:
+            return False, refusal(error)
+        return error_ack(event, error, req_id)
+
+    # Coming and going
+
+    def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> bool:
+        try:
+            identity = self._identify(environ, auth)
+            if self.draining:
+                raise Unauthorized("The server is shutting down; connect again in a moment")
+            with self._guard:
+                self.board.connect(sid, identity, address=address_of(environ), version=version_of(environ))
+        except SMCPError as error:
+            self.observer.refused("connect", error, None, None)
+            raise Refused(error.message, {"code": error.code, "message": error.message}) from None
+        self._ticker.start()
+        return True
+
+    def _identify(self, environ: dict[str, Any], auth: Any) -> Identity:
+        if self.auth is None:
+            return Identity()
+        try:
+            answer = settle(self.auth.authenticate(self.server, environ, auth, headers_of(environ)))
+        except SMCPError:
+            raise
+        except Exception as problem:  # noqa: BLE001
+            log.error("the authentication provider failed: %s", type(problem).__name__)
+            raise Unauthorized("The credentials could not be checked") from None
+        return identity_of(answer)
+
+    def _disconnect(self, sid: str, reason: str | None = None) -> None:
+        with self._guard:
+            connection = self.board.disconnect(sid)
+        self._gates.pop(sid, None)
+        if connection is not None:
+            self._leave(connection, reason or "disconnected")
+
+    def _leave(self, connection: Connection, why: str) -> Seat | None:
+        with self._guard:
+            seat = self.board.stand_up(connection)
+        if seat is None:
+            return None
+        self.observer.left(seat, why)
+        self.registry.release(seat)
+        self._tell(seat, LEAVE_OFFICE_NOTIFICATION, seat.notification())
+        return seat
+
+    def _tell(self, sender: Seat, event: str, data: Any) -> None:
+        with self._guard:
+            self.board.broadcast(sender.office_id, event, data, sender.sid)
+        self.registry.broadcast(sender.office_id, event, data, sender.sid)
+
+    # Events for the Server
+
+    def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
+        request = parse_request(event, payload)
+        row = EVENTS[event]
+        if event == JOIN_OFFICE_EVENT:
+            return self._join(connection, request)
+        seat = seated(connection.seat)
+        if len(row.senders) != 1 and event != LEAVE_OFFICE_EVENT:
+            raise BadRequest(f"Unknown event {event!r}")  # what only the Server sends
+        if event == LEAVE_OFFICE_EVENT:
+            return self._depart(connection, request)
+        as_role(seat, next(iter(row.senders)), event)
+        own_name(seat, request)
+        if event == LIST_ROOM_EVENT:
+            own_office(seat, request["office_id"])
+            return self._list(seat, request["req_id"])
+        self._tell(seat, row.notification or "", request)
+        return None
+
+    def _join(self, connection: Connection, request: Any) -> OfficeAck:
+        self._count_join(connection)
+        with self._gates.setdefault(connection.sid, Gate()):
+            seat = seat_for(
+                request,
+                current=connection.seat,
+                bound=connection.identity,
+                sid=connection.sid,
+                node=self.registry.node,
+                version=connection.version,
+            )
+            if connection.seat is not None and connection.seat.office_id == seat.office_id:
+                return True, None
+            self.registry.seat(seat)
+            if connection.sid not in self.board.connections:
+                self.registry.release(seat)  # it went away while it was being seated
+                return False, "disconnected"
+            self._leave(connection, "moved")
+            with self._guard:
+                self.board.sit(connection, seat)
+        self.observer.joined(seat, connection.address)
+        self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
+        return True, None
+
+    def _depart(self, connection: Connection, request: Any) -> OfficeAck:
+        self._count_join(connection)
+        with self._gates.setdefault(connection.sid, Gate()):
+            own_office(seated(connection.seat), request["office_id"])
+            self._leave(connection, "left")
+        return True, None
+
+    def _count_join(self, connection: Connection) -> None:
+        if not connection.joins.take(clock()):
+            raise exceeded("joins per second per connection", self.limits.joins_per_second)
+
+    def _list(self, seat: Seat, req_id: str) -> ListRoomRet:
+        members = self.registry.members(seat.office_id)
+        return {"sessions": [member.info() for member in members], "req_id": req_id}
+
+    # Events for Computers
+
+    def _route(self, connection: Connection, event: str, payload: Any) -> Any:
+        slot = Slot()
+        with self._guard:
+            self.board.route(connection.sid, event, payload, slot.put)
+        answer = slot.get()
+        return values_of(answer) if isinstance(answer, Raw) else answer

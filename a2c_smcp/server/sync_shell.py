@@ -1,0 +1,116 @@
+"""The counterpart of `shell` for a blocking server: threads, or greenlets that stand in for them."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from socketio import Namespace as BaseNamespace
+from socketio import packet as sio_packet
+
+from a2c_smcp.errors import InternalError
+from a2c_smcp.server.payload import Payload
+from a2c_smcp.server.switchboard import Answer, Port, Reply
+from a2c_smcp.smcp import SMCP_NAMESPACE
+
+__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+
+clock = time.monotonic
+Gate = threading.Lock
+
+
+def guard() -> AbstractContextManager[Any]:
+    """What keeps the switchboard from being entered by two threads."""
+    return threading.RLock()
+
+
+def settle(value: Any) -> Any:
+    """The result of a callback.
+
+    Raises:
+        InternalError: The callback is a coroutine function, which a blocking server cannot run.
+    """
+    if hasattr(value, "__await__"):
+        value.close()
+        raise InternalError("This is a blocking server: its authentication provider must not be asynchronous")
+    return value
+
+
+class Slot:
+    """Where an answer is put by one thread and waited for by another."""
+
+    def __init__(self) -> None:
+        self._there = threading.Event()
+        self._answer: Answer = ()
+
+    def put(self, answer: Answer) -> None:
+        """Hand over the answer."""
+        if not self._there.is_set():
+            self._answer = answer
+            self._there.set()
+
+    def get(self) -> Answer:
+        """Wait for it; the switchboard's own deadline ends the wait."""
+        self._there.wait()
+        return self._answer
+
+
+class Ticker:
+    """Calls `tick` every quarter second, from a thread of its own."""
+
+    def __init__(self, tick: Callable[[], None], seconds: float = 0.25) -> None:
+        self._tick = tick
+        self._seconds = seconds
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, if not begun."""
+        if self._thread is None or not self._thread.is_alive():
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="a2c-ticker", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._seconds):
+            self._tick()
+
+
+class StockPort:
+    """The port of a blocking python-socketio server."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+
+    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+        """Send an event that wants an ack."""
+        manager = self._server.manager
+        number: int = manager._generate_ack_id(sid, lambda *answer: answered(answer))  # noqa: SLF001
+        packet = self._server.packet_class(
+            sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number
+        )
+        self._server._send_packet(manager.eio_sid_from_sid(sid, SMCP_NAMESPACE), packet)  # noqa: SLF001
+        return number
+
+    def forget(self, sid: str, ack: int) -> None:
+        """Drop the callback of an ack."""
+        self._server.manager.callbacks.get(sid, {}).pop(ack, None)
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
+        """Send an event to several clients."""
+        for sid in sids:
+            self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE)
+
+    def hang_up(self, sid: str) -> None:
+        """End a client's session in the namespace."""
+        self._server.start_background_task(self._server.disconnect, sid, namespace=SMCP_NAMESPACE)
+
+
+def port_for(server: Any) -> Port:
+    """How the switchboard reaches the clients of this server."""
+    return StockPort(server)
