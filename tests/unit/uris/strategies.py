@@ -15,7 +15,8 @@ hosts = st.one_of(
     ),
     st.text(_host_characters, min_size=1, max_size=12),
 )
-_unknown_keys = names.filter(lambda key: key not in {"format", "depth", "offset", "limit", "categories"})
+_KNOWN_KEYS = {"format", "depth", "offset", "limit", "categories", "priority", "fullscreen"}
+_unknown_keys = names.filter(lambda key: key not in _KNOWN_KEYS)
 _unknown_params = st.dictionaries(_unknown_keys, st.text(characters, max_size=12), max_size=2)
 _numbers = st.integers(0, 10**18 - 1)
 

@@ -345,6 +345,16 @@ def test_parsed_uris_cannot_be_changed() -> None:
         uri.query_params["format"] = "text"
 
 
+@pytest.mark.parametrize("doc_ref", ["d", "d" * 10_000])
+def test_a_uri_that_was_just_read_is_not_read_again(doc_ref: str) -> None:
+    assert parse_dpe_uri(f"dpe://h/{doc_ref}") is parse_dpe_uri(f"dpe://h/{doc_ref}")
+
+
+def test_the_limit_counts_the_canonical_page_index() -> None:
+    uri = "dpe://h/" + "!" * 5_455 + "/pages/000000000000000007"
+    assert len(str(parse_dpe_uri(uri))) == 16_381
+
+
 def test_a_changed_copy_of_a_parsed_uri_builds_its_own_uri() -> None:
     uri = parse_dpe_uri("dpe://h/d?format=json")
     assert str(dataclasses.replace(uri, sub_path="pages/3", query_params={})) == "dpe://h/d/pages/3"
