@@ -17,6 +17,8 @@ Cell: TypeAlias = str | int | float | bool | None
 
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 _Span: TypeAlias = Annotated[int, Field(ge=1)]
+_Pixels: TypeAlias = Annotated[int, Field(ge=0, description="Pixels.")]
+_Seconds: TypeAlias = Annotated[float, Field(ge=0, description="Seconds.")]
 
 _shape = with_config(ConfigDict(strict=True, extra="allow", allow_inf_nan=False, use_attribute_docstrings=True))
 
@@ -202,10 +204,8 @@ class ImageContent(TypedDict, total=False):
     text: str
     """The text recognized in it."""
     mime_type: str
-    width: _Count
-    """Pixels."""
-    height: _Count
-    """Pixels."""
+    width: _Pixels
+    height: _Pixels
 
 
 # Data
@@ -293,8 +293,7 @@ class AudioContent(TypedDict, total=False):
     url: str
     description: str
     mime_type: str
-    duration: Annotated[float, Field(ge=0)]
-    """Seconds."""
+    duration: _Seconds
     transcript: str
 
 
@@ -302,10 +301,8 @@ class AudioContent(TypedDict, total=False):
 class VideoContent(AudioContent, total=False):
     """Embedded or linked moving pictures."""
 
-    width: _Count
-    """Pixels."""
-    height: _Count
-    """Pixels."""
+    width: _Pixels
+    height: _Pixels
 
 
 # Interaction

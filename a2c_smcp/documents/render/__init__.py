@@ -1,7 +1,7 @@
 """A catalogue, a document, a page or an element as JSON, Markdown or plain text. Pure.
 
->>> renderer = renderer_for(uri.format)
->>> renderer.render_page(document, page, uri.categories), renderer.MIME_TYPE
+renderer = renderer_for(uri.format)
+text = renderer.render_page(document, page, uri.categories)
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

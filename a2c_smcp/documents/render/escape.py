@@ -34,7 +34,7 @@ _HEADING: Final = re.compile(r"#{1,6}(?=[ \t]|\Z)")
 _FENCE: Final = re.compile(r"`{3,}|~{3,}")
 _SETEXT: Final = re.compile(r"=+\Z")
 _TABLE_RULE: Final = re.compile(r"[|:-][|: \t-]*\Z")
-_TASK: Final = re.compile(r"\[[ xX]\](?=[ \t]|\Z)")
+_AFTER_MARKER: Final = re.compile(r"\[[ xX]\](?!\S)|-[- \t]*$", re.MULTILINE)
 _CLOSING_HASHES: Final = re.compile(r"(?:(?<=[ \t])|\A)#+\Z")
 
 _PARAGRAPH_END: Final = re.compile(r"\n\s*\n")
@@ -49,9 +49,12 @@ def paragraphs(text: str) -> list[str]:
 
 
 def item_paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a list item, which must not look like a task when it is none."""
+    """Return the paragraphs of a list item.
+
+    After its marker, `[x]` would be a task and dashes alone a thematic break.
+    """
     found = paragraphs(text)
-    if found and _TASK.match(found[0]):
+    if found and _AFTER_MARKER.match(found[0]):
         found[0] = "\\" + found[0]
     return found
 
@@ -104,7 +107,7 @@ def destination(url: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    lines = [stripped for line in text.split("\n") if (stripped := line.strip(" \t"))]
+    lines = [line.strip(" \t") for line in text.split("\n") if line.strip()]
     text = "\n".join(lines)
     marks = _line_marks(lines, text)
     marks |= _inline_marks(text, escape_ticks=any(text[mark] == "`" for mark in marks))
@@ -191,7 +194,7 @@ def _line_start_marks(line: str, *, first: bool) -> set[int]:
         return set(range(fence.end()))
     if _THEMATIC.match(line):
         # The whole of a run: half of it could still open or close emphasis.
-        return set(range(len(line) - len(line.lstrip(line[0]))))
+        return set(range(len(line) - len(line.lstrip("*_")))) or {0}
     if not first and (_SETEXT.match(line) or (_TABLE_RULE.match(line) and "-" in line)):
         return {0}
     return set()

@@ -138,8 +138,8 @@ def _code(content: CodeContent, _: Element) -> str:
     text = clean(content["text"])
     longest = max(map(len, _TICKS.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    # Of an info string only the first word counts, and in it these three would mean something else.
-    language = re.sub(r"[`\\&]", "", clean(content.get("language", ""))).split()[:1]
+    # Of an info string only the first word counts, and in it these would mean something else.
+    language = re.sub(r"[`\\&|]", "", clean(content.get("language", ""))).split()[:1]
     end = "" if not text or text.endswith("\n") else "\n"
     return f"{fence}{''.join(language)}\n{text}{end}{fence}"
 
@@ -234,10 +234,11 @@ def _list_lines(content: ListContent, depth: int) -> list[str]:
 
 
 def _item_text(item: Item) -> list[str]:
-    lines = "\n\n".join(escape.item_paragraphs(item.text)).split("\n")
+    text = "\n\n".join(escape.item_paragraphs(item.text))
     if item.checked is not None:
-        lines[0] = f"[{'x' if item.checked else ' '}] {lines[0]}".rstrip()
-    return lines if lines[0] else []
+        box = "[x]" if item.checked else "[ ]"
+        text = f"{box} {text}" if text else box
+    return text.split("\n") if text else []
 
 
 def _interrupts(content: ListContent) -> bool:
