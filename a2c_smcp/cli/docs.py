@@ -1,49 +1,45 @@
 """`a2c docs`: a folder of files as a tree of documents, pages and elements."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any, Final
 
-from a2c_smcp.cli.browser import Browser
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import positive
-from a2c_smcp.cli.terminal import Terminal, printable
-from a2c_smcp.cli.tree import DEPTHS, tree_lines, tree_of
-from a2c_smcp.documents.library import DEFAULT_HOST, Library
+from a2c_smcp.cli.terminal import Terminal
 
-_TEXTS: Final = {"text/markdown": "content_markdown", "text/plain": "content_text"}
+DEFAULT_HOST: Final = "a2c.docs"
+DEPTHS: Final = ("documents", "pages", "elements")
 
 
+# What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(_: Context, arguments: Namespace) -> Any:
     """Return the tree of the folders, or with `--read` what is at that URI."""
-    library = _library(arguments)
+    from a2c_smcp.cli import reading, tree  # noqa: PLC0415
+    from a2c_smcp.documents.library import Library  # noqa: PLC0415
+
+    library = Library(arguments.folder, host=arguments.host)
     if arguments.read is None:
-        return tree_of(library, arguments.depth, arguments.limit)
-    reading = library.read(arguments.read, default_format="json" if arguments.json else "markdown")
-    if reading.mime_type == "application/json":
-        return json.loads(reading.text)
-    return {_TEXTS[reading.mime_type]: reading.text, "title": reading.title, "uri": reading.uri}
+        return tree.tree_of(library, arguments.depth, arguments.limit)
+    return reading.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
 
 
 def show(value: Any, arguments: Namespace, terminal: Terminal) -> Iterable[str]:
     """Yield the tree, or the text that was read."""
+    from a2c_smcp.cli import reading, tree  # noqa: PLC0415
+
     if arguments.read is None:
-        return tree_lines(value, arguments.folder, terminal)
-    text = next((value[key] for key in _TEXTS.values() if key in value), None)
-    if text is None:
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-    return [printable(text) if terminal.tty else text]
+        return tree.tree_lines(value, arguments.folder, terminal)
+    return reading.lines(value, terminal)
 
 
 def browse(context: Context, arguments: Namespace) -> None:
     """Go on with a person at the terminal, after the tree."""
+    from a2c_smcp.cli.browser import Browser  # noqa: PLC0415
+    from a2c_smcp.documents.library import Library  # noqa: PLC0415
+
     if arguments.read is None:
-        Browser(_library(arguments), context, limit=arguments.limit).run()
-
-
-def _library(arguments: Namespace) -> Library:
-    return Library(arguments.folder, host=arguments.host)
+        Browser(Library(arguments.folder, host=arguments.host), context, limit=arguments.limit).run()
 
 
 COMMAND: Final = Command(

@@ -100,15 +100,47 @@ def _parse_noun(path: tuple[Command, ...], rest: Sequence[str], *, json: bool) -
 
 
 def _parse_arguments(path: tuple[Command, ...], rest: Sequence[str]) -> tuple[Namespace, bool]:
+    # Options go to argparse, places are filled here: releases of argparse differ in how they mix the two around `--`.
+    end = rest.index("--") if "--" in rest else len(rest)
     parser = _Parser(prog="a2c", add_help=False, allow_abbrev=False)
     parser.path = path
-    for argument in (*path[-1].arguments, *COMMON):
-        _add(parser, argument)
+    options = [argument for argument in (*path[-1].arguments, *COMMON) if argument.is_option]
+    for option in options:
+        _add(parser, option)
     try:
-        arguments = parser.parse_intermixed_args(rest)
+        arguments, words = parser.parse_known_args(rest[:end])
     except _HelpWanted:
         return Namespace(), True
+    unknown = next((word for word in words if word.startswith("-") and word != "-"), None)
+    if unknown:
+        suggestion = nearest(unknown.partition("=")[0], (option.name for option in options))
+        raise UsageError(f"unknown option {unknown!r}", path, suggestion)
+    _place(path, arguments, [*words, *rest[end + 1 :]])
     return arguments, False
+
+
+def _place(path: tuple[Command, ...], arguments: Namespace, words: list[str]) -> None:
+    """Fill the positional arguments; one with `many` takes what those after it leave."""
+    places = [argument for argument in path[-1].arguments if not argument.is_option]
+    for number, place in enumerate(places, start=1):
+        count = len(words) - (len(places) - number) if place.many else 1
+        taken, words = words[: max(count, 0)], words[max(count, 0) :]
+        if not taken:
+            raise UsageError(f"{place.placeholder} is missing", path)
+        values = [_converted(path, place, word) for word in taken]
+        setattr(arguments, place.field, values if place.many else values[0])
+    if words:
+        raise UsageError(f"unexpected argument {words[0]!r}", path)
+
+
+def _converted(path: tuple[Command, ...], place: Argument, word: str) -> Any:
+    if place.choices and word not in place.choices:
+        known = ", ".join(place.choices)
+        raise UsageError(f"{word!r} is not one of {known}", path, nearest(word, place.choices))
+    try:
+        return place.convert(word)
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        raise UsageError(str(error), path) from error
 
 
 class _HelpWanted(Exception):
@@ -126,25 +158,21 @@ class _Parser(argparse.ArgumentParser):
     path: tuple[Command, ...] = ()
 
     def error(self, message: str) -> NoReturn:
-        unknown = message.removeprefix("unrecognized arguments: ").split()[0] if "unrecognized" in message else ""
-        known = [name for action in self._actions for name in action.option_strings]
-        suggestion = nearest(unknown, known) if unknown.startswith("-") else ""
-        raise UsageError(message, self.path, suggestion)
+        raise UsageError(message, self.path)
 
 
-def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
-    if argument is HELP:
-        parser.add_argument("-h", argument.name, action=_Help, nargs=0)
-    elif argument.flag:
-        parser.add_argument(argument.name, action="store_true")
+def _add(parser: argparse.ArgumentParser, option: Argument) -> None:
+    if option is HELP:
+        parser.add_argument("-h", option.name, action=_Help, nargs=0, default=argparse.SUPPRESS)
+    elif option.flag:
+        parser.add_argument(option.name, action="store_true")
     else:
         parser.add_argument(
-            argument.name,
-            metavar=argument.placeholder,
-            nargs="+" if argument.many else None,
-            choices=argument.choices or None,
-            type=argument.convert,
-            default=argument.default,
+            option.name,
+            metavar=option.placeholder,
+            choices=option.choices or None,
+            type=option.convert,
+            default=option.default,
         )
 
 

@@ -27,7 +27,8 @@ class Terminal:
         if not stream.isatty():
             return cls()
         color = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
-        return cls(tty=True, color=color, width=shutil.get_terminal_size().columns)
+        width = int(env["COLUMNS"]) if env.get("COLUMNS", "").isdecimal() else shutil.get_terminal_size().columns
+        return cls(tty=True, color=color, width=width)
 
     def bold(self, text: str) -> str:
         """For what a reader looks for first."""

@@ -5,13 +5,12 @@ from typing import Final, NotRequired, cast
 
 from typing_extensions import TypedDict
 
+from a2c_smcp.cli.docs import DEPTHS
 from a2c_smcp.cli.terminal import Terminal, columns, one_line
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Document, Element, PageEntry
 from a2c_smcp.documents.render.json import document_json, element_uri, page_uri
 from a2c_smcp.documents.render.replies import DocumentReply
-
-DEPTHS: Final = ("documents", "pages", "elements")
 
 _SEPARATOR: Final = "  "
 

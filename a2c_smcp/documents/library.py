@@ -26,8 +26,6 @@ from a2c_smcp.errors import BadRequest, DocumentError, DocumentNotFound, Element
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 from a2c_smcp.uris.dpe import Format as ReplyFormat
 
-DEFAULT_HOST: Final = "a2c.docs"
-
 MAX_OPEN: Final = 16
 """How many documents stay parsed; the least recently read leaves first."""
 
@@ -76,7 +74,7 @@ class Library:
         InvalidDPEUri: The host cannot stand in a URI.
     """
 
-    def __init__(self, roots: Iterable[str | Path], *, host: str = DEFAULT_HOST) -> None:
+    def __init__(self, roots: Iterable[str | Path], *, host: str) -> None:
         self.host = parse_dpe_uri(build_dpe_uri(host)).host
         self._roots = [_existing(Path(root)) for root in roots]
         self._files: Mapping[str, SourceFile] = {}
