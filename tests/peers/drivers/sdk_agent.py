@@ -80,7 +80,7 @@ class AgentDriver:
     async def get_tools(self, computer: str) -> Any:
         return (await self._client.get_tools_from_computer(computer))["tools"]
 
-    async def tool_call(self, computer: str, tool: str, params: dict[str, Any], timeout: int = 20) -> Any:  # noqa: ASYNC109 - a field of the request
+    async def tool_call(self, computer: str, tool: str, params: dict[str, Any], timeout: int = 20) -> Any:
         result = await self._client.emit_tool_call(computer, tool, params, timeout)
         return result.model_dump(mode="json")
 
