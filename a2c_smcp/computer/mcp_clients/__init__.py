@@ -1,0 +1,1 @@
+"""The MCP servers of a Computer: how they are configured."""

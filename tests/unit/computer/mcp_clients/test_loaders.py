@@ -1,0 +1,534 @@
+"""Files of three formats: recognized by shape, read whole, and refused with every problem at once."""
+
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.computer.mcp_clients.loaders import (
+    MAX_BYTES,
+    Loaded,
+    _unreadable,
+    load_config,
+    parse_config,
+    parse_config_text,
+)
+from a2c_smcp.computer.mcp_clients.model import (
+    ComputerConfig,
+    MCPServerCommandInput,
+    MCPServerConfig,
+    MCPServerInput,
+    MCPServerPickStringInput,
+    MCPServerPromptStringInput,
+    MCPServerStdioConfig,
+    MCPServerStdioParameters,
+    MCPServerStreamableHttpConfig,
+    MCPServerStreamableHttpParameters,
+    MCPSSEConfig,
+    MCPSSEParameters,
+    ToolMeta,
+)
+from a2c_smcp.errors import InvalidConfig
+
+SAMPLES = Path(__file__).parents[3] / "data" / "configs"
+
+
+def stdio(name: str, command: str, *args: str, env: dict[str, str] | None = None, **more: Any) -> MCPServerStdioConfig:
+    parameters = MCPServerStdioParameters(command=command, args=list(args), env=env)
+    return MCPServerStdioConfig(name=name, server_parameters=parameters, **more)
+
+
+def streamable(name: str, url: str, headers: dict[str, str] | None = None, **more: Any) -> MCPServerConfig:
+    parameters = MCPServerStreamableHttpParameters(url=url, headers=headers)
+    return MCPServerStreamableHttpConfig(name=name, server_parameters=parameters, **more)
+
+
+def sse(name: str, url: str, **more: Any) -> MCPServerConfig:
+    return MCPSSEConfig(name=name, server_parameters=MCPSSEParameters(url=url), **more)
+
+
+def config(*servers: MCPServerConfig, inputs: list[MCPServerInput] | None = None) -> ComputerConfig:
+    return ComputerConfig(servers={server.name: server for server in servers}, inputs=inputs or [])
+
+
+@pytest.mark.rule("5.4.claude")
+def test_a_file_of_claude_desktop_loads_as_it_is() -> None:
+    github = "GITHUB_PERSONAL_ACCESS_TOKEN"
+    assert load_config(SAMPLES / "claude_desktop.json") == Loaded(
+        config(
+            stdio(
+                "filesystem",
+                "npx",
+                *("-y", "@modelcontextprotocol/server-filesystem"),
+                *("/Users/username/Desktop", "/Users/username/Downloads"),
+            ),
+            stdio(
+                "brave-search",
+                "npx",
+                *("-y", "@modelcontextprotocol/server-brave-search"),
+                env={"APPDATA": "C:\\Users\\user\\AppData\\Roaming\\", "BRAVE_API_KEY": "BSA-EXAMPLE"},
+            ),
+            stdio(
+                "github",
+                "docker",
+                *("run", "-i", "--rm", "-e", github, "ghcr.io/github/github-mcp-server"),
+                env={github: "ghp_EXAMPLE"},
+            ),
+            stdio(
+                "postgres",
+                "npx",
+                *("-y", "@modelcontextprotocol/server-postgres", "postgresql://reader:hunter2@localhost/mydb"),
+            ),
+            stdio("sqlite", "uvx", "mcp-server-sqlite", "--db-path", "/Users/username/test.db", disabled=True),
+        ),
+        "claude",
+        ('ignored what has no meaning here: "globalShortcut", "preferences"',),
+    )
+
+
+@pytest.mark.rule("5.4.claude")
+def test_remote_servers_of_a_claude_file_keep_their_placeholders() -> None:
+    headers = '{"Authorization": "Bearer ntn_EXAMPLE", "Notion-Version": "2022-06-28"}'
+    assert load_config(SAMPLES / "claude_remote.json") == Loaded(
+        config(
+            streamable("sentry", "https://mcp.sentry.dev/mcp"),
+            sse("linear", "https://mcp.linear.app/sse"),
+            streamable(
+                "internal",
+                "${API_BASE_URL:-https://api.example.com}/mcp",
+                {"Authorization": "Bearer ${API_KEY}", "X-Retries": "3"},
+            ),
+            stdio("notion", "npx", "-y", "@notionhq/notion-mcp-server", env={"OPENAPI_MCP_HEADERS": headers}),
+        ),
+        "claude",
+    )
+
+
+@pytest.mark.rule("5.4.claude")
+def test_the_same_file_as_other_editors_write_it_loads_too() -> None:
+    loaded = load_config(SAMPLES / "editors.json")
+    assert loaded.config == config(
+        stdio("cline", "node", "/path/to/server.js", env={"PORT": "8080", "DEBUG": "true"}),
+        streamable("windsurf", "https://example.com/mcp", {"API_KEY": "value"}),
+        streamable("gemini", "https://example.com/mcp", forbidden_tools=["dangerous_tool"]),
+        streamable("roo", "http://127.0.0.1:5555/mcp", forbidden_tools=["memory_delete"], disabled=True),
+        streamable("cursor", "https://example.com/sse", tool_meta={"search": ToolMeta(alias="web_search")}),
+    )
+    assert [note.split(":")[0].removeprefix("mcpServers.") for note in loaded.notes] == [
+        *("cline.alwaysAllow", "cline.timeout", "cline.env.OLD"),
+        *("gemini.timeout", "gemini.trust", "gemini.includeTools", "gemini.excludeTools"),
+        *("roo.disabledTools", "cursor"),
+    ]
+
+
+@pytest.mark.rule("5.4.vscode")
+def test_a_file_of_vs_code_loads_as_it_is() -> None:
+    assert load_config(SAMPLES / "vscode.json") == Loaded(
+        config(
+            stdio(
+                "perplexity",
+                "npx",
+                "-y",
+                "server-perplexity-ask",
+                env={"PERPLEXITY_API_KEY": "${input:perplexity-key}"},
+            ),
+            streamable("github", "https://api.githubcopilot.com/mcp/"),
+            sse("events", "https://${input:region}.example.com/sse"),
+            stdio("gadget", "node", "${workspaceFolder}/build/index.js"),
+            inputs=[
+                MCPServerPromptStringInput(id="perplexity-key", description="Perplexity API Key", password=True),
+                MCPServerPickStringInput(id="region", description="Region", options=["eu", "us"], default="eu"),
+                MCPServerCommandInput(
+                    id="branch", description="", command="extension.branch", args={"short": "true", "of": '["a"]'}
+                ),
+            ],
+        ),
+        "vscode",
+        (
+            'servers.perplexity.envFile: not read: move its variables into "env"',
+            "servers.github.gallery: ignored: it has no meaning here",
+            "servers.github.version: ignored: it has no meaning here",
+            "servers.gadget.dev: ignored: it has no meaning here",
+            "servers.gadget.sandboxEnabled: ignored: the server runs without a sandbox",
+            "servers.gadget.sandbox: ignored: the server runs without a sandbox",
+            "inputs[2].command: runs a program of that name, not a command of the editor",
+        ),
+    )
+
+
+@pytest.mark.rule("5.1.kinds", "5.1.inputs")
+def test_a_native_file_loads_with_all_its_settings() -> None:
+    github = MCPServerStreamableHttpConfig(
+        name="github",
+        forbidden_tools=["delete_repository"],
+        default_tool_meta=ToolMeta(tags=["code"]),
+        tool_meta={"search": ToolMeta(auto_apply=True, alias="search_github")},
+        server_parameters=MCPServerStreamableHttpParameters(
+            url="https://api.githubcopilot.com/mcp/",
+            headers={"Authorization": "Bearer ${input:github-token}"},
+            timeout=timedelta(seconds=90),
+        ),
+    )
+    legacy = MCPSSEConfig(
+        name="legacy",
+        disabled=True,
+        server_parameters=MCPSSEParameters(url="http://127.0.0.1:3001/sse", timeout=10),
+    )
+    assert load_config(SAMPLES / "native.json") == Loaded(
+        config(
+            github,
+            stdio("browser", "npx", "-y", "@playwright/mcp@latest", env={"PORT": "8931"}, subscribe="assume"),
+            legacy,
+            inputs=[MCPServerPromptStringInput(id="github-token", description="GitHub token", password=True)],
+        ),
+        "native",
+    )
+
+
+NATIVE = {"type": "stdio", "server_parameters": {"command": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "loaded"),
+    [
+        ({"servers": {}}, Loaded(config(), "native")),
+        ({"servers": {}, "inputs": None}, Loaded(config(), "native")),
+        ({"mcpServers": {}}, Loaded(config(), "claude")),
+        ({"servers": {"a": NATIVE}}, Loaded(config(stdio("a", "c")), "native")),
+        ({"servers": {"a": NATIVE | {"name": "a"}}}, Loaded(config(stdio("a", "c")), "native")),
+        ({"servers": [NATIVE | {"name": "a"}]}, Loaded(config(stdio("a", "c")), "native")),
+        ({"servers": {"a": {"command": "c"}}}, Loaded(config(stdio("a", "c")), "vscode")),
+        (
+            {"mcp": {"servers": {"a": {"command": "c"}}}, "editor.fontSize": 12},
+            Loaded(config(stdio("a", "c")), "vscode", ('ignored what has no meaning here: "editor.fontSize"',)),
+        ),
+        (
+            {"mcp": {"servers": {}, "discovery": {}}},
+            Loaded(config(), "vscode", ('mcp: ignored what has no meaning here: "discovery"',)),
+        ),
+        (
+            {"mcpServers": {}} | {f"k{index}": 0 for index in range(12)},
+            Loaded(
+                config(),
+                "claude",
+                ("ignored what has no meaning here: " + ", ".join(f'"k{i}"' for i in range(10)) + " and 2 more",),
+            ),
+        ),
+        (
+            {"mcpServers": {"a": {"command": "c", "args": ["${input:k}"]}}},
+            Loaded(
+                config(stdio("a", "c", "${input:k}")),
+                "claude",
+                ('mcpServers.a.args[0]: no input has the id "k"; add it to inputs',),
+            ),
+        ),
+        (
+            {
+                "mcpServers": {"a": {"command": "${input:k}"}},
+                "inputs": [{"type": "promptString", "id": "k", "description": "K"}],
+            },
+            Loaded(
+                config(stdio("a", "${input:k}"), inputs=[MCPServerPromptStringInput(id="k", description="K")]), "claude"
+            ),
+        ),
+    ],
+)
+def test_a_format_is_told_by_its_shape(data: object, loaded: Loaded) -> None:
+    assert parse_config(data) == loaded
+
+
+def refused(data: object) -> list[str]:
+    with pytest.raises(InvalidConfig) as error:
+        parse_config(data)
+    assert error.value.details is not None
+    lines: list[str] = error.value.details["problems"]
+    return lines
+
+
+HOW = 'write {"servers": {}} or {"mcpServers": {}} with your servers in it'
+DEEP: list[Any] = []
+for _ in range(2_000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("data", "problems"),
+    [
+        ([], [f"is a list; {HOW}"]),
+        (None, [f"is null; {HOW}"]),
+        ({}, [f"has no servers; {HOW}"]),
+        ({"inputs": []}, [f"has no servers; {HOW}"]),
+        ({"mcpservers": {}}, ['has no servers; did you mean "mcpServers" by "mcpservers"?']),
+        ({"command": "c"}, ['is a single server without a name; wrap it in {"mcpServers": {"name": …}}']),
+        ({"a": {"command": "c"}}, ['has servers at its top; wrap them in {"mcpServers": {…}}']),
+        ({"servers": {}, "mcpServers": {}}, ['has both "mcpServers" and "servers"; keep one of them']),
+        ({"servers": {}, "mcp": {"servers": {}}}, ['has both "servers" and "mcp.servers"; keep one of them']),
+        ({"servers": None}, ["servers: is null; it must be an object with a server a key"]),
+        ({"mcpServers": []}, ["mcpServers: is a list; it must be an object with a server a key"]),
+        (
+            {"servers": {"a": NATIVE, "b": {"command": "c"}}},
+            ['servers.b: is written flat; move its parameters into "server_parameters"'],
+        ),
+        (
+            {"servers": {"a": NATIVE | {"command": "c"}}},
+            ['servers.a.command: is not a known key; move it into "server_parameters"'],
+        ),
+        (
+            {"servers": {"a": NATIVE | {"name": "b"}}},
+            ['servers.a.name: is not the key of its entry; write "a", or leave it out'],
+        ),
+        ({"servers": {"": NATIVE}}, ['servers[""].name: must not be empty; give it a name']),
+        ({"mcpServers": {"": {"command": "c"}}}, ['mcpServers[""]: must not be empty; give it a name']),
+        (
+            {"servers": [NATIVE | {"name": "a"}, NATIVE | {"name": "a"}, NATIVE, 1]},
+            [
+                'servers[1].name: "a" is the name of two servers; give each its own',
+                'servers[2].name: is missing; add it, for example "github"',
+                "servers[3]: is a number; it must be an object { … }",
+            ],
+        ),
+        ({"servers": {}, "input": []}, ['input: is not a known key; did you mean "inputs"?']),
+        ({"servers": {}, "zzz": []}, ["zzz: is not a known key; the keys here are servers, inputs"]),
+        (
+            {"servers": {}, "inputs": [{"type": "promptString", "id": "a", "description": ""}] * 2},
+            ['inputs[1].id: "a" is the id of two inputs; give each its own'],
+        ),
+        (
+            {"mcp": {"servers": {}, "inputs": [{"type": "promptString", "id": "a"}] * 2}},
+            ['mcp.inputs[1].id: "a" is the id of two inputs; give each its own'],
+        ),
+        (
+            {"mcp": {"servers": {"a": {"command": ""}}}},
+            ['mcp.servers.a.command: must not be empty; name the program to start, such as "npx"'],
+        ),
+        ({"servers": {}, "inputs": {}}, ["inputs: is an object; it must be a list [ … ]"]),
+        ({"servers": {}, "inputs": ["x"]}, ["inputs[0]: is a text; it must be an object { … }"]),
+        (
+            {"servers": {"a": NATIVE | {"vrl": "\ud800"}, "\udfff": {}}},
+            [
+                "servers.a.vrl: has half a character in it (a lone surrogate); write it in full",
+                'servers["\\udfff"]: has half a character in its key; write it in full',
+            ],
+        ),
+        ({"servers": {1: {}}}, ["servers: has a number as a key; keys are texts"]),
+        ({"servers": {"a": DEEP}}, ["servers.a[0]: is nested deeper than 64 levels; flatten it"]),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(data: object, problems: list[str]) -> None:
+    assert refused(data) == problems
+
+
+def test_all_problems_of_a_file_are_told_at_once() -> None:
+    assert refused(
+        {
+            "mcpServers": {
+                "a": {"command": "", "args": "x"},
+                "b": {"url": "ftp://h", "headers": {"X Y": "z"}},
+                "c": {},
+            },
+            "inputs": [{"type": "promptstring", "id": "k"}],
+        }
+    ) == [
+        'mcpServers.c: has neither a command nor a url; add "command" to start a program, or "url"',
+        'mcpServers.a.command: must not be empty; name the program to start, such as "npx"',
+        'mcpServers.a.args: is a text; it must be a list [ … ], for example ["-y", "some-package"]',
+        'mcpServers.b.url: must begin with http:// or https://; write it in full, such as "https://example.com/mcp"',
+        'mcpServers.b.headers["X Y"]: is not the name of an HTTP header; use letters, digits and hyphens',
+        'inputs[0].type: is "promptstring", which is not known; did you mean "promptString"?',
+    ]
+
+
+@given(st.data())
+def test_no_message_holds_a_value_that_may_be_secret(data: st.DataObject) -> None:
+    secret = "hunter2-correct-horse"
+    bad = st.sampled_from([[secret], {"x": secret}, [{secret: secret}], secret + "\0", secret + "\n"])
+    entry = {
+        "command": data.draw(st.sampled_from(["c", f"{secret}\0"])),
+        "env": {"A": data.draw(bad)},
+        "args": data.draw(bad),
+        "cwd": data.draw(bad),
+    }
+    remote = {
+        "url": data.draw(st.sampled_from([secret, f"ftp://{secret}", "https://h"])),
+        "headers": {"A": data.draw(bad)},
+    }
+    with pytest.raises(InvalidConfig) as error:
+        parse_config({"mcpServers": {"a": entry, "b": remote}})
+    assert secret not in repr(error.value) + str(error.value)
+
+
+def test_a_syntax_error_names_file_line_and_column() -> None:
+    with pytest.raises(InvalidConfig) as error:
+        parse_config_text('{"mcpServers": {\n  "a": {"command": npx}}}', "mcp.json")
+    assert str(error.value) == (
+        "mcp.json: line 2, column 20: words other than true, false and null stand in double quotes; add them"
+    )
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
+    max_leaves=4,
+)
+METAS = st.builds(
+    ToolMeta,
+    auto_apply=st.none() | st.booleans(),
+    alias=st.none() | NAMES,
+    tags=st.none() | st.lists(TEXTS, max_size=2),
+    ret_object_mapper=st.none() | st.dictionaries(TEXTS, JSON, max_size=2),
+)
+URLS = st.sampled_from(["https://example.com/mcp", "${input:a}", "http://[::1]:80/x?y=z#w"])
+HEADERS = st.none() | st.dictionaries(
+    st.from_regex(r"[A-Za-z-]{1,8}", fullmatch=True), TEXTS.filter(lambda t: not set("\r\n") & set(t)), max_size=2
+)
+DURATIONS = st.timedeltas(min_value=timedelta(microseconds=1), max_value=timedelta(days=3650))
+SECONDS = st.floats(min_value=0, max_value=1e6, exclude_min=True)
+PARAMETERS: list[tuple[Any, st.SearchStrategy[Any]]] = [
+    (
+        MCPServerStdioConfig,
+        st.builds(
+            MCPServerStdioParameters,
+            command=NAMES,
+            args=st.lists(TEXTS, max_size=3),
+            env=st.none() | st.dictionaries(NAMES.filter(lambda n: "=" not in n), TEXTS, max_size=2),
+            cwd=st.none() | NAMES,
+            encoding=st.sampled_from(["utf-8", "gbk"]),
+            encoding_error_handler=st.sampled_from(["strict", "ignore", "replace"]),
+        ),
+    ),
+    (
+        MCPServerStreamableHttpConfig,
+        st.builds(
+            MCPServerStreamableHttpParameters,
+            url=URLS,
+            headers=HEADERS,
+            timeout=DURATIONS,
+            sse_read_timeout=DURATIONS,
+            terminate_on_close=st.booleans(),
+        ),
+    ),
+    (
+        MCPSSEConfig,
+        st.builds(MCPSSEParameters, url=URLS, headers=HEADERS, timeout=SECONDS, sse_read_timeout=SECONDS),
+    ),
+]
+SERVERS = st.one_of(
+    *(
+        st.builds(
+            kind,
+            name=NAMES,
+            server_parameters=parameters,
+            disabled=st.booleans(),
+            forbidden_tools=st.lists(NAMES, max_size=2),
+            tool_meta=st.dictionaries(NAMES, METAS, max_size=2),
+            default_tool_meta=st.none() | METAS,
+            vrl=st.none() | TEXTS,
+            subscribe=st.sampled_from(["declared", "assume"]),
+        )
+        for kind, parameters in PARAMETERS
+    )
+)
+IDS = NAMES.filter(lambda name: not set("{}") & set(name))
+INPUTS: st.SearchStrategy[Any] = st.one_of(
+    st.builds(
+        MCPServerPromptStringInput,
+        id=IDS,
+        description=TEXTS,
+        default=st.none() | TEXTS,
+        password=st.none() | st.booleans(),
+    ),
+    st.builds(MCPServerPickStringInput, id=IDS, description=TEXTS, options=st.lists(TEXTS, min_size=1, max_size=3)),
+    st.builds(
+        MCPServerCommandInput,
+        id=IDS,
+        description=TEXTS,
+        command=NAMES,
+        args=st.none() | st.dictionaries(TEXTS, TEXTS, max_size=2),
+    ),
+)
+CONFIGS = st.builds(
+    lambda servers, inputs: config(*servers, inputs=inputs),
+    st.lists(SERVERS, max_size=3, unique_by=lambda server: server.name),
+    st.lists(INPUTS, max_size=3, unique_by=lambda entry: entry.id),
+)
+
+
+@pytest.mark.rule("5.1.kinds", "5.1.inputs")
+@given(CONFIGS)
+def test_a_configuration_reads_back_from_its_native_form(whole: ComputerConfig) -> None:
+    loaded = parse_config_text(json.dumps(whole.model_dump(mode="json")))
+    assert (loaded.config, loaded.format) == (whole, "native")
+
+
+@pytest.mark.parametrize(
+    ("raw", "notes"),
+    [
+        (b'{"servers": {}}', ()),
+        (b'\xef\xbb\xbf{"servers": {}}', ()),
+        ('{"servers": {}}'.encode("utf-16"), ("read as UTF-16; other programs expect UTF-8",)),
+        (b"\xfe\xff" + '{"servers": {}}'.encode("utf-16-be"), ("read as UTF-16; other programs expect UTF-8",)),
+        ('{"servers": {}}'.encode("utf-32"), ("read as UTF-32; other programs expect UTF-8",)),
+    ],
+)
+def test_a_file_may_begin_with_a_byte_order_mark(raw: bytes, notes: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(raw)
+    assert load_config(str(path)) == Loaded(config(), "native", notes)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"", 'is empty; write at least {"servers": {}}'),
+        (b'{\n"\xff": 1}', "is not UTF-8 text (line 2); save it as UTF-8"),
+        ('{"servers": {}}'.encode("utf-16-le"), "is not UTF-8 text (it has NUL bytes); save it as UTF-8"),
+        (b" " * (MAX_BYTES + 1), "is larger than 4 MB; a configuration is much smaller"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused(raw: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(raw)
+    with pytest.raises(InvalidConfig) as error:
+        load_config(path)
+    assert str(error.value) == f"{path}: {problem}"
+
+
+def test_the_largest_file_allowed_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"servers": {}}'.ljust(MAX_BYTES))
+    assert load_config(path).config == config()
+
+
+def unreadable(path: Path) -> str:
+    with pytest.raises(InvalidConfig) as error:
+        load_config(path)
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+def test_a_missing_file_is_told() -> None:
+    assert unreadable(Path("no-such-directory/a.json")) == "does not exist; check the path"
+
+
+def test_a_directory_is_told(tmp_path: Path) -> None:
+    assert unreadable(tmp_path) == "is a directory; name the file in it"
+
+
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert unreadable(tmp_path / "pipe") == "is not a regular file; name one"
+
+
+def test_a_path_that_cannot_be_looked_up_is_told(tmp_path: Path) -> None:
+    assert unreadable(tmp_path / ("x" * 300)) == "cannot be read (File name too long); check the path"
+
+
+def test_a_file_without_permission_is_told() -> None:
+    # Not by a file of mode 000, which root reads all the same.
+    assert _unreadable(PermissionError()) == "may not be read; check its permissions"
