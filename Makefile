@@ -10,7 +10,7 @@ READY  := $(VENV)/.ready
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python test`.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
-FUZZ_EXAMPLES ?= 200000
+FUZZ_EXAMPLES ?= 50000
 
 help:
 	@echo 'make up     run the main job on examples/'
@@ -52,7 +52,7 @@ cover: $(READY)
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing:skip-covered
 
 fuzz: $(READY)
-	A2C_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q -p no:timeout tests/fuzz
+	A2C_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q -n auto --timeout=0 tests/fuzz
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
