@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,7 +77,9 @@ def definitions_of(shape: type) -> dict[str, Any]:
     return definitions if "$ref" in schema else definitions | {shape.__name__: schema}
 
 
-def files() -> dict[str, str]:
+@cache
+def files() -> Mapping[str, str]:
+    """Return every file as it should be, by its name."""
     return {
         f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in schemas().items()
     }

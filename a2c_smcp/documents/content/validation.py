@@ -45,14 +45,12 @@ def _adapter(category: str) -> TypeAdapter[Any]:
 
 def _problems(error: ValidationError) -> list[str]:
     # A value that fits no branch of a union fails once a branch: tell the place once, with all that would have done.
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, None]] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=False):
         if problem["type"].startswith("recursion"):
             return ["content: nested too deeply"]
         path = [str(part) for part in problem["loc"] if not _is_branch(part)]
-        messages = places.setdefault(".".join(path) or "content", [])
-        if problem["msg"] not in messages:
-            messages.append(problem["msg"])
+        places.setdefault(".".join(path) or "content", {})[problem["msg"]] = None
     told = [f"{place}: {', or '.join(messages)}" for place, messages in places.items()]
     return told if len(told) <= MAX_PROBLEMS else [*told[:MAX_PROBLEMS], f"and {len(told) - MAX_PROBLEMS} more"]
 

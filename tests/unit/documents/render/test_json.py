@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
@@ -31,6 +30,7 @@ from a2c_smcp.documents.render.replies import (
     PageReply,
 )
 from tests.unit.documents.render.annual_report import CHART, CONTRACT, ENTRIES, HEADING, PAGE, REPORT, TABLE
+from tests.unit.documents.render.strategies import json_values
 
 GOLDEN = Path(__file__).parents[3] / "data" / "golden" / "dpe"
 BARE = Document("h", "d", "file:///d.txt", "txt", "D", 0)
@@ -191,7 +191,7 @@ def test_numbers_that_json_cannot_write_become_null(number: float) -> None:
     assert dumps({"rows": [[number, 1.5, True]]}) == '{"rows":[[null,1.5,true]]}'
 
 
-@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner), max_leaves=5))
+@given(json_values)
 def test_any_content_becomes_json_that_a_strict_reader_takes(value: Any) -> None:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)

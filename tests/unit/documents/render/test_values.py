@@ -1,0 +1,69 @@
+"""How single values are shown."""
+
+from typing import Any
+
+import pytest
+
+from a2c_smcp.documents.content import Cell, ListContent
+from a2c_smcp.documents.render.values import Grid, Item, all_items_of, cell_text, clean, clean_json, grid, one_line
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("as it is\t\n", "as it is\t\n"),
+        ("a\r\nb\rc\x0bd\x0ce\x85f", "a\nb\nc\nd\ne\nf"),
+        ("\x00\x08\x1b\x7f\x9f", "\ufffd" * 5),
+        ("\ud800 \udfff", "\ufffd \ufffd"),
+        ("\U0001f600 \u2028 \u202e", "\U0001f600 \u2028 \u202e"),
+    ],
+)
+def test_clean_text_has_one_kind_of_line_end_and_no_controls(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_clean_json_goes_all_the_way_down() -> None:
+    value: Any = {"a\x00": ["\ud800", ("x", float("inf"), 1, None, True)]}
+    assert clean_json(value) == {"a\ufffd": ["\ufffd", ["x", None, 1, None, True]]}
+
+
+def test_one_line_puts_a_blank_for_every_break() -> None:
+    assert one_line("  a \n\n  b\r\nc  d ") == "a b c  d"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (True, "true"),
+        (False, "false"),
+        (12, "12"),
+        (12.0, "12"),
+        (-0.5, "-0.5"),
+        (1e15, "1000000000000000.0"),
+        (float("nan"), ""),
+        (" a\x00 ", "a\ufffd"),
+    ],
+)
+def test_a_cell_reads_as_people_write_it(value: Cell, text: str) -> None:
+    assert cell_text(value) == text
+
+
+def test_a_grid_is_as_wide_as_its_widest_line() -> None:
+    assert grid(["a"], [[1, 2], []]) == Grid(["a", ""], [["1", "2"], ["", ""]])
+
+
+def test_all_items_come_in_reading_order() -> None:
+    content: ListContent = {
+        "ordered": False,
+        "items": [
+            {"text": "a", "children": {"ordered": True, "items": ["b", {"text": "c", "checked": True}]}},
+            "d",
+        ],
+    }
+    assert list(all_items_of(content)) == [
+        Item("a", None, None),
+        Item("b", None, None),
+        Item("c", True, None),
+        Item("d", None, None),
+    ]
