@@ -39,10 +39,11 @@ from a2c_smcp.server.packets import (
 )
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.switchboard import Answer, Reply, Switchboard, too_large
-from a2c_smcp.smcp import SMCP_NAMESPACE, error_ack
+from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, error_ack
 
 log = logging.getLogger(__name__)
 
+IN_ORDER = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
 CLOSE_GRACE = 2.0
 MAX_ATTACHMENTS = 32
 
@@ -97,10 +98,9 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     async def close(self, wait: bool = True, abort: bool = False, reason: str | None = None) -> None:  # noqa: ARG002, FBT001, FBT002
         """Close without waiting for a client that may never read."""
         await super().close(wait=False, abort=abort, reason=reason)
-        if self._lean:
-            self.queue.put_nowait(None)
-            if self._reader is not None and self._reader is not asyncio.current_task():
-                asyncio.get_running_loop().call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
+        self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
+        if self._reader is not None and self._reader is not asyncio.current_task():
+            asyncio.get_running_loop().call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
 
     async def _websocket_handler(self, ws: Any) -> None:
         if self.connected:
@@ -406,13 +406,26 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             case sio_packet.DISCONNECT:
                 await self._handle_disconnect(eio_sid, packet.namespace, self.reason.CLIENT_DISCONNECT)
             case sio_packet.EVENT:
-                await self._handle_event(eio_sid, packet.namespace, packet.id, _event_data(packet.data))
+                await self._take_event(eio_sid, packet)
             case sio_packet.ACK:
                 await self._handle_ack(eio_sid, packet.namespace, packet.id, _ack_data(packet.data))
             case sio_packet.BINARY_EVENT | sio_packet.BINARY_ACK:
                 self._expect_attachments(eio_sid, packet)
             case _:
                 raise BadRequest("A packet of unknown kind")
+
+    async def _take_event(self, eio_sid: str, packet: Any) -> None:
+        data = _event_data(packet.data)
+        sid = self.manager.sid_from_eio_sid(eio_sid, packet.namespace or "/")
+        if (
+            data[0] in IN_ORDER
+            and packet.namespace == SMCP_NAMESPACE
+            and self.manager.is_connected(sid, SMCP_NAMESPACE)
+        ):
+            # What the client sends next relies on its seat: it is read when this is done.
+            await self._handle_event_internal(self, sid, eio_sid, data, packet.namespace, packet.id)
+        else:
+            await self._handle_event(eio_sid, packet.namespace, packet.id, data)
 
     def _expect_attachments(self, eio_sid: str, packet: Any) -> None:
         if self.manager.sid_from_eio_sid(eio_sid, packet.namespace or "/") is None:
@@ -434,7 +447,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         if packet.add_attachment(data):
             self._drop_partial(eio_sid)
             if packet.packet_type == sio_packet.BINARY_EVENT:
-                await self._handle_event(eio_sid, packet.namespace, packet.id, _event_data(packet.data))
+                await self._take_event(eio_sid, packet)
             else:
                 await self._handle_ack(eio_sid, packet.namespace, packet.id, _ack_data(packet.data))
 

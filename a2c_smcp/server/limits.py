@@ -19,7 +19,8 @@ class Limits:
         in_flight: Requests of one connection that wait for an answer.
         connections_per_address: Open connections from one network address.
         joins_per_second: Joins and leaves of one connection (bursts of four times as many).
-        default_timeout: Seconds to wait for a reply to a request that names no time-out.
+        default_timeout: Seconds to wait for a reply to a request that names no time-out; released clients give up
+            after 20.
         max_timeout: The longest time-out a request may name; longer ones are cut to it.
         timeout_margin: Seconds granted on top, for the way there and back.
     """
@@ -32,7 +33,7 @@ class Limits:
     in_flight: int = 4_096
     connections_per_address: int = 1_024
     joins_per_second: float = 10
-    default_timeout: float = 30
+    default_timeout: float = 15
     max_timeout: float = 3_600
     timeout_margin: float = 2
 

@@ -1,6 +1,7 @@
 """The namespace `/smcp`: what the Server does with each event."""
 
 import logging
+import re
 from typing import Any, ClassVar
 
 from socketio.exceptions import ConnectionRefusedError as Refused
@@ -22,6 +23,8 @@ from a2c_smcp.smcp import (
     LEAVE_OFFICE_NOTIFICATION,
     LIST_ROOM_EVENT,
     SMCP_NAMESPACE,
+    UPDATE_CONFIG_EVENT,
+    Event,
     ListRoomRet,
     OfficeAck,
     error_ack,
@@ -30,6 +33,8 @@ from a2c_smcp.smcp import (
 )
 
 log = logging.getLogger(__name__)
+
+_UPDATE = re.compile(r"server:update_\w{1,64}", re.ASCII)
 
 
 class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
@@ -98,7 +103,8 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
                 return await self._route(connection, event, payload)
             with self._guard:
                 self.board.admit(connection, clock())
-            return await self._serve(connection, event, payload)
+            async with self._gates.setdefault(sid, Gate()):
+                return await self._serve(connection, event, payload)
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
         except Exception as problem:
@@ -169,13 +175,11 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     # Events for the Server
 
     async def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
-        request = parse_request(event, payload)
-        row = EVENTS[event]
+        row = row_of(event)
+        request = parse_request(row.name, payload)
         if event == JOIN_OFFICE_EVENT:
             return await self._join(connection, request)
         seat = seated(connection.seat)
-        if len(row.senders) != 1 and event != LEAVE_OFFICE_EVENT:
-            raise BadRequest(f"Unknown event {event!r}")  # what only the Server sends
         if event == LEAVE_OFFICE_EVENT:
             return await self._depart(connection, request)
         as_role(seat, next(iter(row.senders)), event)
@@ -183,38 +187,36 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if event == LIST_ROOM_EVENT:
             own_office(seat, request["office_id"])
             return await self._list(seat, request["req_id"])
-        await self._tell(seat, row.notification or "", request)
+        await self._tell(seat, event.replace("server:", "notify:", 1), request)
         return None
 
     async def _join(self, connection: Connection, request: Any) -> OfficeAck:
         self._count_join(connection)
-        async with self._gates.setdefault(connection.sid, Gate()):
-            seat = seat_for(
-                request,
-                current=connection.seat,
-                bound=connection.identity,
-                sid=connection.sid,
-                node=self.registry.node,
-                version=connection.version,
-            )
-            if connection.seat is not None and connection.seat.office_id == seat.office_id:
-                return True, None
-            await self.registry.seat(seat)
-            if connection.sid not in self.board.connections:
-                await self.registry.release(seat)  # it went away while it was being seated
-                return False, "disconnected"
-            await self._leave(connection, "moved")
-            with self._guard:
-                self.board.sit(connection, seat)
+        seat = seat_for(
+            request,
+            current=connection.seat,
+            bound=connection.identity,
+            sid=connection.sid,
+            node=self.registry.node,
+            version=connection.version,
+        )
+        if connection.seat is not None and connection.seat.office_id == seat.office_id:
+            return True, None
+        await self.registry.seat(seat)
+        if connection.sid not in self.board.connections:
+            await self.registry.release(seat)  # it went away while it was being seated
+            return False, "disconnected"
+        await self._leave(connection, "moved")
+        with self._guard:
+            self.board.sit(connection, seat)
         self.observer.joined(seat, connection.address)
         await self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
         return True, None
 
     async def _depart(self, connection: Connection, request: Any) -> OfficeAck:
         self._count_join(connection)
-        async with self._gates.setdefault(connection.sid, Gate()):
-            own_office(seated(connection.seat), request["office_id"])
-            await self._leave(connection, "left")
+        own_office(seated(connection.seat), request["office_id"])
+        await self._leave(connection, "left")
         return True, None
 
     def _count_join(self, connection: Connection) -> None:
@@ -228,8 +230,29 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     # Events for Computers
 
     async def _route(self, connection: Connection, event: str, payload: Any) -> Any:
+        gate = self._gates.get(connection.sid)
+        if gate is not None and gate.locked():
+            async with gate:  # it is about to join; what comes after waits for its seat
+                pass
         slot = Slot()
         with self._guard:
             self.board.route(connection.sid, event, payload, slot.put)
         answer = await slot.get()
         return values_of(answer) if isinstance(answer, Raw) else answer
+
+
+def row_of(event: str) -> Event:
+    """The table's row for an event that a client may send to the Server.
+
+    An update of a kind that this release does not know is passed on like the others, so that a newer Computer can
+    tell a newer Agent.
+
+    Raises:
+        BadRequest: There is no such event.
+    """
+    row = EVENTS.get(event)
+    if row is not None and row.senders and not event.startswith("client:"):
+        return row
+    if row is None and _UPDATE.fullmatch(event):
+        return EVENTS[UPDATE_CONFIG_EVENT]
+    raise BadRequest(f"Unknown event {event!r}")

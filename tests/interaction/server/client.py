@@ -49,6 +49,8 @@ class Client:
 
     async def close(self) -> None:
         await self.sio.disconnect()
+        if self.sio.eio.http is not None and not self.sio.eio.http.closed:
+            await self.sio.eio.http.close()
 
     async def call(self, event: str, data: Any, within: float = CAP) -> Any:
         return await self.sio.call(event, data, namespace=SMCP_NAMESPACE, timeout=within)

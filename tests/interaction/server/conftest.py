@@ -52,7 +52,7 @@ def run_server(kind: str, folder: Path, **limits: Any) -> tuple[subprocess.Popen
 def stop_server(process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGTERM)
     try:
-        process.wait(10)
+        process.wait(3)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

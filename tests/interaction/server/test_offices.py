@@ -153,7 +153,7 @@ async def test_naming_another_office_is_4104_whether_it_exists_or_not(
 
 
 @pytest.mark.rule("2.notify")
-@pytest.mark.parametrize("what", ["config", "tool_list", "desktop", "finder"])
+@pytest.mark.parametrize("what", ["config", "tool_list", "desktop", "finder", "something_newer"])
 async def test_updates_reach_the_office_without_their_sender(
     server: Running, connect: Connect, office: str, what: str
 ) -> None:
@@ -233,3 +233,12 @@ async def test_of_racing_agents_one_wins(server: Running, connect: Connect, offi
     clients = await asyncio.gather(*(connect(server) for _ in range(10)))
     answers = await asyncio.gather(*(c.join("agent", f"a{i}", office) for i, c in enumerate(clients)))
     assert sorted(accepted for accepted, _ in answers) == [False] * 9 + [True]
+
+
+async def test_what_follows_a_join_without_waiting_finds_the_seat(
+    server: Running, connect: Connect, office: str
+) -> None:
+    agent = await connect(server)
+    await agent.emit("server:join_office", {"role": "agent", "name": "a", "office_id": office})
+    agent.name = "a"
+    assert await listed(agent, office) == [("agent", "a")]

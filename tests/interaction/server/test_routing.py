@@ -235,12 +235,18 @@ async def test_an_agent_that_goes_leaves_nothing_waiting(server: Running, connec
     assert await again.tool("c") == "fresh"
 
 
-@pytest.mark.parametrize("transports", [["polling"], ["polling", "websocket"]])
-async def test_polling_clients_are_served_too(
-    server: Running, connect: Connect, office: str, transports: list[str]
-) -> None:
-    agent = await connect(server, transports=transports)
-    computer = await connect(server, transports=transports)
+async def test_polling_clients_are_served_too(ready: Running, connect: Connect, office: str) -> None:
+    agent = await connect(ready, transports=["polling"])
+    computer = await connect(ready, transports=["polling"])
+    assert await agent.join("agent", "a", office) == (True, None)
+    assert await computer.join("computer", "c", office) == (True, None)
+    computer.answers["*"] = answering(RESULT)
+    assert await agent.tool("c") == RESULT
+
+
+async def test_clients_that_begin_with_polling_are_upgraded(server: Running, connect: Connect, office: str) -> None:
+    agent = await connect(server, transports=["polling", "websocket"])
+    computer = await connect(server, transports=["polling", "websocket"])
     assert await agent.join("agent", "a", office) == (True, None)
     assert await computer.join("computer", "c", office) == (True, None)
     computer.answers["*"] = answering(RESULT)
