@@ -31,6 +31,7 @@ MAX_OPEN: Final = 16
 
 _MAX_REF: Final = 48
 _DIGEST: Final = 6
+_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}\Z")
 _UNSAFE = re.compile(r"[^a-z0-9._]+")
 
 _Signature: TypeAlias = tuple[int, int, int]
@@ -279,14 +280,13 @@ def assign_refs(files: Iterable[SourceFile]) -> dict[str, SourceFile]:
 def ref_of(relative: str, digest: str = "") -> str:
     """Return a key for a path: lower case, `-` for what may not stand in a URL, and a digest where that loses much."""
     folded = unicodedata.normalize("NFKD", relative).encode("ascii", "ignore").decode().lower()
-    stem, dot, suffix = folded.rpartition(".")
-    stem, suffix = (stem, suffix) if dot and "/" not in suffix else (folded, "")
-    key = _UNSAFE.sub("-", stem).strip("-.")
+    suffix = match[0] if (match := _SUFFIX.search(folded)) else ""
+    key = _UNSAFE.sub("-", folded.removesuffix(suffix)).strip("-.")
     if not digest and (not relative.isascii() or not key or len(key) > _MAX_REF):
         digest = _digest(unicodedata.normalize("NFC", relative), _DIGEST)
     if digest:
         key = f"{key[: _MAX_REF - len(digest)].strip('-.') or 'doc'}-{digest}"
-    return f"{key}.{suffix}" if suffix else key
+    return key + suffix
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -145,8 +145,8 @@ def _survey(path: Path) -> Layout:
 
 
 def _sniff(path: Path, encoding: str) -> Layout:
-    with path.open(encoding=encoding, newline="") as file:
-        named = _SEPARATOR_LINE.fullmatch(_translated(file.readline, MAX_LINE))
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        named = _SEPARATOR_LINE.fullmatch(file.readline(MAX_LINE))
     if named:
         return Layout(path, encoding, named[1], skip=1)
     if suffix_of(path.name) in ("tsv", "tab"):
@@ -176,9 +176,9 @@ def _records(layout: Layout) -> Iterator[list[str]]:
     """Yield the records of a file, blank lines left out.
 
     Raises:
-        DocumentError: It is not written as it begins, or too long a line or a cell makes it unsafe to read.
+        DocumentError: Too long a line or a cell makes it unsafe to read.
     """
-    with layout.path.open(encoding=layout.encoding, newline="") as file:
+    with layout.path.open(encoding=layout.encoding, errors="replace", newline="") as file:
         reader = csv.reader(_lines(file, layout.skip), delimiter=layout.delimiter)
         while True:
             try:
@@ -193,20 +193,13 @@ def _records(layout: Layout) -> Iterator[list[str]]:
 
 def _lines(file: TextIO, skip: int) -> Iterator[str]:
     for number in range(1, 1 << 62):
-        line = _translated(file.readline, MAX_LINE + 1)
+        line = file.readline(MAX_LINE + 1)
         if not line:
             return
         if len(line) > MAX_LINE:
             raise DocumentError(f"line {number} is longer than {MAX_LINE >> 20} MiB")
         if number > skip:
             yield line
-
-
-def _translated(readline: Any, size: int) -> str:
-    try:
-        return str(readline(size))
-    except UnicodeDecodeError as error:
-        raise DocumentError("not text in one encoding throughout") from error
 
 
 def _read_window(layout: Layout, first: int) -> list[list[str]]:

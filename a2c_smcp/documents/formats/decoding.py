@@ -28,11 +28,12 @@ _SAMPLE_BYTES: Final = 64 << 10
 _ASCII: Final = bytes(range(128))
 _CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
 _MAX_CONTROL_SHARE: Final = 0.005
+_MAX_DAMAGED_SHARE: Final = 0.1
 _MIN_COMMON_SHARE: Final = 0.8
 
 
 def read_text(path: Path, limit: int) -> str:
-    """Return the text of a file, line ends as `\\n`.
+    """Return the text of a file, line ends as `\\n`, and U+FFFD for the few characters that may be damaged.
 
     Raises:
         DocumentError: It is larger than `limit` bytes, or is no text.
@@ -41,7 +42,7 @@ def read_text(path: Path, limit: int) -> str:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise DocumentError(f"larger than the {limit >> 20} MiB that are read of this file type")
-    text = data.decode(detect_encoding(data))
+    text = data.decode(detect_encoding(data), errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -86,10 +87,16 @@ def detect_encoding(data: bytes, *, complete: bool = True) -> str:
 
 
 def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:
+    """Return the text, which may be damaged here and there; None when this is not its encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(data, complete)
+        return decoder().decode(data, complete)
     except UnicodeDecodeError:
-        return None
+        if not encoding.startswith("utf"):  # these take nearly everything, so what they refuse is something else
+            return None
+    text = decoder("replace").decode(data, complete)
+    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    return text if text.count("\ufffd") <= foreign * _MAX_DAMAGED_SHARE else None
 
 
 def _is_common_chinese(text: str) -> bool:

@@ -5,6 +5,7 @@ The parser's tree is walked here; `markdown_inline` turns what stands inside a b
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from a2c_smcp.documents.model import Element, Page
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-MAX_BYTES: Final = 8 << 20
+MAX_BYTES: Final = 4 << 20
 ELEMENTS_A_PAGE: Final = 200
 
 _DIAGRAMS: Final = frozenset({"mermaid", "plantuml", "puml", "dot", "graphviz", "d2"})
@@ -48,16 +49,16 @@ def paginate(elements: Sequence[Element]) -> list[Page]:
     """Return the elements as pages, divided where a person would turn the page.
 
     That is at the highest level of heading that occurs more than once, so that a lone title does not make
-    one page of everything. A page that would hold nothing but headings joins the next.
+    one page of everything. A title with nothing below it shares the page of its first section.
     """
     level = _page_level(elements)
     groups: list[list[Element]] = []
     for element in elements:
         opens = element.category == "heading" and element.content["level"] <= level
-        if not groups or (opens and any(other.category != "heading" for other in groups[-1])):
+        if not groups or (opens and not _is_title_of(groups[-1], element)):
             groups.append([])
         groups[-1].append(element)
-    return paged([(_title_of(group), group) for group in groups], ELEMENTS_A_PAGE)
+    return paged([(_title_of(group, level), group) for group in groups], ELEMENTS_A_PAGE)
 
 
 class Blocks:
@@ -204,14 +205,18 @@ def _page_level(elements: Sequence[Element]) -> int:
     return min((level for level in set(levels) if levels.count(level) > 1), default=0)
 
 
-def _title_of(group: Sequence[Element]) -> str:
-    # The last of the headings that open a page is the one that is its own: those above it are titles of more.
-    own = ""
-    for element in group:
-        if element.category != "heading":
-            break
-        own = element.summary
-    return own or page_title(group)
+def _is_title_of(group: Sequence[Element], section: Element) -> bool:
+    """Whether `group` is nothing but headings above that of the section."""
+    return all(
+        element.category == "heading" and element.content["level"] < section.content["level"] for element in group
+    )
+
+
+def _title_of(group: Sequence[Element], level: int) -> str:
+    # Of the headings that open a page the last one is its own: those above it are titles of more than the page.
+    opening = list(takewhile(lambda element: element.category == "heading", group))
+    own = [heading for heading in opening if heading.content["level"] <= level] or opening[:1]
+    return own[-1].summary if own else page_title(group)
 
 
 def _describe(front: FrontMatter, elements: Sequence[Element], pages: Sequence[Page]) -> Description:

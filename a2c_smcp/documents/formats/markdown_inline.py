@@ -15,6 +15,10 @@ _SOFT_BETWEEN_WIDE = re.compile(f"(?<={_WIDE}){_SOFT}(?={_WIDE})")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _BLANKS = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
+# The parser takes long over what is never closed, so comments go before it, and long pieces come without tags.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_TAG = re.compile(r"<[^<>]*>?")
+_MAX_PARSED: Final = 65_536
 _SKIPPED: Final = frozenset({"script", "style", "template"})
 
 
@@ -51,6 +55,9 @@ def link_content(node: "SyntaxTreeNode") -> dict[str, Any]:
 
 def html_parts(html: str) -> tuple[str, list[dict[str, Any]]]:
     """Return the text of a piece of HTML, and the contents of its images."""
+    html = _COMMENT.sub("", html)
+    if len(html) > _MAX_PARSED:
+        html = _TAG.sub(" ", html)
     reader = _HtmlReader()
     reader.feed(html)
     reader.close()

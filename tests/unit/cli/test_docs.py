@@ -50,7 +50,7 @@ def test_the_depth_ends_the_tree_early(folder: str) -> None:
 
 
 def test_the_limit_counts_what_it_leaves_out(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A\n\nx\n\n# B\n\n# C\n\ny\n", encoding="utf-8")
+    (tmp_path / "a.md").write_text("# A\n\nx\n\n# B\n\ny\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("b", encoding="utf-8")
     assert a2c("docs", str(tmp_path), "--limit", "1").out.splitlines()[2:] == [
         "1. A  md, 2 pages  dpe://a2c.docs/a.md",

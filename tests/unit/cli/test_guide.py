@@ -56,3 +56,9 @@ def test_the_help_of_a_noun_lists_its_verbs() -> None:
     create = Command("create", "Create a token.", lambda _, __: None)
     lines = list(help_lines((Command("token", "Tokens.", commands=(create,)),), (), Terminal()))
     assert lines[:6] == ["usage: a2c token COMMAND ...", "", "Tokens.", "", "commands:", "  create  Create a token."]
+
+
+def test_a_long_name_gets_a_line_of_its_own() -> None:
+    option = Argument("--a-very-long-option", "What it does.", metavar="A_LONG_VALUE")
+    lines = list(help_lines((Command("x", "X.", lambda _, __: None, (option,)),), (), Terminal()))
+    assert lines[5:7] == ["  --a-very-long-option A_LONG_VALUE", " " * 32 + "What it does."]

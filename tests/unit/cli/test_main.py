@@ -193,6 +193,17 @@ def test_with_json_nobody_is_asked() -> None:
     assert a2c("talk", "--json", commands=commands, typed="").out == '"hello"\n'
 
 
+class ClosedPipe(io.StringIO):
+    """A stream whose reader went away."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_broken_pipe_without_a_descriptor_is_no_error_either() -> None:
+    assert main(["plain"], stdin=io.StringIO(), stdout=ClosedPipe(), env={}, commands=COMMANDS) == 0
+
+
 def test_the_installed_command_prints_the_tree_and_exits_at_once() -> None:
     run = subprocess.run(
         [A2C, "docs", EXAMPLES], capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
