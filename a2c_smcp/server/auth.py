@@ -1,0 +1,178 @@
+"""Who a connection is: the provider interface, API keys, signed tokens, and any of several."""
+
+import hashlib
+import hmac
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol, TypeAlias
+
+from a2c_smcp.errors import InvalidConfig, Unauthorized
+from a2c_smcp.server.rooms import Identity
+from a2c_smcp.server.tokens import LEEWAY, TokenKey, read_token
+
+Answer: TypeAlias = Identity | bool | None
+
+MAX_CREDENTIAL: Final = 8_192
+"""Longer ones are no credentials of ours, and are not even hashed."""
+
+_HEADERS: Final = ("x-api-key", "access_token", "access-token")
+_BEARER: Final = re.compile(r"bearer +(\S+) *", re.IGNORECASE)
+_KEY: Final = re.compile(r"[!-~]+")
+_TOKEN: Final = re.compile(r"[\w-]+\.[\w-]+\.[\w-]*", re.ASCII)
+
+
+class AuthenticationProvider(Protocol):
+    """Decides who may connect, and as whom."""
+
+    def authenticate(
+        self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
+    ) -> Answer | Awaitable[Answer]:
+        """Return who the connection is.
+
+        `True` lets it in without binding it to a role, name or office; `None` and `False` keep it out, and so does
+        raising `Unauthorized`, which tells the client why. May be a coroutine function on an async server.
+        `headers` have lower-case names.
+        """
+
+
+def identity_of(answer: object) -> Identity:
+    """What a provider's answer means.
+
+    Raises:
+        Unauthorized: It keeps the connection out.
+    """
+    if answer is True:
+        return Identity()
+    if isinstance(answer, Identity):
+        return answer
+    raise Unauthorized("No valid credentials: send an API key or a token (header x-api-key, or auth.token)")
+
+
+def credentials_of(auth: Any, headers: Mapping[str, str]) -> Iterator[str]:
+    """Yield every credential that a connection presents, in each form that a released client uses."""
+    found = [headers.get(name) for name in _HEADERS]
+    if bearer := _BEARER.fullmatch(headers.get("authorization", "")):
+        found.append(bearer[1])
+    found.append(auth.get("token") if isinstance(auth, Mapping) else auth)
+    yield from (one for one in found if isinstance(one, str) and 0 < len(one) <= MAX_CREDENTIAL)
+
+
+class ApiKeyAuth:
+    """Lets in whoever has one of the keys; a mapping binds each key to an identity.
+
+    Every key is compared with every credential, by digest and in constant time, so that the time taken tells
+    nothing about the keys.
+
+    Raises:
+        InvalidConfig: There is no key, or one that cannot be sent in a header.
+    """
+
+    def __init__(self, keys: str | Iterable[str] | Mapping[str, Identity]) -> None:
+        given = {keys: Identity()} if isinstance(keys, str) else keys
+        bound = given if isinstance(given, Mapping) else dict.fromkeys(given, Identity())
+        if not bound or not all(_KEY.fullmatch(key) for key in bound):
+            raise InvalidConfig("An API key is one or more printable ASCII characters without blanks")
+        self._keys = [(_digest(key), identity) for key, identity in bound.items()]
+
+    def authenticate(
+        self, _server: Any, _environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
+    ) -> Identity | None:
+        """Return the identity of the key presented, or None."""
+        found: Identity | None = None
+        for credential in credentials_of(auth, headers):
+            offered = _digest(credential)
+            for digest, identity in self._keys:
+                if hmac.compare_digest(digest, offered):
+                    found = identity
+        return found
+
+
+class TokenAuth:
+    """Lets in whoever has a token signed with one of the keys, as the role, name and office that it names.
+
+    Args:
+        keys: The keys that verify, or a callable that returns them, for keys that change while the server runs.
+        leeway: Seconds by which the clocks of signer and server may differ.
+    """
+
+    def __init__(self, keys: Sequence[TokenKey] | Callable[[], Sequence[TokenKey]], *, leeway: float = LEEWAY) -> None:
+        self._keys = keys if callable(keys) else lambda: keys
+        self._leeway = leeway
+
+    def authenticate(
+        self, _server: Any, _environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
+    ) -> Identity | None:
+        """Return the identity that the token binds, or None where no token was presented.
+
+        Raises:
+            Unauthorized: There is a token and it is not valid; the message says why.
+        """
+        refusal: Unauthorized | None = None
+        for credential in credentials_of(auth, headers):
+            if not _TOKEN.fullmatch(credential):
+                continue
+            try:
+                claims = read_token(credential, self._keys(), leeway=self._leeway)
+                return replace(claims.identity, expires=claims.expires + self._leeway)
+            except Unauthorized as error:
+                refusal = error
+        if refusal is not None:
+            raise refusal
+        return None
+
+
+class AnyOf:
+    """Lets in whom any of the providers lets in; the first that does decides who it is."""
+
+    def __init__(self, *providers: AuthenticationProvider) -> None:
+        self.providers = providers
+
+    def authenticate(
+        self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
+    ) -> Answer | Awaitable[Answer]:
+        """Return the first answer that lets the connection in.
+
+        Raises:
+            Unauthorized: None does, and one of them said why.
+        """
+        asked = (provider.authenticate for provider in self.providers)
+        return _first(iter(asked), (server, environ, auth, headers), None)
+
+
+def _first(asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None) -> Answer | Awaitable[Answer]:
+    for ask in asked:
+        try:
+            answer = ask(*request)
+        except Unauthorized as error:
+            refusal = refusal or error
+            continue
+        if inspect.isawaitable(answer):
+            return _first_later(answer, asked, request, refusal)
+        if answer:
+            return answer
+    if refusal is not None:
+        raise refusal
+    return None
+
+
+async def _first_later(
+    waiting: Awaitable[Answer], asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
+) -> Answer:
+    try:
+        answer = await waiting
+    except Unauthorized as error:
+        answer, refusal = None, refusal or error
+    if answer:
+        return answer
+    rest = _first(asked, request, refusal)
+    return await rest if inspect.isawaitable(rest) else rest
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+_Ask: TypeAlias = Callable[..., Answer | Awaitable[Answer]]
+_Request: TypeAlias = tuple[Any, Mapping[str, Any], Any, Mapping[str, str]]
