@@ -2,5 +2,16 @@
 
 from a2c_smcp.documents.content import SHAPES, validate_content
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
+from a2c_smcp.documents.render import Renderer, gist, renderer_for
 
-__all__ = ["SHAPES", "Document", "Element", "Page", "PageEntry", "validate_content"]
+__all__ = [
+    "SHAPES",
+    "Document",
+    "Element",
+    "Page",
+    "PageEntry",
+    "Renderer",
+    "gist",
+    "renderer_for",
+    "validate_content",
+]

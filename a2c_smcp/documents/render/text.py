@@ -63,7 +63,7 @@ def render_element(_: Document, __: int, element: Element) -> str:
 
 def element_text(element: Element) -> str:
     """Return one element; empty where there is nothing to show."""
-    return _RENDERERS[element.category](element.content, element)
+    return clean(_RENDERERS[element.category](element.content, element))
 
 
 def _facts(reply: Mapping[str, Any]) -> str:

@@ -1,9 +1,15 @@
 """The front of the renderers."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from a2c_smcp.documents.content import SHAPES
+from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.render import RENDERERS, json, markdown, renderer_for, text
+from a2c_smcp.documents.render.values import UNSAFE
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.types import CATEGORIES, ElementCategory
 from tests.unit.documents.render.annual_report import CONTRACT, ENTRIES, PAGE, REPORT, TABLE
 
 
@@ -37,3 +43,19 @@ def test_every_format_renders_every_level(name: str) -> None:
     ]
     expected = ["A1 合同", "2026 年度报告", "收入分析", "1,420", "1,420"]
     assert [word in level for word, level in zip(expected, rendered, strict=True)] == [True] * 5
+
+
+@st.composite
+def elements(draw: st.DrawFn) -> Element:
+    category: ElementCategory = draw(st.sampled_from(CATEGORIES))
+    return Element("e", category, draw(st.from_type(SHAPES[category])), draw(st.text()))
+
+
+@pytest.mark.rule("7.2.categories")
+@pytest.mark.parametrize("name", RENDERERS)
+@given(element=elements())
+def test_every_format_renders_whatever_a_shape_allows(name: str, element: Element) -> None:
+    renderer = renderer_for(name)
+    page = renderer.render_page(REPORT, Page(0, "", (element,)))
+    alone = renderer.render_element(REPORT, 0, element)
+    assert UNSAFE.search(page + alone) is None
