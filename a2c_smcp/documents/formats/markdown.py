@@ -103,8 +103,9 @@ class Blocks:
         if images:
             for image in images:
                 yield self._maker.make("image", image_content(image), metadata)
-        elif len(links) == 1:
-            yield self._maker.make("link", link_content(links[0]), metadata)
+        elif links:
+            for link in links:
+                yield self._maker.make("link", link_content(link), metadata)
         elif math:
             yield self._maker.make("formula", {"expression": math[1], "notation": "latex"}, metadata)
         elif text := plain(inline):

@@ -1,6 +1,7 @@
 """`a2c docs` from its words to its output."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,10 @@ def test_every_uri_of_the_examples_can_be_read() -> None:
     ]
     assert len(uris) > 70
     assert [uri for uri in uris if read(EXAMPLES, uri).code != 0] == []
+
+
+def test_every_uri_that_the_examples_mention_can_be_read() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in Path(EXAMPLES).rglob("*.md")]
+    uris = {uri for text in texts for uri in re.findall(r"dpe://a2c\.docs[^'\s`]*", text)}
+    assert len(uris) >= 4
+    assert {uri: read(EXAMPLES, uri).err for uri in uris} == dict.fromkeys(uris, "")

@@ -100,6 +100,11 @@ def test_ids_count_through_the_document(tmp_path: Path) -> None:
     assert [e.id for e in elements(document)] == ["h-001", "txt-001", "h-002", "txt-002", "img-001", "img-002"]
 
 
+def test_a_row_of_links_or_badges_is_one_element_each(tmp_path: Path) -> None:
+    found = elements(opened(tmp_path, "[![build](b.svg)](ci)\n[Guide](guide.md)"))
+    assert [e.content for e in found] == [{"text": "build", "url": "ci"}, {"text": "Guide", "url": "guide.md"}]
+
+
 def test_an_element_is_found_with_its_page(tmp_path: Path) -> None:
     found = opened(tmp_path, "# A\n\na\n\n# B\n\nb\n").find("txt-002")
     assert found == (1, Element("txt-002", "text", {"text": "b"}, "b", {"source_lines": [7, 7]}))
