@@ -364,4 +364,5 @@ def _iso(nanoseconds: int) -> str | None:
 
 
 def _digest(text: str, length: int) -> str:
-    return hashlib.sha256(os.fsencode(text)).hexdigest()[:length]
+    # File names that are no UTF-8 reach Python with lone surrogates.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

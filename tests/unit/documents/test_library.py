@@ -2,17 +2,13 @@
 
 import json
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from a2c_smcp.documents.formats.text import FORMAT
-from a2c_smcp.documents.library import MAX_OPEN, Library, Reading, SourceFile, _iso, assign_refs, ref_of
+from a2c_smcp.documents.library import MAX_OPEN, Library, Reading, _iso
 from a2c_smcp.documents.model import Document
 from a2c_smcp.errors import (
     BadRequest,
@@ -22,7 +18,6 @@ from a2c_smcp.errors import (
     InvalidDPEUri,
     PageOutOfRange,
 )
-from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
 HOST = "com.example.docs"
 MODIFIED = 1_768_465_800  # 2026-01-15T08:30:00Z
@@ -132,55 +127,6 @@ def test_a_deep_folder_is_walked(tmp_path: Path) -> None:
     path = tmp_path.joinpath(*["d"] * 300)
     write(path / "deep.txt", "deep")
     assert len(library(tmp_path).refs) == 1
-
-
-# References
-
-
-@pytest.mark.parametrize(
-    ("relative", "ref"),
-    [
-        ("notes.md", "notes.md"),
-        ("Annual Report (2026).md", "annual-report-2026.md"),
-        ("a/b/c.csv", "a-b-c.csv"),
-        ("v1.2/README", "v1.2-readme"),
-        ("snake_case.txt", "snake_case.txt"),
-    ],
-)
-def test_a_reference_is_short_and_readable(relative: str, ref: str) -> None:
-    assert ref_of(relative) == ref
-
-
-@pytest.mark.parametrize("relative", ["文档.md", "résumé.md", "x" * 200 + ".md", "---.md", "a/" * 60 + "b.md"])
-def test_a_reference_that_loses_much_of_the_path_carries_a_digest(relative: str) -> None:
-    assert re.fullmatch(r"[a-z0-9.-]{0,42}-[0-9a-f]{6}\.md", ref_of(relative))
-
-
-def test_one_name_in_two_unicode_forms_is_one_reference() -> None:
-    assert ref_of("e\u0301.md") == ref_of("\u00e9.md")
-
-
-def sources(*relatives: str) -> list[SourceFile]:
-    return [SourceFile(Path(f"/{n}") / path, path, FORMAT, "txt") for n, path in enumerate(relatives)]
-
-
-def test_of_two_paths_with_one_reference_the_second_gets_a_digest() -> None:
-    refs = list(assign_refs(sources("a/b.md", "a-b.md", "c.md")))
-    assert refs[0] == "a-b.md"
-    assert re.fullmatch(r"a-b-[0-9a-f]{6}\.md", refs[1])
-    assert refs[2] == "c.md"
-
-
-@given(st.lists(st.text(st.characters(exclude_characters="\x00"), min_size=1), max_size=20))
-def test_references_are_unique_stable_and_safe_in_a_uri(relatives: list[str]) -> None:
-    files = sources(*relatives, *relatives)  # equal paths below different roots, too
-    refs = assign_refs(files)
-    assert list(refs.values()) == files
-    assert list(assign_refs(files)) == list(refs)
-    for ref in refs:
-        assert len(ref) <= 72
-        assert parse_dpe_uri(build_dpe_uri(HOST, ref)).doc_ref == ref
-        assert build_dpe_uri(HOST, ref) == f"dpe://{HOST}/{ref}"
 
 
 # Reading
