@@ -20,9 +20,10 @@ def main(kind: str, options: dict[str, Any]) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     from a2c_smcp.server.limits import Limits
 
+    pings: dict[str, Any] = {key: options.pop(key) for key in ("ping_interval", "ping_timeout") if key in options}
     limits = Limits(**{"joins_per_second": 1_000} | options)
     if kind in ("ready", "stock"):
-        _serve_async(kind, limits)
+        _serve_async(kind, limits, pings)
     else:
         _serve_blocking(kind, limits)
 
@@ -31,7 +32,7 @@ def _say(port: int) -> None:
     print(json.dumps({"port": port}), flush=True)  # noqa: T201
 
 
-def _serve_async(kind: str, limits: Any) -> None:
+def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
     import asyncio
 
     import socketio
@@ -41,7 +42,7 @@ def _serve_async(kind: str, limits: Any) -> None:
     from a2c_smcp.server.namespace import SMCPNamespace
 
     async def serve() -> None:
-        server = SMCPServer(limits) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")
+        server = SMCPServer(limits, **pings) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")
         server.register_namespace(SMCPNamespace(limits=limits))
         config = uvicorn.Config(
             socketio.ASGIApp(server),

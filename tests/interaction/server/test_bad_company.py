@@ -1,0 +1,123 @@
+"""A slow, flooding or silent client cannot stall the others."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.interaction.server.client import Client
+from tests.interaction.server.conftest import Connect, Running, run_server, stop_server
+from tests.interaction.server.raw import RawClient
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> AsyncIterator[Running]:
+    """A server that lets little wait for a slow reader and refuses floods."""
+    process, running = run_server("ready", tmp_path, backlog_bytes=2_000_000, requests_per_second=500)
+    yield running
+    stop_server(process)
+
+
+@pytest.fixture
+async def nervous(tmp_path: Path) -> AsyncIterator[Running]:
+    """A server that asks often for a sign of life."""
+    process, running = run_server("ready", tmp_path, ping_interval=0.5, ping_timeout=0.5)
+    yield running
+    stop_server(process)
+
+
+async def witnesses(connect: Connect, server: Running) -> Client:
+    """Return an Agent whose Computer answers."""
+    agent, computer = await connect(server), await connect(server)
+    await agent.join("agent", "w", "witnesses")
+    await computer.join("computer", "c", "witnesses")
+
+    async def answer(_: str, data: Any) -> Any:
+        return data["req_id"]
+
+    computer.answers["*"] = answer
+    return agent
+
+
+async def talk(agent: Client, times: int) -> None:
+    for number in range(times):
+        assert await agent.tool("c", req_id=f"r{number}") == f"r{number}"
+
+
+async def test_a_computer_that_does_not_read_is_dropped_and_its_calls_fail(small: Running, connect: Connect) -> None:
+    witness = await witnesses(connect, small)
+    agent = await connect(small)
+    await agent.join("agent", "a", "o")
+    slow = await RawClient.open(small.url, max_queue=1)
+    await slow.call(1, "server:join_office", {"role": "computer", "name": "slow", "office_id": "o"})
+    calls = [asyncio.create_task(agent.tool("slow", req_id=f"r{i}", timeout=60, big="x" * 200_000)) for i in range(200)]
+    await talk(witness, 50)
+    replies = await asyncio.gather(*calls)
+    assert {reply["error"]["code"] for reply in replies} == {404}
+    assert "reads too slowly" in small.logged()
+    await talk(witness, 50)
+    await slow.close()
+
+
+async def test_a_flood_is_refused_and_others_are_served(small: Running, connect: Connect) -> None:
+    witness = await witnesses(connect, small)
+    flood = await RawClient.open(small.url, max_queue=None)
+    await flood.call(1, "server:join_office", {"role": "agent", "name": "f", "office_id": "flood"})
+    payload = {"agent": "f", "req_id": "r", "computer": "none"}
+
+    async def pour() -> None:
+        for number in range(5_000):
+            await flood.send(f"42/smcp,{number}{json.dumps(['client:get_tools', payload])}")
+
+    pouring = asyncio.create_task(pour())
+    await talk(witness, 50)
+    await pouring
+    last = await flood.receive("43/smcp,4999[")
+    assert json.loads(last[len("43/smcp,4999") :])[0]["error"]["code"] == 429
+    await talk(witness, 50)
+    await flood.close()
+
+
+async def test_a_client_that_gives_no_sign_of_life_is_dropped(nervous: Running, connect: Connect) -> None:
+    witness = await witnesses(connect, nervous)
+    silent = await RawClient.open(nervous.url)
+    await silent.call(1, "server:join_office", {"role": "computer", "name": "s", "office_id": "witnesses"})
+    assert await witness.next() == ("notify:enter_office", {"office_id": "witnesses", "computer": "c"})
+    assert await witness.next() == ("notify:enter_office", {"office_id": "witnesses", "computer": "s"})
+    # It hears the pings and never answers them.
+    assert await witness.next() == ("notify:leave_office", {"office_id": "witnesses", "computer": "s"})
+    with pytest.raises(ConnectionClosed):
+        await silent.receive("never")
+    await talk(witness, 10)
+
+
+async def test_a_client_that_never_says_hello_holds_nothing(nervous: Running, connect: Connect) -> None:
+    address = nervous.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
+    from websockets.asyncio.client import connect as open_socket
+
+    sockets = [await open_socket(address) for _ in range(20)]
+    await talk(await witnesses(connect, nervous), 20)
+    with pytest.raises(ConnectionClosed):
+        async with asyncio.timeout(15):
+            while True:
+                await sockets[0].recv()
+    for socket in sockets:
+        await socket.close()
+
+
+async def test_a_frame_over_the_frame_limit_ends_only_its_own_connection(tmp_path: Path, connect: Connect) -> None:
+    process, server = run_server("ready", tmp_path, frame_bytes=1_000_000, message_bytes=500_000)
+    try:
+        witness = await witnesses(connect, server)
+        rude = await RawClient.open(server.url)
+        await rude.send("4" + "x" * 1_100_000)
+        with pytest.raises(ConnectionClosed):
+            await rude.receive("never")
+        await talk(witness, 10)
+        assert "Traceback" not in server.logged()
+    finally:
+        stop_server(process)
