@@ -22,6 +22,7 @@ Answer: TypeAlias = Raw | tuple[Any, ...]
 """The arguments of an ack: unparsed text, or values."""
 
 Reply: TypeAlias = Callable[[Answer], None]
+Refuse: TypeAlias = Callable[[SMCPError], None]
 
 
 class Port(Protocol):
@@ -46,11 +47,15 @@ class Port(Protocol):
 class Elsewhere(Protocol):
     """The other nodes of a cluster."""
 
-    def route(self, call: "Call", payload: Payload) -> bool:
-        """Take over a call to a Computer that this node does not have; False if no other node has it either.
+    def route(self, call: "Call", office_id: str, payload: Payload) -> None:
+        """Take over a call to a Computer of that office that this node does not have.
 
-        May also take it over and answer later with `Switchboard.settle` or `Switchboard.fail`.
+        It ends, now or later, with `Switchboard.settle` or `Switchboard.fail`. One that is not yet over when this
+        returns has `call.ack` set, for `forget`.
         """
+
+    def forget(self, ack: int) -> None:
+        """A call that was taken over is over."""
 
 
 class Connection:
@@ -73,17 +78,30 @@ class Connection:
 
 
 class Call:
-    """A request that waits for its answer."""
+    """A request that waits for its answer.
 
-    __slots__ = ("ack", "caller", "deadline", "event", "head", "reply", "settled", "started", "target")
+    One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
+    it and words the answer.
+    """
+
+    __slots__ = ("ack", "caller", "deadline", "event", "head", "refuse", "reply", "settled", "started", "target")
 
     def __init__(
-        self, caller: Connection, event: str, head: Head, reply: Reply, *, started: float, deadline: float
+        self,
+        caller: Connection | None,
+        event: str,
+        head: Head,
+        reply: Reply,
+        *,
+        started: float,
+        deadline: float,
+        refuse: Refuse | None = None,
     ) -> None:
         self.ack: int | None = None
         self.caller = caller
         self.event = event
         self.head = head
+        self.refuse = refuse
         self.reply = reply
         self.started = started
         self.deadline = deadline
@@ -233,7 +251,23 @@ class Switchboard:
             self.observer.refused(event, error, connection, req_id := req_id_of(payload))
             reply((error_ack(event, error, req_id),))
             return
-        self._forward(call, payload)
+        self._forward(call, seated(connection.seat).office_id, payload)
+
+    def serve(
+        self, sid: str, office_id: str, event: str, payload: Payload, *, seconds: float, reply: Reply, refuse: Refuse
+    ) -> bool:
+        """Pass on a request that another node has accepted; `reply` or `refuse` is called once, now or later.
+
+        Returns False, and calls neither, if the connection is not a Computer of that office.
+        """
+        target = self.connections.get(sid)
+        seat = target.seat if target is not None else None
+        if target is None or seat is None or seat.office_id != office_id or seat.role != "computer":
+            return False
+        now = self.clock()
+        head = Head(agent="", req_id="", computer=seat.name)
+        self._send(Call(None, event, head, reply, started=now, deadline=now + seconds, refuse=refuse), target, payload)
+        return True
 
     def _accept(self, connection: Connection, event: str, payload: Payload, reply: Reply, now: float) -> Call:
         self.admit(connection, now)
@@ -248,16 +282,22 @@ class Switchboard:
             raise exceeded("requests in flight per connection", self.limits.in_flight)
         return Call(connection, event, head, reply, started=now, deadline=now + self.limits.timeout(head.timeout))
 
-    def _forward(self, call: Call, payload: Payload) -> None:
-        seat = call.caller.seat
-        office = self.offices.get(seat.office_id) if seat is not None else None
+    def _forward(self, call: Call, office_id: str, payload: Payload) -> None:
+        office = self.offices.get(office_id)
         found = office.computers.get(call.head.computer) if office is not None else None
         target = self.connections.get(found.sid) if found is not None else None
-        self._begin(call, target)
         if target is not None:
-            call.ack = self.port.request(target.sid, call.event, payload, lambda answer: self.settle(call, answer))
-        elif self.elsewhere is None or not self.elsewhere.route(call, payload):
+            self._send(call, target, payload)
+            return
+        self._begin(call, None)
+        if self.elsewhere is None:
             self.fail(call, no_such_computer(call.head.computer))
+        else:
+            self.elsewhere.route(call, office_id, payload)
+
+    def _send(self, call: Call, target: Connection, payload: Payload) -> None:
+        self._begin(call, target)
+        call.ack = self.port.request(target.sid, call.event, payload, lambda answer: self.settle(call, answer))
 
     def settle(self, call: Call, answer: Answer) -> None:
         """Hand the answer to the caller; one that comes late is dropped."""
@@ -277,8 +317,11 @@ class Switchboard:
         if call.settled:
             return
         self._finish(call, str(error.code))
-        self.observer.failed(call.event, error, call.caller, call.head.req_id)
-        call.reply((error_ack(call.event, error, call.head.req_id),))
+        if call.refuse is not None:
+            call.refuse(error)
+        if call.caller is not None:
+            self.observer.failed(call.event, error, call.caller, call.head.req_id)
+            call.reply((error_ack(call.event, error, call.head.req_id),))
 
     def tick(self, now: float) -> None:
         """Let what has run out of time fail, and end connections whose credentials are over."""
@@ -299,10 +342,11 @@ class Switchboard:
 
     def _begin(self, call: Call, target: Connection | None) -> None:
         call.target = target
-        asked = call.caller.asked
-        if asked is None:
-            asked = call.caller.asked = set()
-        asked.add(call)
+        caller = call.caller
+        if caller is not None:
+            if caller.asked is None:
+                caller.asked = set()
+            caller.asked.add(call)
         if target is not None:
             serving = target.serving
             if serving is None:
@@ -315,15 +359,18 @@ class Switchboard:
         if call.settled:
             return
         call.settled = True
-        if call.caller.asked is not None:
+        if call.caller is not None and call.caller.asked is not None:
             call.caller.asked.discard(call)
         if call.target is not None:
             if call.target.serving is not None:
                 call.target.serving.discard(call)
             if call.ack is not None:
                 self.port.forget(call.target.sid, call.ack)
+        elif call.ack is not None and self.elsewhere is not None:
+            self.elsewhere.forget(call.ack)
         self.in_flight -= 1
-        self.observer.answered(call.event, outcome, self.clock() - call.started, call.caller, call.head)
+        if call.caller is not None:
+            self.observer.answered(call.event, outcome, self.clock() - call.started, call.caller, call.head)
 
 
 def too_large(what: str, size: int, limit: int) -> BadRequest:
