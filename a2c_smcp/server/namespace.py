@@ -101,10 +101,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         try:
             if event.startswith("client:"):
                 return await self._route(connection, event, payload)
-            with self._guard:
-                self.board.admit(connection, clock())
-            async with self._gates.setdefault(sid, Gate()):
-                return await self._serve(connection, event, payload)
+            return await self._attend(connection, event, payload)
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
         except Exception as problem:
@@ -173,6 +170,15 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         await self.registry.broadcast(sender.office_id, event, data, sender.sid)
 
     # Events for the Server
+
+    async def _attend(self, connection: Connection, event: str, payload: Any) -> Any:
+        started = clock()
+        with self._guard:
+            self.board.admit(connection, started)
+        async with self._gates.setdefault(connection.sid, Gate()):
+            answer = await self._serve(connection, event, payload)
+        self.observer.served(event, clock() - started, connection)
+        return answer
 
     async def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
         row = row_of(event)

@@ -39,6 +39,9 @@ class Observer:
     def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
         """A request was refused before it was passed on."""
 
+    def served(self, event: str, seconds: float, who: Member) -> None:
+        """An event for the Server itself was accepted and is done."""
+
     def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
         """A request that was passed on ended in an error of the Server."""
 
@@ -50,7 +53,7 @@ class Observers(Observer):
     """Several observers as one."""
 
     def __init__(self, *observers: Observer) -> None:
-        for name in ("connections", "offices", "joined", "left", "refused", "failed", "answered"):
+        for name in ("connections", "offices", "joined", "left", "refused", "served", "failed", "answered"):
             # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
             heard = [getattr(one, name) for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
             setattr(self, name, _all(heard))

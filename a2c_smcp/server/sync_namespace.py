@@ -102,10 +102,7 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         try:
             if event.startswith("client:"):
                 return self._route(connection, event, payload)
-            with self._guard:
-                self.board.admit(connection, clock())
-            with self._gates.setdefault(sid, Gate()):
-                return self._serve(connection, event, payload)
+            return self._attend(connection, event, payload)
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
         except Exception as problem:
@@ -174,6 +171,15 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         self.registry.broadcast(sender.office_id, event, data, sender.sid)
 
     # Events for the Server
+
+    def _attend(self, connection: Connection, event: str, payload: Any) -> Any:
+        started = clock()
+        with self._guard:
+            self.board.admit(connection, started)
+        with self._gates.setdefault(connection.sid, Gate()):
+            answer = self._serve(connection, event, payload)
+        self.observer.served(event, clock() - started, connection)
+        return answer
 
     def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
         row = row_of(event)
