@@ -51,6 +51,7 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
             ws="websockets-sansio",
             ws_max_size=limits.frame_bytes,
             ws_ping_interval=None,
+            ws_per_message_deflate=False,
             log_level="warning",
             lifespan="off",
         )
