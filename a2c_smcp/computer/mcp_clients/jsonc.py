@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from a2c_smcp.computer.mcp_clients.problems import Place, Problem, place_text, quoted
+from a2c_smcp.computer.mcp_clients.problems import MAX_PROBLEMS, Place, Problem, place_text, quoted
 
 MAX_DEPTH: Final = 64
 
@@ -76,11 +76,15 @@ class _Scan:
                 self.parts.append(re.sub(r"[^\n]", " ", token))
             else:
                 self._token(token, str(kind), found.start())
+            if self.fault is not None:
+                # What follows a fault is not looked at: a comment that never closes would be searched again and again.
+                self.parts.append(self.text[found.end() :])
+                return
 
     def _token(self, token: str, kind: str, at: int) -> None:
         if kind == "mark":
             self._mark(token, at)
-        elif self.fault is None and (kind == "other" or (kind == "word" and token not in _WORDS)):
+        elif kind == "other" or (kind == "word" and token not in _WORDS):
             self.fault = (at, _explain_other(token, self.text[at : at + 2]))
         self.parts.append(token)
         self.before, self.last, self.last_at = self.last, token, at
@@ -114,7 +118,7 @@ class _Scan:
             return  # the parser will say what is wrong with it
         frame, keys = self.frames[-1], self.frames[-1].keys
         frame.at = key
-        if key in keys:
+        if key in keys and len(self.repeated) <= MAX_PROBLEMS:
             place: Place = tuple(frame.at for frame in self.frames)
             first, again = (self.text.count("\n", 0, at) + 1 for at in (keys[key], self.last_at))
             self.repeated.append(

@@ -143,7 +143,7 @@ class _Spot:
     """Where one of Pydantic's locations leads: the place, the model that owns it, its field and its type."""
 
     place: Place
-    owner: type[BaseModel] | None
+    owner: type[BaseModel]
     field: FieldInfo | None
     kind: Any
 
@@ -168,9 +168,7 @@ def _explain(fault: Any, spot: _Spot) -> str:
             return str(fault["msg"])
 
 
-def _hint(key: object, owner: type[BaseModel] | None) -> str:
-    if owner is None:
-        return "remove it"
+def _hint(key: object, owner: type[BaseModel]) -> str:
     known = list(owner.model_fields)
     if meant := nearest(str(key), known):
         return f"did you mean {quoted(meant)}?"
@@ -188,7 +186,7 @@ def _resolve(model: type[BaseModel], loc: Iterable[str | int]) -> _Spot:
     """Follow a location through the model, leaving out what Pydantic mixes in: tags of unions and "[key]"."""
     kind: Any = model
     place: list[str | int] = []
-    owner: type[BaseModel] | None = None
+    owner = model
     field: FieldInfo | None = None
     in_mapping = False
     for part in loc:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.computer.mcp_clients.jsonc import MAX_DEPTH, SyntaxProblem, parse
+from a2c_smcp.computer.mcp_clients.problems import MAX_PROBLEMS
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -85,13 +86,20 @@ VALUE = "a value is missing; add it, or remove the comma before it"
             '{"cwd": "C:\\Users"}',
             "line 1, column 12: a backslash is not followed by a known letter; double it, as in C:\\\\Users",
         ),
+        pytest.param(
+            "[1] " + "/* x " * 1_000_000,
+            "line 1, column 5: the comment that begins here is never closed; add */",
+            id="comments that never close",
+        ),
         ("[1] /* x", "line 1, column 5: the comment that begins here is never closed; add */"),
         ("[1,\u00a02]", "line 1, column 4: an invisible character (U+00A0) is in the way; remove it"),
         ("[1, #]", "line 1, column 5: is not JSON; remove it"),
         ("[1e999]", "has a number that is too large; make it smaller"),
-        ("[" + "9" * 5000 + "]", "has a number that is too large; make it smaller"),
+        pytest.param("[" + "9" * 5000 + "]", "has a number that is too large; make it smaller", id="digits"),
         ("[" * (MAX_DEPTH + 1), "line 1, column 65: is nested deeper than 64 levels; flatten it"),
-        ("[" * 1_000_000, "line 1, column 65: is nested deeper than 64 levels; flatten it"),
+        pytest.param(
+            "[" * 1_000_000, "line 1, column 65: is nested deeper than 64 levels; flatten it", id="deep without end"
+        ),
         ('{"a": 1,\n"a": 2}', 'a: the key "a" is given twice, in lines 1 and 2; keep one of them'),
         (
             '{"x": [0, {"a b": 1, "\\u0061 b": 2}]}',
@@ -103,6 +111,12 @@ def test_what_is_not_json_is_told_by_line_and_column(text: str, message: str) ->
     with pytest.raises(SyntaxProblem) as refused:
         parse(text)
     assert [str(problem) for problem in refused.value.problems] == [message]
+
+
+def test_a_flood_of_repeated_keys_is_told_in_part() -> None:
+    with pytest.raises(SyntaxProblem) as refused:
+        parse("{" + '"a": 1,\n' * 10_000 + '"b": 2}')
+    assert len(refused.value.problems) == MAX_PROBLEMS + 1
 
 
 def test_every_repeated_key_is_told() -> None:

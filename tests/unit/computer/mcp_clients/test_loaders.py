@@ -282,6 +282,7 @@ for _ in range(2_000):
             {"servers": {"a": NATIVE | {"name": "b"}}},
             ['servers.a.name: is not the key of its entry; write "a", or leave it out'],
         ),
+        ({"servers": {"a": NATIVE, "b": 1}}, ["servers.b: is a number; it must be an object { … }"]),
         ({"servers": {"": NATIVE}}, ['servers[""].name: must not be empty; give it a name']),
         ({"mcpServers": {"": {"command": "c"}}}, ['mcpServers[""]: must not be empty; give it a name']),
         (
@@ -489,7 +490,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(raw: bytes, notes: tuple[str, .
         (b"", 'is empty; write at least {"servers": {}}'),
         (b'{\n"\xff": 1}', "is not UTF-8 text (line 2); save it as UTF-8"),
         ('{"servers": {}}'.encode("utf-16-le"), "is not UTF-8 text (it has NUL bytes); save it as UTF-8"),
-        (b" " * (MAX_BYTES + 1), "is larger than 4 MB; a configuration is much smaller"),
+        pytest.param(b" " * (MAX_BYTES + 1), "is larger than 4 MB; a configuration is much smaller", id="huge"),
     ],
 )
 def test_a_file_that_is_no_text_is_refused(raw: bytes, problem: str, tmp_path: Path) -> None:
