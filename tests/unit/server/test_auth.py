@@ -118,6 +118,7 @@ def test_a_credential_that_is_far_too_long_is_not_looked_at() -> None:
     auth=st.recursive(
         st.none() | st.booleans() | st.floats() | st.text() | st.binary(),
         lambda inner: st.lists(inner) | st.dictionaries(st.just("token") | st.text(), inner),
+        max_leaves=6,
     )
 )
 def test_no_auth_data_whatever_makes_a_provider_fail(auth: Any) -> None:
