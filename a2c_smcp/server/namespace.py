@@ -10,7 +10,7 @@ from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
 from a2c_smcp.server.auth import AuthenticationProvider, identity_of
 from a2c_smcp.server.handshake import address_of, headers_of, version_of
 from a2c_smcp.server.limits import Limits, exceeded
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.observer import Observer, Stranger
 from a2c_smcp.server.payload import Raw, req_id_of, values_of
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
 from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
@@ -130,7 +130,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             with self._guard:
                 self.board.connect(sid, identity, address=address_of(environ), version=version_of(environ))
         except SMCPError as error:
-            self.observer.refused("connect", error, None, None)
+            self.observer.refused("connect", error, Stranger(sid, address_of(environ)), None)
             raise Refused(error.message, {"code": error.code, "message": error.message}) from None
         self._ticker.start()
         return True

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from a2c_smcp.errors import SMCPError
@@ -15,6 +16,15 @@ class Member(Protocol):
     sid: str
     address: str
     seat: Seat | None
+
+
+@dataclass(slots=True)
+class Stranger:
+    """A connection that was refused before it was one."""
+
+    sid: str
+    address: str
+    seat: Seat | None = None
 
 
 class Observer:
