@@ -2,20 +2,19 @@
 
     load_config(path) → parse_config_text(text) → parse_config(data) → Loaded(config, format, notes)
 
-Only `load_config` touches the disk. A file is told by its shape, never by its name.
+Only `load_config` touches the disk, through `files`. A file is told by its shape, never by its name.
 """
 
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
 from a2c_smcp.computer.mcp_clients import jsonc
 from a2c_smcp.computer.mcp_clients.editors import Findings, Origin, read_inputs, read_server
+from a2c_smcp.computer.mcp_clients.files import read_text
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, undefined_inputs
 from a2c_smcp.computer.mcp_clients.problems import (
     Place,
@@ -28,18 +27,10 @@ from a2c_smcp.computer.mcp_clients.problems import (
     quoted,
 )
 
-MAX_BYTES: Final = 4 * 1024 * 1024
-
 Format = Literal["native", "claude", "vscode"]
 
 _HOW: Final = 'write {"servers": {}} or {"mcpServers": {}} with your servers in it'
 _WRAP: Final = 'wrap it in {"mcpServers": {"name": …}}'
-_BOMS: Final = (
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +67,8 @@ def load_config(path: str | PathLike[str]) -> Loaded:
     Raises:
         InvalidConfig: It cannot be read or used; `details["problems"]` holds a line for each thing to mend.
     """
-    source = fspath(path)
-    try:
-        text, notes = _read_text(source)
-    except OSError as error:
-        raise invalid(source, [Problem("", _unreadable(error))]) from error
-    except ValueError as error:
-        raise invalid(source, [Problem("", str(error))]) from error
-    loaded = parse_config_text(text, source)
+    text, notes = read_text(path)
+    loaded = parse_config_text(text, fspath(path))
     return Loaded(loaded.config, loaded.format, (*notes, *loaded.notes))
 
 
@@ -280,40 +265,3 @@ def _repeated_ids(draft: _Draft) -> list[Problem]:
         if isinstance(wanted, str):
             seen.add(wanted)
     return problems
-
-
-def _read_text(source: str) -> tuple[str, list[str]]:
-    path = Path(source)
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise ValueError("is a directory; name the file in it")
-    if not stat.S_ISREG(mode):  # a pipe or a device could make us wait for ever
-        raise ValueError("is not a regular file; name one")
-    with path.open("rb") as file:
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise ValueError(f"is larger than {MAX_BYTES // 1024 // 1024} MB; a configuration is much smaller")
-    return _decode(raw)
-
-
-def _decode(raw: bytes) -> tuple[str, list[str]]:
-    encoding = next((name for mark, name in _BOMS if raw.startswith(mark)), "utf-8-sig")
-    try:
-        text = raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"is not UTF-8 text (line {line}); save it as UTF-8") from None
-    if "\0" in text:
-        raise ValueError("is not UTF-8 text (it has NUL bytes); save it as UTF-8")
-    notes = [] if encoding == "utf-8-sig" else [f"read as {encoding.upper()}; other programs expect UTF-8"]
-    return text, notes
-
-
-def _unreadable(error: OSError) -> str:
-    match error:
-        case FileNotFoundError():
-            return "does not exist; check the path"
-        case PermissionError():
-            return "may not be read; check its permissions"
-        case _:
-            return f"cannot be read ({error.strerror or 'unknown reason'}); check the path"
