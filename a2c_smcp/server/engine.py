@@ -28,7 +28,7 @@ from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
     ACK,
     EVENT,
-    OrJson,
+    FastJson,
     ack_arguments,
     ack_id_of,
     ack_number_of,
@@ -290,7 +290,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         settings: dict[str, Any] = {
             "async_mode": "asgi",
             "client_manager": Manager(),
-            "json": OrJson,
+            "json": FastJson,
             "max_http_buffer_size": self.limits.frame_bytes,
             "cors_allowed_origins": [],
             "logger": _library_log(),

@@ -1,0 +1,109 @@
+"""Decisions about seats."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.errors import CrossOffice, Forbidden, NotInOffice, OfficeFull, SMCPError
+from a2c_smcp.server.rooms import Identity, Office, Seat, admit, as_role, own_name, own_office, seat_for, seated
+from a2c_smcp.smcp import EnterOfficeReq
+
+AGENT = Seat("o", "agent", "a", "sid-a")
+COMPUTER = Seat("o", "computer", "c", "sid-c")
+
+
+def request(role: Any = "agent", name: str = "a", office_id: str = "o") -> EnterOfficeReq:
+    return {"role": role, "name": name, "office_id": office_id}
+
+
+@pytest.mark.rule("1.3.agent")
+def test_a_second_agent_finds_the_office_full() -> None:
+    with pytest.raises(OfficeFull):
+        admit(Office(agent=AGENT), Seat("o", "agent", "b", "sid-b"))
+
+
+@pytest.mark.rule("1.3.names")
+def test_a_second_computer_of_a_name_is_refused() -> None:
+    with pytest.raises(Forbidden, match="'c' is taken"):
+        admit(Office(computers={"c": COMPUTER}), Seat("o", "computer", "c", "sid-2"))
+
+
+@pytest.mark.parametrize("seat", [AGENT, COMPUTER, Seat("o", "computer", "a", "x"), Seat("o", "computer", "d", "x")])
+def test_a_free_seat_or_ones_own_is_given(seat: Seat) -> None:
+    admit(Office(agent=AGENT, computers={"c": COMPUTER}), seat)
+    admit(None, seat)
+
+
+def test_a_seat_is_freed_only_by_the_connection_that_holds_it() -> None:
+    office = Office(agent=AGENT, computers={"c": COMPUTER})
+    assert not office.remove(Seat("o", "computer", "c", "an older connection"))
+    assert office.remove(COMPUTER)
+    assert not office.remove(COMPUTER)
+    assert list(office) == [AGENT]
+
+
+@pytest.mark.rule("1.5")
+@pytest.mark.parametrize("bound", [Identity(role="computer"), Identity(name="x"), Identity(office_id="p")])
+def test_credentials_for_something_else_are_refused(bound: Identity) -> None:
+    with pytest.raises(Forbidden, match="credentials"):
+        seat_for(request(), current=None, bound=bound, sid="s", node="", version=None)
+
+
+@pytest.mark.parametrize("bound", [Identity(), Identity("agent"), Identity("agent", "a", "o")])
+def test_credentials_that_match_or_bind_nothing_pass(bound: Identity) -> None:
+    seat = seat_for(request(), current=None, bound=bound, sid="s", node="n", version="0.4.0")
+    assert seat == Seat("o", "agent", "a", "s", "n", "0.4.0")
+
+
+@pytest.mark.rule("1.5")
+@pytest.mark.parametrize("other", [request(role="computer"), request(name="b")])
+def test_a_seated_connection_stays_who_it_is(other: EnterOfficeReq) -> None:
+    with pytest.raises(Forbidden, match="leave the office first"):
+        seat_for(other, current=AGENT, bound=Identity(), sid="sid-a", node="", version=None)
+
+
+@pytest.mark.parametrize(
+    ("check", "error"),
+    [
+        (lambda: seated(None), NotInOffice),
+        (lambda: as_role(AGENT, "computer", "server:update_config"), Forbidden),
+        (lambda: own_name(AGENT, {"agent": "b"}), Forbidden),
+        (lambda: own_name(COMPUTER, {}), Forbidden),
+        (lambda: own_office(AGENT, "other"), CrossOffice),
+    ],
+)
+def test_what_the_sender_may_not_do_has_its_code(check: Any, error: type[SMCPError]) -> None:
+    with pytest.raises(error):
+        check()
+
+
+def test_a_seat_shows_its_version_only_if_it_has_one() -> None:
+    assert AGENT.info() == {"sid": "sid-a", "name": "a", "role": "agent", "office_id": "o"}
+    assert Seat("o", "agent", "a", "s", version="0.4.0").info()["a2c_version"] == "0.4.0"
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from(["agent", "computer"]), st.sampled_from("abc"), st.integers(0, 5))
+    )
+)
+def test_whatever_happens_an_office_has_one_agent_and_unique_names(steps: list[tuple[bool, Any, str, int]]) -> None:
+    office = Office()
+    held: dict[tuple[str, str], int] = {}
+    for coming, role, name, number in steps:
+        seat = Seat("o", role, name, f"sid-{number}")
+        key = (role, "" if role == "agent" else name)
+        if coming:
+            try:
+                admit(office, seat)
+            except (OfficeFull, Forbidden):
+                assert held[key] != number
+            else:
+                office.add(seat)
+                held[key] = number
+        elif office.remove(seat):
+            assert held.pop(key) == number
+    assert {("agent", "") if s.role == "agent" else ("computer", s.name) for s in office} == set(held)
+    assert bool(office) == bool(held)

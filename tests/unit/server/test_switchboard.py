@@ -1,0 +1,226 @@
+"""The switchboard with a port that only writes down what it is told."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.errors import RateLimited
+from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Raw
+from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.switchboard import Answer, Reply, Switchboard
+
+PAYLOAD = {"agent": "a", "req_id": "r", "computer": "c", "timeout": 10}
+
+
+class Desk:
+    """A port of this test: requests wait here until they are answered."""
+
+    def __init__(self) -> None:
+        self.asked: dict[int, tuple[str, str, Any, Reply]] = {}
+        self.told: list[tuple[tuple[str, ...], str, Any]] = []
+        self.hung_up: list[str] = []
+
+    def request(self, sid: str, event: str, payload: Any, answered: Reply) -> int:
+        number = len(self.asked) + 1
+        self.asked[number] = (sid, event, payload, answered)
+        return number
+
+    def forget(self, sid: str, ack: int) -> None:
+        self.asked.pop(ack, None)
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
+        self.told.append((tuple(sids), event, data))
+
+    def hang_up(self, sid: str) -> None:
+        self.hung_up.append(sid)
+
+
+class Watch(Observer):
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.outcomes: list[str] = []
+
+    def wall_clock(self) -> float:
+        return self.now
+
+    def answered(self, event: str, outcome: str, seconds: float, who: Any, head: Any) -> None:
+        self.outcomes.append(outcome)
+
+
+class Scene:
+    """A switchboard with an Agent `a` and a Computer `c` in office `o`."""
+
+    def __init__(self, **limits: Any) -> None:
+        self.now = 0.0
+        self.desk, self.watch = Desk(), Watch()
+        self.board = Switchboard(self.desk, Limits(**limits), self.watch, lambda: self.now)
+        self.join("a", "agent", "a")
+        self.join("c", "computer", "c")
+        self.answers: list[Answer] = []
+
+    def join(self, sid: str, role: Any, name: str, office: str = "o") -> None:
+        connection = self.board.connect(sid, Identity(), address="192.0.2.1", version=None)
+        self.board.sit(connection, Seat(office, role, name, sid))
+
+    def ask(self, payload: Any = PAYLOAD, event: str = "client:tool_call", sid: str = "a") -> None:
+        self.board.route(sid, event, payload, self.answers.append)
+
+    def code(self) -> int:
+        answer = self.answers[-1]
+        assert isinstance(answer, tuple)
+        code: int = answer[0]["error"]["code"]
+        return code
+
+    def answer(self, answer: Answer) -> None:
+        _, _, _, answered = next(iter(self.desk.asked.values()))
+        answered(answer)
+
+
+@pytest.mark.rule("2.1.forward")
+@pytest.mark.parametrize("answer", [({"tools": []},), Raw('{"tools":[]}'), (1, 2), (False,), Raw("0")])
+def test_the_answer_of_the_computer_is_the_answer_to_the_agent(answer: Answer) -> None:
+    scene = Scene()
+    scene.ask()
+    assert [(sid, event, payload) for sid, event, payload, _ in scene.desk.asked.values()] == [
+        ("c", "client:tool_call", PAYLOAD)
+    ]
+    scene.answer(answer)
+    assert (scene.answers, scene.watch.outcomes, scene.board.in_flight) == ([answer], ["ok"], 0)
+
+
+@pytest.mark.parametrize("answer", [(), (None,), Raw(""), Raw("null")])
+def test_an_empty_answer_is_an_error(answer: Answer) -> None:
+    scene = Scene()
+    scene.ask()
+    scene.answer(answer)
+    assert scene.code() == 400
+
+
+@pytest.mark.rule("1.6.inflight")
+def test_losing_the_computer_fails_its_calls_and_only_those() -> None:
+    scene = Scene()
+    scene.join("d", "computer", "d")
+    scene.ask()
+    scene.ask(PAYLOAD | {"computer": "d"})
+    scene.board.disconnect("c")
+    assert (scene.code(), len(scene.answers), scene.board.in_flight) == (404, 1, 1)
+
+
+def test_an_agent_that_goes_is_not_answered_any_more() -> None:
+    scene = Scene()
+    scene.ask()
+    _, _, _, answered = scene.desk.asked[1]
+    scene.board.disconnect("a")
+    answered(("late",))
+    assert (scene.answers, scene.watch.outcomes, scene.board.in_flight, scene.desk.asked) == ([], ["gone"], 0, {})
+
+
+@pytest.mark.rule("2.1.timeout")
+def test_a_call_runs_out_after_its_time_and_the_margin() -> None:
+    scene = Scene()
+    scene.ask()
+    _, _, _, answered = scene.desk.asked[1]
+    scene.board.tick(11.9)
+    assert scene.answers == []
+    scene.board.tick(12.5)
+    assert scene.code() == 408
+    answered(("late",))
+    scene.board.tick(100)
+    assert (len(scene.answers), scene.watch.outcomes, scene.desk.asked) == (1, ["408"], {})
+
+
+def test_calls_in_flight_are_limited_until_some_are_answered() -> None:
+    scene = Scene(in_flight=2)
+    for _ in range(3):
+        scene.ask()
+    assert (scene.code(), scene.board.in_flight) == (429, 2)
+    scene.answer(("ok",))
+    scene.ask()
+    assert scene.board.in_flight == 2
+
+
+def test_an_office_has_a_rate_of_its_own() -> None:
+    scene = Scene(office_requests_per_second=1)
+    for _ in range(3):
+        scene.ask()
+    assert scene.code() == 429
+    scene.join("a2", "agent", "a", "other")
+    scene.ask(sid="a2")
+    assert scene.code() == 404
+
+
+def test_an_address_has_a_limit_of_connections_that_leaving_frees() -> None:
+    scene = Scene(connections_per_address=2)
+    with pytest.raises(RateLimited):
+        scene.join("x", "computer", "x")
+    scene.board.disconnect("c")
+    scene.join("x", "computer", "x")
+
+
+@pytest.mark.parametrize(("size", "code"), [(999, None), (1_001, 400)])
+def test_a_request_over_the_message_limit_is_not_passed_on(size: int, code: int | None) -> None:
+    scene = Scene(message_bytes=1_000)
+    head = '{"agent":"a","req_id":"r","computer":"c","params":""}'
+    scene.ask(Raw(head.replace('""', '"' + "x" * (size - len(head)) + '"')))
+    assert (bool(scene.desk.asked), scene.code() if scene.answers else None) == (code is None, code)
+
+
+def test_a_reply_over_the_message_limit_is_not_passed_on() -> None:
+    scene = Scene(message_bytes=1_000)
+    scene.ask()
+    scene.answer(Raw('"' + "x" * 1_000 + '"'))
+    assert scene.code() == 400
+
+
+def test_expired_credentials_end_the_connection() -> None:
+    scene = Scene()
+    scene.board.connect("e", Identity(expires=2_000), address="", version=None)
+    scene.board.tick(0)
+    assert scene.desk.hung_up == []
+    scene.watch.now = 2_000
+    scene.ask(sid="e")
+    assert scene.code() == 401
+    scene.board.tick(0)
+    assert scene.desk.hung_up == ["e"]
+
+
+@pytest.mark.rule("2.notify")
+def test_a_broadcast_leaves_its_sender_and_other_offices_out() -> None:
+    scene = Scene()
+    scene.join("x", "computer", "x", "elsewhere")
+    scene.board.broadcast("o", "notify:update_config", {"computer": "c"}, "c")
+    assert scene.desk.told == [(("a",), "notify:update_config", {"computer": "c"})]
+
+
+steps = st.lists(st.sampled_from(["ask", "answer", "lose c", "join c", "lose a", "join a", "tick"]), max_size=40)
+
+
+@given(steps)
+def test_every_request_is_answered_once_or_its_agent_is_gone(script: list[str]) -> None:
+    scene = Scene()
+    asked = 0
+    for step in script:
+        if step == "ask" and "a" in scene.board.connections:
+            asked += 1
+            scene.ask()
+        elif step == "answer" and scene.desk.asked:
+            scene.answer(("ok",))
+        elif step.startswith("lose"):
+            scene.board.disconnect(step[-1])
+            office = scene.board.offices.get("o")
+            if office is not None:
+                for seat in [s for s in office if s.sid == step[-1]]:
+                    office.remove(seat)
+        elif step.startswith("join") and step[-1] not in scene.board.connections:
+            scene.join(step[-1], "agent" if step[-1] == "a" else "computer", step[-1])
+        elif step == "tick":
+            scene.now += 5
+            scene.board.tick(scene.now)
+    gone = scene.watch.outcomes.count("gone")
+    assert len(scene.answers) + gone + scene.board.in_flight == asked
+    assert len(scene.desk.asked) == scene.board.in_flight
