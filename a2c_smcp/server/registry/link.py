@@ -1,0 +1,235 @@
+"""One connection to Redis that carries everything: commands in order, their replies, and the messages for this node.
+
+Redis writes replies and messages in the order in which it did things, and a callback runs as soon as its reply is
+read. So whoever applies both where they are called sees the history as Redis made it: a listing that was asked for
+before a change is never taken for a newer one.
+
+Nothing here waits for Redis for long: when the oldest command has had no reply within the deadline, the connection
+counts as lost, and every callback that still waits is told so.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final, TypeAlias, TypeVar, cast
+
+from a2c_smcp.server.registry.endpoint import Endpoint, Tls
+from a2c_smcp.server.registry.resp import ErrorReply, Parser, Part, Push, Reply, encode
+
+log = logging.getLogger(__name__)
+
+Then: TypeAlias = Callable[[Any], None]
+"""Called once: with the reply, an `ErrorReply`, or `LinkLost`."""
+
+T = TypeVar("T")
+
+BACKLOG_BYTES: Final = 64_000_000
+"""What may wait to be sent; when more does, the connection counts as lost."""
+
+
+class LinkLost(ConnectionError):
+    """Redis did not answer: the command may or may not have been done."""
+
+
+def _unread(reply: Reply) -> Any:
+    return reply
+
+
+class Link(asyncio.Protocol):
+    """A connection to Redis.
+
+    Args:
+        deadline: Seconds within which Redis has to answer.
+        message: Called with each message published to a channel this connection subscribed to.
+    """
+
+    def __init__(self, deadline: float, message: Callable[[bytes], None] | None = None) -> None:
+        self.deadline = deadline
+        self.lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._message = message
+        self._loop = asyncio.get_running_loop()
+        self._parser = Parser()
+        self._waiting: deque[tuple[Then, float]] = deque()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Hand on what came, each where it belongs."""
+        try:
+            replies = self._parser.feed(data)
+        except (ValueError, TypeError) as problem:
+            self.fail(f"Redis sent something that is not its language ({problem})")
+            return
+        for reply in replies:
+            if self.lost.done():
+                return
+            try:
+                self._hand_on(reply)
+            except Exception as problem:  # noqa: BLE001  what fails in one message must not end the others
+                log.error("a message of another node failed: %s", type(problem).__name__)
+
+    def _hand_on(self, reply: Reply) -> None:
+        if type(reply) is Push:
+            if reply[0] == b"message" and self._message is not None:
+                self._message(reply[2])
+        elif self._waiting:
+            then, _ = self._waiting.popleft()
+            then(reply)
+        else:
+            self.fail("Redis sent a reply that nobody asked for")
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        """End."""
+        self.fail(
+            "Redis closed the connection" if problem is None else f"the connection broke ({type(problem).__name__})"
+        )
+
+    def send(self, *parts: Part, then: Then | None = None) -> None:
+        """Send a command. Its reply reaches `then`; without one an error is logged and ends the connection."""
+        self.write(encode(*parts), then or self._unasked)
+
+    def write(self, command: bytes, then: Then) -> None:
+        """Send a command that is encoded already."""
+        if self._transport is None:
+            then(LinkLost("there is no connection to Redis"))
+            return
+        if self._transport.get_write_buffer_size() > BACKLOG_BYTES:
+            self.fail("Redis reads too slowly")
+            then(LinkLost("Redis reads too slowly"))
+            return
+        self._waiting.append((then, self._loop.time()))
+        self._transport.write(command)
+
+    async def ask(self, *parts: Part, read: Callable[[Reply], T] = _unread) -> T:
+        """Send a command and wait for what `read` makes of its reply, at its place in the history.
+
+        Raises:
+            LinkLost: Redis did not answer.
+            ErrorReply: It refused.
+        """
+        answer: asyncio.Future[T] = self._loop.create_future()
+
+        def put(reply: Any) -> None:
+            if answer.done():
+                return
+            if isinstance(reply, Exception):
+                answer.set_exception(reply)
+                return
+            try:
+                answer.set_result(read(reply))
+            except Exception as problem:  # noqa: BLE001  it belongs to whoever waits
+                answer.set_exception(problem)
+
+        self.send(*parts, then=put)
+        return await answer
+
+    async def subscribe(self, channel: str) -> None:
+        """Hear what is published to a channel.
+
+        Raises:
+            LinkLost: Redis did not answer.
+            ErrorReply: It refused.
+        """
+        if self._transport is not None:
+            self._transport.write(encode("SUBSCRIBE", channel))
+        await self.ask("PING")  # a subscription is confirmed by a push, not by a reply
+
+    def fail(self, why: str) -> None:
+        """End the connection and tell everybody who waits; once."""
+        if self.lost.done():
+            return
+        self.lost.set_result(why)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+        while self._waiting:
+            then, _ = self._waiting.popleft()
+            then(LinkLost(why))
+
+    def _unasked(self, reply: Any) -> None:
+        if isinstance(reply, ErrorReply):
+            log.error("Redis refused a command: %s", reply)
+            self.fail(f"Redis refused a command ({str(reply).partition(' ')[0]})")
+
+    def _watch(self) -> None:
+        waited = self._loop.time() - self._waiting[0][1] if self._waiting else 0
+        if waited >= self.deadline:
+            self.fail(f"no answer within {self.deadline:g} s")
+        else:
+            self._timer = self._loop.call_later(self.deadline / 4, self._watch)
+
+
+async def dial(endpoint: Endpoint, deadline: float, message: Callable[[bytes], None], *, name: str) -> Link:
+    """Connect to the Redis (of Sentinels: to the primary that they name), log in, and choose the database.
+
+    Raises:
+        OSError: It cannot be reached within the deadline.
+        ErrorReply: It refused.
+    """
+    async with asyncio.timeout(deadline):
+        if endpoint.master is None:
+            return await _connect(endpoint, deadline, message, name)
+        return await _connect(await _primary(endpoint, deadline, endpoint.master), deadline, message, name)
+
+
+async def _connect(endpoint: Endpoint, deadline: float, message: Callable[[bytes], None] | None, name: str) -> Link:
+    loop = asyncio.get_running_loop()
+    secure = _context(endpoint.tls) if endpoint.tls is not None else None
+    if endpoint.path is not None:
+        _, link = await loop.create_unix_connection(lambda: Link(deadline, message), endpoint.path)
+    else:
+        host, port = endpoint.hosts[0]
+        _, link = await loop.create_connection(lambda: Link(deadline, message), host, port, ssl=secure)
+    try:
+        account = ["AUTH", endpoint.username or "default", endpoint.password] if endpoint.password else []
+        await link.ask("HELLO", 3, *account, "SETNAME", name)
+        if endpoint.db:
+            await link.ask("SELECT", endpoint.db)
+    except BaseException:
+        link.fail("the connection was not accepted")
+        raise
+    return link
+
+
+async def _primary(endpoint: Endpoint, deadline: float, master: str) -> Endpoint:
+    problem: Exception | None = None
+    for host in endpoint.hosts:
+        sentinel = Endpoint(hosts=(host,), tls=endpoint.tls, password=endpoint.sentinel_password)
+        try:
+            async with asyncio.timeout(deadline / (len(endpoint.hosts) + 1)):
+                address = await _asked(sentinel, deadline, master)
+        except (OSError, ErrorReply) as why:
+            problem = why
+            continue
+        if address is not None:
+            return replace(endpoint, hosts=(address,), master=None)
+    raise ConnectionError("no Sentinel knows the primary") from problem
+
+
+async def _asked(sentinel: Endpoint, deadline: float, master: str) -> tuple[str, int] | None:
+    link = await _connect(sentinel, deadline, None, "a2c")
+    try:
+        found: Reply = await link.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)
+    finally:
+        link.fail("done")
+    return None if found is None else (found[0].decode(), int(found[1]))
+
+
+def _context(tls: Tls) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=tls.ca_certs)
+    if tls.certfile:
+        context.load_cert_chain(tls.certfile, tls.keyfile)
+    if not tls.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -1,0 +1,290 @@
+"""The registry of many nodes, in Redis: together they are one Server.
+
+A node has one connection (`link`), on which it takes and frees seats, renews its lease, publishes to the channels of
+other nodes and hears its own. What Redis says is applied as it is read, so the `directory` follows the history.
+
+When Redis is away the node goes on alone: members stay, local requests and notifications pass, whoever wants to join
+is told to try again. When it is back, whatever became of its data, the node compares what it holds with what Redis
+has and puts it right (`session`).
+"""
+
+import asyncio
+import logging
+import os
+import re
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.server.registry.directory import Directory
+from a2c_smcp.server.registry.endpoint import parse_endpoint
+from a2c_smcp.server.registry.frames import Left, Seated, Tell, pack_frame, unpack_frame
+from a2c_smcp.server.registry.link import LinkLost, dial
+from a2c_smcp.server.registry.resp import ErrorReply
+from a2c_smcp.server.registry.scripts import computer_field, unpack
+from a2c_smcp.server.registry.session import Session
+from a2c_smcp.server.registry.trunk import Trunk, unreachable
+from a2c_smcp.server.rooms import Seat, admit, taken
+from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.smcp import ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION
+
+log = logging.getLogger(__name__)
+
+_NAME: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
+SEAT_TRIES: Final = 3
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 1.0
+STOPPED: Final = "the node is stopped"
+
+
+class RedisRegistry:
+    """Seats in Redis, shared by every node that is given the same Redis and prefix.
+
+    Args:
+        url: Where Redis is; `endpoint` lists the forms.
+        node: A name for logs. Each start is a node of its own, whatever its name: what it left behind when it was
+            killed is freed by the others.
+        lease_seconds: How long a node that is gone without a word keeps its seats.
+        prefix: What the keys and channels begin with.
+        deadline: Seconds within which Redis has to answer.
+
+    Raises:
+        InvalidConfig: One of them cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        node: str | None = None,
+        lease_seconds: float = 5.0,
+        prefix: str = "a2c",
+        deadline: float = 2.0,
+    ) -> None:
+        if node is not None and not _NAME.fullmatch(node):
+            raise InvalidConfig("The name of a node is up to 64 letters, digits, dots, dashes and underscores")
+        if lease_seconds <= 0 or deadline <= 0:
+            raise InvalidConfig("The lease and the deadline of the registry must be more than 0 seconds")
+        self.node = f"{node or 'node'}-{token_hex(6)}"
+        self._endpoint = parse_endpoint(url)
+        self._lease = lease_seconds
+        self._prefix = prefix
+        self._deadline = deadline
+        self._directory = Directory(self.node)
+        self._board: Switchboard | None = None
+        self._trunk: Trunk | None = None
+        self._session: Session | None = None
+        self._problem: str | None = "the node has not been started"
+        self._tried = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    # The Registry
+
+    async def start(self, board: Switchboard) -> None:
+        """Connect and register; if Redis is away, go on trying behind the scenes."""
+        self._board = board
+        self._trunk = board.elsewhere = Trunk(board, self._directory, self)
+        self._task = asyncio.create_task(self._run(self._trunk), name="a2c-registry")
+        await self._tried.wait()
+
+    async def stop(self) -> None:
+        """Give up every seat of this node, tell the others, and end."""
+        self._stopping.set()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=3 * self._deadline)
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        if self._board is not None:
+            self._board.elsewhere = None
+        self._directory.clear()
+
+    async def seat(self, seat: Seat) -> None:
+        """Take a seat, atomically."""
+        try:
+            session = await self._reached()
+            for _ in range(SEAT_TRIES):
+                if self._board is not None:
+                    admit(self._board.offices.get(seat.office_id), seat)
+                outcome = await session.take(seat)
+                if outcome == "ok":
+                    return
+                if outcome == "lost":
+                    await session.renew()
+                elif outcome == "dead" and session.steady():
+                    await session.reap()
+                else:
+                    raise taken(seat)
+        except (LinkLost, ErrorReply) as problem:
+            log.info("a seat could not be taken: %s", problem)
+        raise unreachable()
+
+    async def release(self, seat: Seat) -> None:
+        """Free a seat. Nobody waits for Redis: if it is away, the seat is freed when it returns."""
+        held = self._directory.give_up(seat)
+        if held is not None and self._session is not None:
+            self._session.release(held)
+
+    async def members(self, office_id: str) -> list[Seat]:
+        """Everybody in an office, the Agent first, then Computers by name."""
+        try:
+            return await (await self._reached()).members(office_id)
+        except (LinkLost, ErrorReply):
+            raise unreachable() from None
+
+    async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
+        """Tell the members of an office on other nodes. Leaving is told by the freed seat itself, once."""
+        nodes = self._directory.nodes(office_id)
+        if not nodes or event == LEAVE_OFFICE_NOTIFICATION:
+            return
+        frame = pack_frame(Tell(office_id, event, skip), orjson.dumps(data, default=str))
+        for node in nodes:
+            self.publish(node, frame, _nothing)
+
+    def problem(self) -> str | None:
+        """Why this node is not ready to serve, or None."""
+        return self._problem
+
+    async def _reached(self) -> Session:
+        # A connection that is just being made is worth a moment's wait; one that cannot be made is not.
+        if self._session is not None and not self._ready.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ready.wait(), self._deadline)
+        if self._session is None or not self._ready.is_set():
+            raise LinkLost(self._problem)
+        return self._session
+
+    # The connection
+
+    async def _run(self, trunk: Trunk) -> None:
+        pause = FIRST_PAUSE
+        while not self._stopping.is_set():
+            try:
+                await self._work(trunk)
+            except (OSError, ErrorReply) as problem:
+                pause = FIRST_PAUSE if self._problem is None else min(2 * pause, LONGEST_PAUSE)
+                self._away(_why(problem))
+            except Exception as problem:
+                log.exception("the registry failed")
+                self._away(type(problem).__name__)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause)
+        self._problem = STOPPED
+
+    async def _work(self, trunk: Trunk) -> None:
+        link = await dial(self._endpoint, self._deadline, self._hear, name=self.node)
+        session = self._session = Session(link, self._directory, self, prefix=self._prefix, lease=self._lease)
+        try:
+            await session.open()
+            log.info("the node is registered", extra={"node": self.node})
+            self._problem = None
+            self._ready.set()
+            self._tried.set()
+            trunk.resume()
+            await session.keep(self._stopping)
+            self._problem = STOPPED
+            await session.close()
+        finally:
+            self._session = None
+            self._ready.clear()
+            link.fail(STOPPED)
+            trunk.abandon(unreachable())
+
+    def _away(self, why: str) -> None:
+        problem = f"the registry cannot be reached: {why}"
+        if problem != self._problem:
+            log.warning(problem, extra={"node": self.node})
+        self._problem = problem
+        self._tried.set()
+
+    # The bus
+
+    def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
+        """Send a frame to a node; `then` is told how many listen there, or an exception."""
+        if self._session is None:
+            then(LinkLost(self._problem))
+        else:
+            self._session.publish(node, frame, then)
+
+    def look_up(self, office_id: str, computer: str, then: Callable[[Seat | Exception | None], None]) -> None:
+        """Ask Redis where a Computer is."""
+        if self._session is None:
+            then(LinkLost(self._problem))
+            return
+
+        def found(reply: Any) -> None:
+            known = isinstance(reply, bytes)
+            then(unpack(office_id, computer_field(computer), reply.decode()) if known else reply)
+
+        self._session.look_up(office_id, computer, found)
+
+    def _hear(self, message: bytes) -> None:
+        try:
+            head, body = unpack_frame(message)
+        except msgspec.MsgspecError:
+            log.error("a message of another node cannot be read; is it of another release?")
+            return
+        if isinstance(head, Tell):
+            if self._board is not None:
+                self._board.broadcast(head.office_id, head.event, orjson.loads(body), head.skip)
+        elif isinstance(head, Seated):
+            changes = self._directory.enter(unpack(head.office_id, head.field, head.value))
+            for seat in changes.gone:
+                self.left(seat)
+            for seat in changes.entered if head.announced else ():
+                self.entered(seat)
+        elif isinstance(head, Left):
+            seat = unpack(head.office_id, head.field, head.value)
+            if self._directory.leave(seat):
+                self.left(seat)
+            elif self._trunk is not None:
+                self._trunk.lost(seat.sid)
+        elif self._trunk is not None:
+            self._trunk.take(head, body)
+
+    # What the session brings to light
+
+    def entered(self, seat: Seat) -> None:
+        """Tell the members here of one elsewhere."""
+        if self._board is not None:
+            self._board.broadcast(seat.office_id, ENTER_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
+
+    def left(self, seat: Seat) -> None:
+        """Tell the members here of one elsewhere; what it was to answer fails."""
+        if self._trunk is not None:
+            self._trunk.lost(seat.sid)
+        if self._board is not None:
+            self._board.broadcast(seat.office_id, LEAVE_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
+
+    def ousted(self, seat: Seat) -> None:
+        """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
+        log.warning("a member lost its seat to another node while Redis was away", extra={"sid": seat.sid})
+        if self._board is not None:
+            self._board.port.hang_up(seat.sid)
+
+
+def _nothing(_: object) -> None:
+    pass
+
+
+def _why(problem: Exception) -> str:
+    # Words for the operator, without addresses: they are shown where readiness is asked for.
+    if isinstance(problem, LinkLost):
+        return str(problem)
+    if isinstance(problem, ErrorReply):
+        return f"Redis refused ({str(problem).partition(' ')[0]})"
+    if isinstance(problem, TimeoutError):
+        return "no answer in time"
+    if isinstance(problem, socket.gaierror):
+        return "its name is not known"
+    if isinstance(problem, OSError) and problem.errno:
+        return os.strerror(problem.errno).lower()
+    return "no connection"

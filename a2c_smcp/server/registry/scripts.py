@@ -1,0 +1,193 @@
+"""What Redis does in one step, as Lua; and how seats are written there.
+
+Keys, behind a prefix (`a2c` by default):
+
+    a2c:nodes        sorted set    node → when its lease ends, in milliseconds of Redis's own clock
+    a2c:o:<office>   hash          a (the Agent) or c:<name> (a Computer) → sid|node|stamp|version|name
+    a2c:w:<office>   hash          node → how many members of the office it has
+    a2c:n:<node>     hash          sid|office → the member's field in that office: what to free when the node dies
+    a2c:bus:<node>   channel       everything that other nodes tell this one
+
+Whatever changes an office tells every node that has members there in the same step, so that each sees the changes
+in the order in which they happened. A seat is fenced twice: only its own connection (sid) frees it, and a command
+that comes late, from before the connection took the seat again, does nothing (stamp).
+"""
+
+from dataclasses import dataclass
+from hashlib import sha1
+from typing import Final
+
+from a2c_smcp.server.rooms import Seat
+from a2c_smcp.types import Role
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Lua script and the name that Redis knows it by once it is loaded."""
+
+    source: str
+
+    @property
+    def sha(self) -> str:
+        """What EVALSHA calls it by."""
+        return sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+
+_COMMON: Final = """
+local prefix = ARGV[1]
+local nodes = prefix .. ':nodes'
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function tell(office, except, message)
+  local text = cjson.encode(message)
+  for _, node in ipairs(redis.call('HKEYS', prefix .. ':w:' .. office)) do
+    if node ~= except then redis.call('PUBLISH', prefix .. ':bus:' .. node, text) end
+  end
+end
+local function parts(value)
+  local sid, node, stamp = string.match(value, '^([^|]*)|([^|]*)|(%d+)|')
+  return sid, node, tonumber(stamp)
+end
+local function free(node, office, field, value)
+  local where = prefix .. ':w:' .. office
+  redis.call('HDEL', prefix .. ':o:' .. office, field)
+  if redis.call('HINCRBY', where, node, -1) <= 0 then redis.call('HDEL', where, node) end
+  tell(office, node, {'left', office, field, value})
+end
+-- Free what a node holds: the seats named, or some of them all. Returns how many it looked at.
+local function clear(node, seats)
+  local index = prefix .. ':n:' .. node
+  if not seats then
+    seats = {}
+    local found = redis.call('HSCAN', index, 0, 'COUNT', 200)[2]
+    for i = 1, #found, 2 do seats[#seats + 1] = found[i] end
+  end
+  for _, seat in ipairs(seats) do
+    local sid, office = string.match(seat, '^([^|]*)|(.*)$')
+    local field = redis.call('HGET', index, seat)
+    local held = field and redis.call('HGET', prefix .. ':o:' .. office, field)
+    if held and parts(held) == sid then free(node, office, field, held) end
+    redis.call('HDEL', index, seat)
+  end
+  return #seats
+end
+"""
+
+SEAT: Final = Script(
+    _COMMON
+    + """
+-- node, office, field, sid, stamp, value, whether to announce it, whether to list the office
+local node, office, field, sid, stamp, value = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
+local seats = prefix .. ':o:' .. office
+if not redis.call('ZSCORE', nodes, node) then return {'lost'} end
+local held = redis.call('HGET', seats, field)
+if held then
+  local holder, at, since = parts(held)
+  if holder ~= sid then
+    if at == node then return {'taken'} end
+    local lease = redis.call('ZSCORE', nodes, at)
+    if not lease then redis.call('ZADD', nodes, 0, at) end
+    return {(lease and tonumber(lease) >= now()) and 'taken' or 'dead'}
+  end
+  if since < stamp then redis.call('HSET', seats, field, value) end
+else
+  redis.call('HSET', seats, field, value)
+  redis.call('HINCRBY', prefix .. ':w:' .. office, node, 1)
+  redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
+  tell(office, node, {'seated', office, field, value, ARGV[8] == '1'})
+end
+if ARGV[9] == '1' then return {'ok', redis.call('HGETALL', seats)} end
+return {'ok'}
+"""
+)
+"""Take a seat: `ok` (and who sits there), `taken`, `dead` (taken by a node whose lease is over), `lost` (ours is)."""
+
+RELEASE: Final = Script(
+    _COMMON
+    + """
+-- node, office, field, sid, stamp
+local node, office, field, sid, stamp = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local held = redis.call('HGET', prefix .. ':o:' .. office, field)
+local holder, _, since = parts(held or '||0|')
+if holder == sid and since > stamp then return 0 end
+redis.call('HDEL', prefix .. ':n:' .. node, sid .. '|' .. office)
+if holder ~= sid then return 0 end
+free(node, office, field, held)
+return 1
+"""
+)
+"""Free a seat, if this connection holds it."""
+
+BEAT: Final = Script(
+    _COMMON
+    + """
+-- node, milliseconds
+local known = redis.call('ZSCORE', nodes, ARGV[2])
+local time = now()
+redis.call('ZADD', nodes, time + tonumber(ARGV[3]), ARGV[2])
+local dead = redis.call('ZCOUNT', nodes, '-inf', '(' .. time)
+return {known and 1 or 0, redis.call('HLEN', prefix .. ':n:' .. ARGV[2]), dead}
+"""
+)
+"""Renew the lease. Returns whether Redis still knew the node, how many seats it has, how many other nodes are dead."""
+
+REAP: Final = Script(
+    _COMMON
+    + """
+-- node
+local expired = redis.call('ZRANGEBYSCORE', nodes, '-inf', '(' .. now(), 'LIMIT', 0, 2)
+local dead = expired[1] == ARGV[2] and expired[2] or expired[1]
+if not dead or dead == ARGV[2] then return false end
+if clear(dead) == 0 then redis.call('ZREM', nodes, dead) end
+return dead
+"""
+)
+"""Free some of the seats of one dead node, and the node when it has none left. Returns its name; nil: none is dead."""
+
+CLEAR: Final = Script(
+    _COMMON
+    + """
+-- node, seats (sid|office) …; without any: all, a part at a time, and at last the lease
+local node, seats = ARGV[2], {}
+for i = 3, #ARGV do seats[#seats + 1] = ARGV[i] end
+if #seats > 0 then return clear(node, seats) end
+local looked = clear(node)
+if looked == 0 then redis.call('ZREM', nodes, node) end
+return looked
+"""
+)
+"""Give up seats of this node."""
+
+SCRIPTS: Final = (SEAT, RELEASE, BEAT, REAP, CLEAR)
+
+AGENT_FIELD: Final = "a"
+
+
+def field_of(seat: Seat) -> str:
+    """Where a seat stands in the hash of its office."""
+    return AGENT_FIELD if seat.role == "agent" else computer_field(seat.name)
+
+
+def computer_field(name: str) -> str:
+    """Where a Computer of that name stands in the hash of its office."""
+    return f"c:{name}"
+
+
+def pack(seat: Seat, stamp: int) -> str:
+    """A seat as Redis keeps it; the name comes last, because it may hold anything."""
+    return f"{seat.sid}|{seat.node}|{stamp}|{seat.version or ''}|{seat.name}"
+
+
+def unpack(office_id: str, field: str, value: str) -> Seat:
+    """The seat that `pack` wrote into that field of that office."""
+    sid, node, _, version, name = value.split("|", 4)
+    role: Role = "agent" if field == AGENT_FIELD else "computer"
+    return Seat(office_id, role, name, sid, node, version or None)
+
+
+def unpack_all(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Seat]:
+    """All seats of an office, the Agent first, then Computers by name. Lua gives a list, HGETALL a mapping."""
+    pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
+    return [unpack(office_id, field.decode(), value.decode()) for field, value in sorted(pairs)]

@@ -1,0 +1,257 @@
+"""A node's time at Redis, from a connection to its end: the lease, the seats, and putting right what differs."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+from a2c_smcp.server.registry.directory import Changes, Directory, Held
+from a2c_smcp.server.registry.link import Link, LinkLost, Then
+from a2c_smcp.server.registry.resp import Part, Reply
+from a2c_smcp.server.registry.scripts import (
+    BEAT,
+    CLEAR,
+    REAP,
+    RELEASE,
+    SCRIPTS,
+    SEAT,
+    Script,
+    computer_field,
+    field_of,
+    pack,
+    unpack_all,
+)
+from a2c_smcp.server.rooms import Seat
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 200
+"""How many commands of one kind wait for their replies at a time."""
+
+_stamps: Final = itertools.count(1)
+
+
+class Events(Protocol):
+    """Who is told of what a comparison with Redis brings to light."""
+
+    def entered(self, seat: Seat) -> None:
+        """A member of another node came while nobody could tell."""
+
+    def left(self, seat: Seat) -> None:
+        """A member of another node went while nobody could tell."""
+
+    def ousted(self, seat: Seat) -> None:
+        """Another node gave a seat of this one to somebody else."""
+
+
+class Session:
+    """One connection to Redis at work.
+
+    Args:
+        directory: What the node knows; it outlives the connection.
+        lease: Seconds.
+    """
+
+    def __init__(self, link: Link, directory: Directory, events: Events, *, prefix: str, lease: float) -> None:
+        self.link = link
+        self._directory = directory
+        self._events = events
+        self._prefix = prefix
+        self._lease = lease
+        self._node = directory.node
+        self._clock = asyncio.get_running_loop().time
+        self._beaten = self._steady = self._clock()
+        self._released = 0
+        self._restoring = asyncio.Lock()
+        self._doubts: dict[str, float] = {}
+
+    async def open(self) -> None:
+        """Listen, take the lease, and register what the node holds."""
+        await self.link.subscribe(self._key("bus", self._node))
+        await asyncio.gather(*(self.link.ask("SCRIPT", "LOAD", script.source) for script in SCRIPTS))
+        await self._beat()
+        await self.restore()
+
+    async def keep(self, stopping: asyncio.Event) -> None:
+        """Renew the lease, free the seats of dead nodes, settle doubts; until the connection is lost or it is time.
+
+        Raises:
+            LinkLost: Redis is away.
+            ErrorReply: It refused.
+        """
+        stop: asyncio.Future[Any] = asyncio.ensure_future(stopping.wait())
+        ends: list[asyncio.Future[Any]] = [stop, self.link.lost]
+        try:
+            while not stopping.is_set():
+                await asyncio.wait(ends, timeout=self._lease / 3, return_when="FIRST_COMPLETED")
+                if self.link.lost.done():
+                    raise LinkLost(self.link.lost.result())
+                same, dead = await self._beat()
+                if not same:
+                    await self.restore()
+                if dead and self.steady():
+                    await self.reap()
+                await self._settle_doubts()
+        finally:
+            stop.cancel()
+
+    async def close(self) -> None:
+        """Give up every seat, then the lease."""
+        while await self._run(CLEAR, self._node):
+            pass
+
+    # Seats
+
+    async def take(self, seat: Seat) -> str:
+        """Take a seat: `ok`, or why not (see `SEAT`)."""
+        stamp = next(_stamps)
+        unknown = seat.office_id not in self._directory
+
+        def read(reply: Reply) -> str:
+            if reply[0] == b"ok":
+                known = seat.office_id in self._directory
+                self._directory.take(seat, stamp)
+                if len(reply) > 1:
+                    self._directory.compare(seat.office_id, unpack_all(seat.office_id, reply[1]), final=True)
+                elif not known:  # the last other member left meanwhile, and with it went what was known
+                    self._send_list(seat.office_id, final=True)
+            return str(reply[0].decode())
+
+        return await self.link.ask(*self._seating(seat, stamp, announce=False, members=unknown), read=read)
+
+    def release(self, held: Held) -> None:
+        """Free a seat; nobody waits for it."""
+        seat = held.seat
+        self._released += 1
+        self.link.send(*self._call(RELEASE, self._node, seat.office_id, field_of(seat), seat.sid, held.stamp))
+
+    async def members(self, office_id: str) -> list[Seat]:
+        """Everybody in an office, the Agent first, then Computers by name."""
+        return unpack_all(office_id, await self.link.ask("HGETALL", self._key("o", office_id)))
+
+    def look_up(self, office_id: str, computer: str, then: Then) -> None:
+        """Ask for the seat of a Computer."""
+        self.link.send("HGET", self._key("o", office_id), computer_field(computer), then=then)
+
+    def publish(self, node: str, frame: bytes, then: Then | None) -> None:
+        """Send a frame to a node; `then` is told how many listen there."""
+        self.link.send("PUBLISH", self._key("bus", node), frame, then=then)
+
+    # Dead nodes
+
+    def steady(self) -> bool:
+        """Whether this node has held its lease for the length of a lease, so that it may judge others by theirs.
+
+        When Redis was away, every lease is over; then the living need that time to come back.
+        """
+        return self._clock() - self._steady >= self._lease
+
+    async def reap(self) -> None:
+        """Free the seats of nodes whose lease is over. The offices are told by the freed seats, each once."""
+        last = None
+        while (dead := await self._run(REAP, self._node)) is not None:
+            if dead != last:
+                log.warning("the lease of a node is over, its seats are freed", extra={"node": dead.decode()})
+            last = dead
+
+    # The truth
+
+    async def restore(self) -> None:
+        """Make Redis hold what the node holds, no more and no less, and learn what happened meanwhile."""
+        if self._restoring.locked():
+            async with self._restoring:
+                return
+        async with self._restoring:
+            strays = await self.link.ask("HGETALL", self._key("n", self._node), read=self._strays)
+            for batch in _batches(strays):
+                await self._run(CLEAR, self._node, *batch)
+            for held in _batches(list(self._directory.mine())):
+                await asyncio.gather(*(self._seat_again(one) for one in held))
+            for offices in _batches(self._directory.offices()):
+                await asyncio.gather(*(self._list(office_id, final=False) for office_id in offices))
+
+    async def renew(self) -> None:
+        """Redis lost the lease of this node: take it again, with everything that goes with it."""
+        await self._beat()
+        await self.restore()
+
+    def _strays(self, found: dict[bytes, bytes]) -> list[str]:
+        mine = {f"{held.seat.sid}|{held.seat.office_id}" for held in self._directory.mine()}
+        return [stray for stray in map(bytes.decode, found) if stray not in mine]
+
+    async def _seat_again(self, held: Held) -> None:
+        def read(reply: Reply) -> None:
+            # A seat that a dead node holds is tried again when the count does not agree at the next beat.
+            if reply[0] == b"taken" and self._directory.give_up(held.seat) is not None:
+                self._events.ousted(held.seat)
+
+        await self.link.ask(*self._seating(held.seat, held.stamp, announce=True, members=False), read=read)
+
+    async def _list(self, office_id: str, *, final: bool) -> None:
+        def read(found: Reply) -> None:
+            self._compare(office_id, found, final=final)
+
+        await self.link.ask("HGETALL", self._key("o", office_id), read=read)
+
+    def _send_list(self, office_id: str, *, final: bool) -> None:
+        def read(found: Any) -> None:
+            if isinstance(found, dict):
+                self._compare(office_id, found, final=final)
+
+        self.link.send("HGETALL", self._key("o", office_id), then=read)
+
+    def _compare(self, office_id: str, found: dict[bytes, bytes], *, final: bool) -> None:
+        changes = self._directory.compare(office_id, unpack_all(office_id, found), final=final)
+        self.tell(changes)
+        if changes.doubtful:
+            self._doubts[office_id] = self._clock() + self._lease
+
+    def tell(self, changes: Changes) -> None:
+        """Say who came and went."""
+        for seat in changes.gone:
+            self._events.left(seat)
+        for seat in changes.entered:
+            self._events.entered(seat)
+
+    async def _settle_doubts(self) -> None:
+        # Members that were not listed when Redis had just come back have had their time to register again.
+        now = self._clock()
+        for office_id in [office_id for office_id, due in self._doubts.items() if due <= now]:
+            del self._doubts[office_id]
+            await self._list(office_id, final=True)
+
+    async def _beat(self) -> tuple[bool, int]:
+        """Renew the lease; return whether Redis has what the node holds, and how many nodes are dead."""
+        released = self._released
+
+        def read(reply: Reply) -> tuple[bool, int]:
+            known, count, dead = reply
+            # Seats that are freed after the command was sent are counted there and not here.
+            agreed = count == self._directory.size or released != self._released
+            now = self._clock()
+            if not known or now - self._beaten > self._lease:
+                self._steady = now
+            self._beaten = now
+            return bool(known) and agreed, dead
+
+        return await self.link.ask(*self._call(BEAT, self._node, int(self._lease * 1000)), read=read)
+
+    # Commands
+
+    def _key(self, kind: str, name: str) -> str:
+        return f"{self._prefix}:{kind}:{name}"
+
+    def _call(self, script: Script, *arguments: Part) -> tuple[Part, ...]:
+        return "EVALSHA", script.sha, 0, self._prefix, *arguments
+
+    async def _run(self, script: Script, *arguments: Part) -> Reply:
+        return await self.link.ask(*self._call(script, *arguments))
+
+    def _seating(self, seat: Seat, stamp: int, *, announce: bool, members: bool) -> tuple[Part, ...]:
+        where = (self._node, seat.office_id, field_of(seat), seat.sid, stamp, pack(seat, stamp))
+        return self._call(SEAT, *where, int(announce), int(members))
+
+
+def _batches(items: list[Any]) -> Iterator[list[Any]]:
+    return (items[at : at + BATCH] for at in range(0, len(items), BATCH))

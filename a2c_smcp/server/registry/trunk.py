@@ -1,0 +1,228 @@
+"""Requests between the nodes of a cluster: those that go out from here, and those that come in.
+
+Like the switchboard, plain synchronous code: it is told what happened and tells its `Bus` what to send.
+"""
+
+import itertools
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import msgspec
+import orjson
+
+from a2c_smcp.errors import BadRequest, InternalError, NotFound, SMCPError
+from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.payload import Payload, Raw
+from a2c_smcp.server.registry.directory import Directory
+from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, pack_error, pack_frame, unpack_error
+from a2c_smcp.server.rooms import Seat, no_such_computer
+from a2c_smcp.server.switchboard import Answer as Arguments
+from a2c_smcp.server.switchboard import Call, Switchboard
+
+TRIES: Final = 3
+"""How often a request is sent to where Redis says that the Computer is."""
+
+GRACE: Final = 1.0
+"""Seconds that the other node waits longer, so that the caller's own time-out comes first."""
+
+KEPT: Final = 256
+KEPT_BYTES: Final = 64 * 1024
+
+
+class Bus(Protocol):
+    """How the trunk reaches other nodes. Nothing here waits."""
+
+    def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
+        """Send a frame; `then` is told how many listen there, or an exception."""
+
+    def look_up(self, office_id: str, computer: str, then: Callable[[Seat | Exception | None], None]) -> None:
+        """Ask Redis where a Computer is."""
+
+
+class Trip:
+    """A call on its way to another node."""
+
+    __slots__ = ("body", "call", "number", "office_id", "sid", "tries")
+
+    def __init__(self, call: Call, number: int, office_id: str, body: bytes) -> None:
+        self.call = call
+        self.number = number
+        self.office_id = office_id
+        self.body = body
+        self.sid = ""
+        self.tries = 0
+
+
+class Trunk:
+    """The calls between this node and the others."""
+
+    def __init__(self, board: Switchboard, directory: Directory, bus: Bus) -> None:
+        self._board = board
+        self._directory = directory
+        self._bus = bus
+        self._numbers = itertools.count(1)
+        self._trips: dict[int, Trip] = {}
+        self._by_sid: dict[str, set[int]] = {}
+        self._kept: deque[tuple[str, bytes]] = deque(maxlen=KEPT)
+        self._takes_text = isinstance(board.port, SMCPServer)
+
+    # Out
+
+    def route(self, call: Call, office_id: str, payload: Payload) -> None:
+        """Take over a call to a Computer that this node does not have."""
+        try:
+            body = body_of(payload)
+        except BadRequest as error:
+            self._board.fail(call, error)
+            return
+        number = call.ack = next(self._numbers)
+        trip = self._trips[number] = Trip(call, number, office_id, body)
+        target = self._directory.find(office_id, call.head.computer)
+        if target is not None:
+            self._send(trip, target)
+        else:
+            self._look_up(trip)
+
+    def forget(self, ack: int) -> None:
+        """A call is over."""
+        trip = self._trips.pop(ack, None)
+        if trip is not None:
+            self._unbind(trip)
+
+    def lost(self, sid: str) -> None:
+        """A Computer of another node is gone: what it was to answer fails."""
+        for number in list(self._by_sid.get(sid, ())):
+            call = self._trips[number].call
+            self._board.fail(call, gone(call.head.computer, "left before it answered"))
+
+    def abandon(self, error: SMCPError) -> None:
+        """The other nodes are out of reach: everything under way fails."""
+        for trip in list(self._trips.values()):
+            self._board.fail(trip.call, error)
+
+    def resume(self) -> None:
+        """The other nodes are in reach again: send the answers that could not be sent."""
+        kept, self._kept = self._kept, deque(maxlen=KEPT)
+        for node, frame in kept:
+            self._bus.publish(node, frame, lambda _: None)
+
+    def _send(self, trip: Trip, target: Seat) -> None:
+        trip.tries += 1
+        trip.sid = target.sid
+        self._by_sid.setdefault(target.sid, set()).add(trip.number)
+        seconds = max(0.0, trip.call.deadline - self._board.clock()) + GRACE
+        head = Ask(trip.number, self._directory.node, target.sid, trip.office_id, trip.call.event, seconds)
+        self._bus.publish(target.node, pack_frame(head, trip.body), lambda heard: self._sent(trip, heard))
+
+    def _sent(self, trip: Trip, heard: int | Exception) -> None:
+        if isinstance(heard, Exception):
+            self._board.fail(trip.call, unreachable())
+        elif heard == 0:
+            self._astray(trip)
+
+    def _astray(self, trip: Trip) -> None:
+        # Nobody was there. What Redis says now is worth another try: the Computer may have come back elsewhere.
+        self._unbind(trip)
+        if trip.tries < TRIES:
+            self._look_up(trip)
+        else:
+            self._board.fail(trip.call, gone(trip.call.head.computer, "cannot be reached"))
+
+    def _look_up(self, trip: Trip) -> None:
+        self._bus.look_up(trip.office_id, trip.call.head.computer, lambda found: self._found(trip, found))
+
+    def _found(self, trip: Trip, found: Seat | Exception | None) -> None:
+        if trip.number not in self._trips:
+            return
+        if isinstance(found, Exception):
+            self._board.fail(trip.call, unreachable())
+        elif found is None or found.node == self._directory.node:
+            self._board.fail(trip.call, no_such_computer(trip.call.head.computer))
+        else:
+            self._send(trip, found)
+
+    def _unbind(self, trip: Trip) -> None:
+        numbers = self._by_sid.get(trip.sid)
+        if numbers is not None:
+            numbers.discard(trip.number)
+            if not numbers:
+                del self._by_sid[trip.sid]
+
+    # In
+
+    def take(self, head: Frame, body: bytes) -> None:
+        """Another node asks or answers."""
+        if isinstance(head, Ask):
+            self._serve(head, body)
+            return
+        trip = self._trips.get(head.number) if isinstance(head, Answer | Failure | Absent) else None
+        if trip is None:
+            return  # too late
+        if isinstance(head, Answer):
+            self._board.settle(trip.call, Raw(body.decode()))
+        elif isinstance(head, Failure):
+            self._board.fail(trip.call, unpack_error(body))
+        else:
+            self._astray(trip)
+
+    def _serve(self, ask: Ask, body: bytes) -> None:
+        raw = self._takes_text and msgspec.json.encode(ask.event) == b'"%b"' % ask.event.encode()
+        payload: Payload = Raw(body.decode()) if raw else orjson.loads(body)
+        there = self._board.serve(
+            ask.sid,
+            ask.office_id,
+            ask.event,
+            payload,
+            seconds=ask.seconds,
+            reply=lambda arguments: self._answer(ask, arguments),
+            refuse=lambda error: self._return(ask, Failure(ask.number), pack_error(error)),
+        )
+        if not there:
+            self._return(ask, Absent(ask.number))
+
+    def _answer(self, ask: Ask, arguments: Arguments) -> None:
+        try:
+            body = body_of(arguments) if isinstance(arguments, Raw) else body_of(list(arguments))[1:-1]
+        except BadRequest as error:
+            self._return(ask, Failure(ask.number), pack_error(error))
+        else:
+            self._return(ask, Answer(ask.number), body)
+
+    def _return(self, ask: Ask, head: Frame, body: bytes = b"") -> None:
+        frame = pack_frame(head, body)
+
+        def sent(heard: int | Exception) -> None:
+            if isinstance(heard, Exception):
+                self._keep(ask, frame)
+
+        self._bus.publish(ask.node, frame, sent)
+
+    def _keep(self, ask: Ask, frame: bytes) -> None:
+        if len(frame) > KEPT_BYTES:
+            frame = pack_frame(Failure(ask.number), pack_error(InternalError("The reply was lost between two nodes")))
+        self._kept.append((ask.node, frame))
+
+
+def body_of(payload: Payload) -> bytes:
+    """A payload as it travels between nodes.
+
+    Raises:
+        BadRequest: It has parts that JSON cannot carry.
+    """
+    try:
+        if type(payload) is Raw:
+            return payload.text.encode()
+        return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, UnicodeError):
+        raise BadRequest("Binary parts cannot pass between the nodes of a cluster; send them as base64 text") from None
+
+
+def gone(computer: str, how: str) -> NotFound:
+    """The answer to a request whose Computer got lost."""
+    return NotFound(f"The computer {computer!r} {how}", details={"computer": computer})
+
+
+def unreachable() -> InternalError:
+    """The answer to whatever needs the registry while it is away."""
+    return InternalError("The registry cannot be reached; try again")
