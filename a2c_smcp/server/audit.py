@@ -1,0 +1,104 @@
+"""Who did what and when, as lines of JSON: joins, leaves, refusals and calls. Names and ids, never payloads."""
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from io import FileIO
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.server.labels import Throttle, event_name
+from a2c_smcp.server.observer import Member, Observer
+from a2c_smcp.server.payload import Head
+from a2c_smcp.server.rooms import Seat
+
+log = logging.getLogger(__name__)
+
+REFUSALS_PER_SECOND: Final = 1_000
+"""A client that is refused at a higher rate fills no disk: the rest is counted, in a line of its own."""
+
+
+class AuditLog(Observer):
+    """Appends to a file. A file that cannot be written is reported in the log and holds up nothing.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] | None = None) -> None:
+        self._path = path
+        self._clock = clock or self.wall_clock
+        self._file = self._open()
+        self._throttle = Throttle(REFUSALS_PER_SECOND)
+        self._broken = False
+
+    def _open(self) -> FileIO:
+        # Unbuffered: each line is one append, so that processes can share a file and a full disk leaves nothing behind.
+        return self._path.open("ab", buffering=0)
+
+    def reopen(self) -> None:
+        """Go on in a new file of the same name, after the old one was moved away.
+
+        Raises:
+            OSError: It cannot be opened; the old one stays in use.
+        """
+        old, self._file = self._file, self._open()
+        self._broken = False
+        old.close()
+
+    def close(self) -> None:
+        """End."""
+        self._file.close()
+
+    def joined(self, seat: Seat, address: str) -> None:
+        """A member took a seat."""
+        self._write("join", **_member(seat), address=address)
+
+    def left(self, seat: Seat, why: str) -> None:
+        """A member left its seat."""
+        self._write("leave", **_member(seat), reason=why)
+
+    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+        """A request was refused."""
+        if not self._throttle.passes(self._clock()):
+            return
+        if dropped := self._throttle.take_dropped():
+            self._write("refused", count=dropped, note="more than this log takes in a second")
+        self._write("refused", event=event_name(event), **_sender(who), req_id=req_id, code=error.code)
+
+    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
+        """A call is over."""
+        self._write(
+            "call",
+            event=event_name(event),
+            **_sender(who),
+            computer=head.computer,
+            req_id=head.req_id,
+            outcome=outcome,
+            seconds=round(seconds, 6),
+        )
+
+    def _write(self, what: str, **facts: Any) -> None:
+        moment = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds")
+        record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact is not None}
+        # A lone surrogate in a name becomes an escape, which JSON reads as what it was.
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        try:
+            self._file.write(line)
+        except (OSError, ValueError) as problem:  # a full disk, or a file that was closed
+            if not self._broken:
+                log.error("the audit log cannot be written: %s", type(problem).__name__)
+            self._broken = True
+
+
+def _member(seat: Seat) -> dict[str, Any]:
+    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+
+
+def _sender(who: Member | None) -> dict[str, Any]:
+    if who is None:
+        return {}
+    seat = who.seat
+    return (_member(seat) if seat is not None else {"sid": who.sid}) | {"address": who.address}

@@ -1,0 +1,149 @@
+"""The log of `a2c server`: text or JSON, with the ids of what it is about as fields, and never a payload or a token.
+
+A library adds no handlers: only the program calls `configure`.
+"""
+
+import json
+import logging
+import re
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO
+
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.redaction import redact_text
+from a2c_smcp.server.labels import OTHER, Throttle, event_name
+from a2c_smcp.server.observer import Member, Observer
+from a2c_smcp.server.rooms import Seat
+
+log = logging.getLogger(__name__)
+
+FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "sid", "eio_sid", "address")
+"""What a record may carry in `extra`, in the order in which a line shows it."""
+
+REFUSALS_PER_SECOND: Final = 20
+MAX_WHY: Final = 300
+
+# They log frames, URLs with their queries, or clients' mistakes; below a warning nothing of it is ours to show.
+_CHATTY: Final = ("asyncio", "engineio", "socketio", "uvicorn", "uvicorn.access", "uvicorn.error", "websockets")
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_BARE: Final = re.compile(r"[\w.:/@+-]+")
+
+
+def configure(form: str, level: str, stream: TextIO | None = None) -> None:
+    """Send every record of the process to `stream` (standard error) in one form.
+
+    Tracebacks are part of a record only at the level `debug`.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    formatter = JsonFormatter if form == "json" else TextFormatter
+    handler.setFormatter(formatter(tracebacks=level == "debug"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    logging.captureWarnings(True)
+
+
+class TextFormatter(logging.Formatter):
+    """`2025-01-31T12:00:00.000Z INFO a2c_smcp.server.logs joined office=lab sid=x1`, always on one line."""
+
+    def __init__(self, *, tracebacks: bool = False) -> None:
+        super().__init__()
+        self._tracebacks = tracebacks
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line; a traceback, where wanted, follows it."""
+        words = [_moment(record), record.levelname, record.name, _one_line(_message(record))]
+        words += [f"{name}={_value(value)}" for name, value in _fields(record)]
+        line = " ".join(words)
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info and self._tracebacks else line
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a record."""
+
+    def __init__(self, *, tracebacks: bool = False) -> None:
+        super().__init__()
+        self._tracebacks = tracebacks
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The object, on one line."""
+        entry: dict[str, Any] = {
+            "time": _moment(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _message(record),
+        }
+        entry |= _fields(record)
+        if record.exc_info and self._tracebacks:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry, default=str)
+
+
+class LogEvents(Observer):
+    """Writes joins, leaves, refusals and failures to the log."""
+
+    def __init__(self) -> None:
+        self._throttle = Throttle(REFUSALS_PER_SECOND)
+
+    def joined(self, seat: Seat, address: str) -> None:
+        """A member took a seat."""
+        log.info("joined", extra=_of_seat(seat) | {"address": address})
+
+    def left(self, seat: Seat, why: str) -> None:
+        """A member left its seat."""
+        log.info("left: %s", why, extra=_of_seat(seat))
+
+    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+        """A request was refused."""
+        self._tell("refused", event, error, who, req_id)
+
+    def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
+        """A request that was passed on ended in an error of the Server."""
+        self._tell("failed", event, error, who, req_id)
+
+    def _tell(self, what: str, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+            return
+        if dropped := self._throttle.take_dropped():
+            log.warning("%d more refusals were not logged", dropped)
+        # The reason repeats the name of an event, which may be anything unless we know its shape.
+        known = event_name(event)
+        why = error.title if known == OTHER else redact_text(error.message)[:MAX_WHY]
+        ids: dict[str, Any] = {"event": known, "code": error.code, "req_id": req_id}
+        if who is not None:
+            ids |= (_of_seat(who.seat) if who.seat is not None else {"sid": who.sid}) | {"address": who.address}
+        log.info("%s: %s", what, why, extra=ids)
+
+
+def _of_seat(seat: Seat) -> dict[str, Any]:
+    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+
+
+def _message(record: logging.LogRecord) -> str:
+    message = record.getMessage()
+    # Of an exception only its kind is told: its words may hold what somebody sent.
+    kind = record.exc_info[0] if record.exc_info else None
+    return f"{message.rstrip()} ({kind.__name__})" if kind else message
+
+
+def _fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name in FIELDS if (value := getattr(record, name, None)) is not None)
+
+
+def _moment(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _value(value: object) -> str:
+    text = str(value)
+    return text if _BARE.fullmatch(text) else json.dumps(_one_line(text), ensure_ascii=False)
+
+
+def _one_line(text: str) -> str:
+    # What others sent must not be able to fake a line of its own, or drive the terminal that shows it.
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
