@@ -65,7 +65,7 @@ build: $(READY)
 
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --group dev --extra documents --extra cli pyproject.toml -o requirements/constraints.txt
+		--no-emit-index-url --no-emit-find-links --group dev --extra server --extra computer --extra agent --extra documents --extra cli --extra otel pyproject.toml -o requirements/constraints.txt
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
