@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.peers.conftest import SDK_AGENTS, SDK_COMPUTERS, Pair, pair_id
-from tests.peers.peer import PeerError
 
 # The peers' processes outlive a test, so every test runs on the session's loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

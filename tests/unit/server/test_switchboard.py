@@ -1,6 +1,7 @@
 """The switchboard with a port that only writes down what it is told."""
 
 from collections.abc import Iterable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -21,12 +22,13 @@ class Desk:
     """A port of this test: requests wait here until they are answered."""
 
     def __init__(self) -> None:
+        self._numbers = count(1)
         self.asked: dict[int, tuple[str, str, Any, Reply]] = {}
         self.told: list[tuple[tuple[str, ...], str, Any]] = []
         self.hung_up: list[str] = []
 
     def request(self, sid: str, event: str, payload: Any, answered: Reply) -> int:
-        number = len(self.asked) + 1
+        number = next(self._numbers)
         self.asked[number] = (sid, event, payload, answered)
         return number
 
