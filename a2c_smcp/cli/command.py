@@ -17,7 +17,11 @@ Completes: TypeAlias = Literal["", "file", "directory"]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: `folder` is positional, `--host` an option, `--json` with `flag` an option without a value."""
+    """One argument: `folder` is positional, `--host` an option, `--json` with `flag` an option without a value.
+
+    An option may be left out unless it is `required`, and given several times, or with several values, if it takes
+    `many`.
+    """
 
     name: str
     help: str
@@ -28,6 +32,7 @@ class Argument:
     convert: Callable[[str], Any] = str
     default: Any = None
     completes: Completes = ""
+    required: bool = False
 
     @property
     def is_option(self) -> bool:
@@ -84,6 +89,8 @@ class Command:
     Attributes:
         extra: The optional dependencies it needs, named to the user when they are missing.
         hints: What to tell a user to do next, by error code.
+        stream: It goes on after it has something to say: the handler yields values, and each is printed as it comes,
+            with `--json` as one line.
     """
 
     name: str
@@ -97,3 +104,4 @@ class Command:
     extra: str = ""
     hints: Mapping[int, str] = field(default_factory=dict)
     commands: "tuple[Command, ...]" = ()
+    stream: bool = False

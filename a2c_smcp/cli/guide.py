@@ -88,8 +88,12 @@ def _text(command: Command) -> str:
 
 def _name(argument: Argument) -> str:
     if argument.is_option:
-        return argument.name if argument.flag else f"{argument.name} {argument.placeholder}"
-    return f"{argument.placeholder}{'...' if argument.many else ''}"
+        return argument.name if argument.flag else f"{argument.name} {argument.placeholder}{_dots(argument)}"
+    return f"{argument.placeholder}{_dots(argument)}"
+
+
+def _dots(argument: Argument) -> str:
+    return "..." if argument.many else ""
 
 
 def _help(argument: Argument) -> str:

@@ -91,6 +91,10 @@ def _call(context: Context, command: Command, invocation: Invocation) -> int:
         raise CommandMissing(invocation.path)
     arguments = invocation.arguments
     value = command.handler(context, arguments)
+    if command.stream:
+        for one in value:
+            _print(context, [_line(one)] if invocation.json else _shown(command, one, arguments, context))
+        return DONE
     if invocation.json:
         return _print(context, [_dump(value)])
     _print(context, _shown(command, value, arguments, context))
@@ -160,6 +164,10 @@ def _show_traceback(context: Context) -> None:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _never_fail_to_encode(stream: TextIO) -> None:

@@ -173,10 +173,14 @@ def _add(parser: argparse.ArgumentParser, option: Argument) -> None:
             choices=option.choices or None,
             type=option.convert,
             default=option.default,
+            required=option.required,
+            **({"action": "extend", "nargs": "+"} if option.many else {}),
         )
 
 
 def _usage_of(argument: Argument) -> str:
     if not argument.is_option:
         return f"{argument.placeholder}{'...' if argument.many else ''}"
-    return f"[{argument.name}]" if argument.flag else f"[{argument.name} {argument.placeholder}]"
+    written = argument.name if argument.flag else f"{argument.name} {argument.placeholder}"
+    written += "..." if argument.many else ""
+    return written if argument.required else f"[{written}]"

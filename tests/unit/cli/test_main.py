@@ -43,6 +43,11 @@ def interrupt(_: Context, __: Namespace) -> Any:
     raise KeyboardInterrupt
 
 
+def count(_: Context, __: Namespace) -> Any:
+    yield {"at": 1}
+    yield {"at": 2}
+
+
 def miss_a_library(_: Context, __: Namespace) -> Any:
     raise ModuleNotFoundError("No module named 'socketio'", name="socketio")
 
@@ -60,6 +65,7 @@ COMMANDS = (
     Command("plain", "Return a text.", lambda _, __: "as it is"),
     Command("data", "Return data.", lambda _, __: {"名": 1}),
     Command("nothing", "Return nothing.", lambda _, __: None),
+    Command("count", "Go on.", count, stream=True, show=lambda value, _, __: [f"at {value['at']}"]),
     Command("fail", "Fail.", fail, hints={4202: "count the pages"}),
     Command("crash", "Crash.", crash),
     Command("interrupt", "Be interrupted.", interrupt),
@@ -88,6 +94,14 @@ def test_json_may_stand_before_the_command() -> None:
 )
 def test_a_command_without_a_form_of_its_own_prints_text_or_json(word: str, out: str) -> None:
     assert a2c(word, commands=COMMANDS) == (0, out, "")
+
+
+def test_a_command_that_goes_on_prints_each_value_as_it_comes() -> None:
+    assert a2c("count", commands=COMMANDS) == (0, "at 1\nat 2\n", "")
+
+
+def test_with_json_a_command_that_goes_on_prints_a_line_for_each_value() -> None:
+    assert a2c("count", "--json", commands=COMMANDS) == (0, '{"at": 1}\n{"at": 2}\n', "")
 
 
 def test_a_verb_is_found_under_its_noun() -> None:

@@ -28,7 +28,10 @@ MANY = Command("many", "Several to one.", handler, (Argument("file", "", many=Tr
 COPY = Command("copy", "Copy.", handler, (Argument("file", "From."), Argument("to", "To.")))
 SHELL = Command("shell", "Choose.", handler, (Argument("name", "Which.", choices=("bash", "zsh")),))
 WAIT = Command("wait", "Wait.", handler, (Argument("seconds", "How long.", convert=positive),))
-COMMANDS = (READ, TOKEN, MANY, COPY, SHELL, WAIT)
+SIGN = Command(
+    "sign", "Sign.", handler, (Argument("--role", "Who.", required=True), Argument("--key", "With.", many=True))
+)
+COMMANDS = (READ, TOKEN, MANY, COPY, SHELL, WAIT, SIGN)
 
 
 def test_arguments_come_with_their_defaults() -> None:
@@ -55,6 +58,24 @@ def test_what_follows_two_dashes_is_no_option() -> None:
 def test_an_argument_that_takes_many_leaves_the_places_after_it() -> None:
     arguments = parse(["many", "a", "b", "c"], COMMANDS).arguments
     assert (arguments.file, arguments.to) == (["a", "b"], "c")
+
+
+def test_an_option_that_takes_many_collects_them() -> None:
+    arguments = parse(["sign", "--role", "r", "--key", "a", "b", "--key", "c"], COMMANDS).arguments
+    assert arguments.key == ["a", "b", "c"]
+
+
+def test_an_option_that_is_required_must_be_given() -> None:
+    with pytest.raises(UsageError, match="--role"):
+        parse(["sign"], COMMANDS)
+
+
+def test_help_does_not_ask_for_required_options() -> None:
+    assert parse(["sign", "--help"], COMMANDS).help
+
+
+def test_usage_shows_what_is_required_and_what_takes_many() -> None:
+    assert usage((SIGN,)) == "a2c sign --role ROLE [--key KEY...] [--json]"
 
 
 def test_a_lone_dash_is_no_option() -> None:
