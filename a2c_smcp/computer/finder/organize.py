@@ -20,7 +20,7 @@ from a2c_smcp.types import SERVER_NAME
 _Found: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
 
 
-def organize_finder(  # noqa: PLR0917 - the signature is the contract's
+def organize_finder(
     documents: Catalogue | Iterable[DPEDocumentSummary],
     keywords: Iterable[str] | None = None,
     file_type: str | None = None,
