@@ -26,6 +26,7 @@ _TRACEBACK = re.compile(
     r'Traceback \(most recent call last\)|^[ \t]*File "[^"\n]+", line \d+|^[ \t]+at \S+ \(\S+:\d+:\d+\)', re.MULTILINE
 )
 
+_QUOTED = r"\"[^\"\n]*\"|'[^'\n]*'"
 # A secret that can be told by its own shape, or by the name in front of it.
 _SECRETS: Final = (
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
@@ -35,8 +36,9 @@ _SECRETS: Final = (
     ),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"(?<=\bbearer )\s*[^\s\"',;<]+|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
+    re.compile(rf"\bauthorization[\"']?\s*[=:]\s*(?P<keep>)(?:{_QUOTED}|[^\n,;<]+)", re.IGNORECASE),
     re.compile(
-        rf"(?<![\w-])(?:[\w-]*[-_])?{_WORD}\s*[=:]\s*(?P<keep>)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'&,;<>]+)", re.IGNORECASE
+        rf"(?<![\w-])(?:[\w-]*[-_])?{_WORD}[\"']?\s*[=:]\s*(?P<keep>)(?:{_QUOTED}|[^\s\"'&,;<>]+)", re.IGNORECASE
     ),
 )
 _USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")

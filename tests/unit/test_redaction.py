@@ -29,6 +29,9 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
     [
         ("token=abc123", f"token={REDACTED}"),
         ('api_key: "k 1"', f"api_key: {REDACTED}"),
+        ('{"token": "a b c", "page": 2}', f'{{"token": {REDACTED}, "page": 2}}'),
+        ("Authorization: Token abc123, x", f"Authorization: {REDACTED}, x"),
+        ("'Authorization': 'Bearer abc.def'", f"'Authorization': {REDACTED}"),
         ("Bearer abc.def", f"Bearer {REDACTED}"),
         (f"got {JWT}!", f"got {REDACTED}!"),
         ("key sk-abcdefghijklmnop1234", f"key {REDACTED}"),
