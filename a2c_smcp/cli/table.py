@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from a2c_smcp.cli import completion, docs
+from a2c_smcp.cli import completion, docs, server, token
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
     docs.COMMAND,
+    server.COMMAND,
+    token.COMMAND,
     completion.COMMAND,
 )

@@ -82,7 +82,7 @@ class AuditLog(Observer):
 
     def _write(self, what: str, **facts: Any) -> None:
         moment = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds")
-        record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact is not None}
+        record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact not in (None, "")}
         # A lone surrogate in a name becomes an escape, which JSON reads as what it was.
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
         try:

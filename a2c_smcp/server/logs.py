@@ -132,7 +132,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
-    return ((name, value) for name in FIELDS if (value := getattr(record, name, None)) is not None)
+    return ((name, value) for name in FIELDS if (value := getattr(record, name, None)) not in (None, ""))
 
 
 def _moment(record: logging.LogRecord) -> str:

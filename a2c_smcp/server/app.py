@@ -1,0 +1,258 @@
+"""The ready application: the namespace with health, metrics and audit, for any ASGI server or inside another app."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, NotFound, SMCPError, Unauthorized
+from a2c_smcp.redaction import redact_text
+from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_of, tracing_of
+from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
+from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.logs import LogEvents
+from a2c_smcp.server.metrics import CONTENT_TYPE, Metrics
+from a2c_smcp.server.namespace import SMCPNamespace
+from a2c_smcp.server.observer import Observer, Observers, Stranger
+from a2c_smcp.server.registry.memory import Registry
+from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.server.web import Door, Receive, Scope, Send, answer, bears, is_below, path_of, refuse
+from a2c_smcp.smcp import SMCP_NAMESPACE
+
+log = logging.getLogger(__name__)
+
+PAUSE: Final = 0.05
+CLOSE_SECONDS: Final = 3.0
+"""How long closing connections, and the registry's farewell, may take."""
+
+
+def create_app(
+    settings: ServerSettings | None = None,
+    *,
+    auth: AuthenticationProvider | None = None,
+    registry: Registry | None = None,
+    observer: Observer | None = None,
+    **options: Any,
+) -> "SMCPApp":
+    """Return a server as an ASGI application.
+
+    Args:
+        settings: How it runs; or give the fields of `ServerSettings` as keyword arguments.
+        auth: Who may connect, besides the keys of the settings.
+        registry: Where seats are kept, in place of memory or the Redis of the settings.
+        observer: Somebody else to be told of what happens.
+
+    Raises:
+        InvalidConfig: The settings cannot be used; one line for each thing to mend.
+    """
+    if settings is not None and options:
+        raise InvalidConfig("Give settings or keyword options, not both")
+    chosen = settings or ServerSettings.of(**options)
+    if problems := list(chosen.problems(authenticated=auth is not None)):
+        raise InvalidConfig("\n".join(problems))
+    return SMCPApp(chosen, auth, registry or registry_of(chosen), observer)
+
+
+class SMCPApp:
+    """A server. `server` and `namespace` are what it is made of; `create_app` makes it."""
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        auth: AuthenticationProvider | None,
+        registry: Registry,
+        observer: Observer | None,
+    ) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.draining = False
+        self._started = False
+        self._starting = asyncio.Lock()
+        self._credentials = ConfiguredAuth(settings) if settings.authenticated else None
+        self._audit = audit_of(settings)
+        self._tracing = tracing_of(settings)
+        providers = [one for one in (auth, self._credentials) if one is not None]
+        self._door = Door(settings, authenticated=bool(providers))
+        self._guarded = bool(providers)
+        hearing = (self.metrics, LogEvents(), self._audit, self._tracing, observer)
+        self.observer = Observers(*(one for one in hearing if one is not None))
+        self.namespace = SMCPNamespace(
+            AnyOf(*providers) if providers else None,
+            registry=registry,
+            limits=settings.limits,
+            observer=self.observer,
+        )
+        self.server = SMCPServer(
+            settings.limits,
+            ping_interval=settings.ping_interval,
+            ping_timeout=settings.ping_timeout,
+            cors_allowed_origins=lambda origin, _environ: self._door.allows_origin(origin or ""),
+            cors_credentials=False,
+        )
+        self.server.register_namespace(self.namespace)
+        self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.board.in_flight)
+        self.metrics.gauge("ready", "Whether this node takes connections.", lambda: self.problem() is None)
+
+    # Beginning and end
+
+    async def start(self) -> None:
+        """Begin; done by the ASGI server's lifespan, or else by the first connection."""
+        async with self._starting:
+            if not self._started:
+                await self.namespace.start()
+                self.draining = self.namespace.draining = False
+                self._started = True
+
+    async def stop(self) -> None:
+        """End: what is still connected is drained first."""
+        if not self._started:
+            return
+        await self.drain(self.settings.drain)
+        self._started = False
+        try:
+            await asyncio.wait_for(self.namespace.stop(), CLOSE_SECONDS)
+        except TimeoutError:
+            log.warning("the registry did not end in time; its leases free the seats of this node")
+        await self.server.shutdown()
+        for part in (self._audit, self._tracing):
+            close = getattr(part, "close", None)
+            if close is not None:
+                await asyncio.to_thread(close)
+
+    async def drain(self, seconds: float, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Refuse new connections, let calls under way end for so long, and close every connection.
+
+        Connections are closed as their calls end. They are closed like those of a server that went away, so that
+        clients connect again by themselves; a Socket.IO disconnect would tell them not to.
+        """
+        self.draining = self.namespace.draining = True
+        await _until(lambda: hurry() or not self._close_idle(), seconds)
+        sockets = list(self.server.eio.sockets.values())
+        for socket in sockets:
+            self.server.eio.hang_up(socket)
+        await _until(lambda: hurry() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
+
+    def _close_idle(self) -> int:
+        """Close every connection without a call under way; return how many have one."""
+        busy = 0
+        for connection in list(self.namespace.board.connections.values()):
+            if connection.asked or connection.serving:
+                busy += 1
+                continue
+            socket = self.server.eio.sockets.get(self.server.manager.eio_sid_from_sid(connection.sid, SMCP_NAMESPACE))
+            if socket is not None and not socket.closing:
+                self.server.eio.hang_up(socket)
+        return busy
+
+    def reload(self) -> None:
+        """Read keys from their files again and go on in a new audit file; for log rotation and new keys."""
+        if self._credentials is not None:
+            again("credentials", self._credentials.reload)
+        if self._audit is not None:
+            again("audit log", self._audit.reopen)
+
+    def problem(self) -> str | None:
+        """Why this node takes no connections, or None."""
+        if self.draining:
+            return "the server is shutting down"
+        if (problem := self.namespace.registry.problem()) is not None:
+            return redact_text(problem)
+        return None
+
+    # The ASGI application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection. No failure reaches the ASGI server, which would log it with a traceback."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        try:
+            await self._serve(scope, receive, send)
+        except asyncio.CancelledError:
+            if not self.draining:
+                raise
+        except Exception as problem:
+            debug = log.isEnabledFor(logging.DEBUG)
+            log.error("a request failed: %s", type(problem).__name__, exc_info=debug)
+            with suppress(Exception):  # where an answer has begun there can be no other
+                await refuse(scope, send, 500, InternalError("The request failed on the server; it is logged there"))
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Any = None) -> AsyncIterator[None]:
+        """Start and stop with another application: `FastAPI(lifespan=smcp.lifespan)`."""
+        await self.start()
+        try:
+            yield
+        finally:
+            await self.stop()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self.start()
+        except Exception as problem:  # noqa: BLE001 - the outermost handler
+            reason = str(problem) if isinstance(problem, SMCPError) else type(problem).__name__
+            await send({"type": "lifespan.startup.failed", "message": redact_text(reason)})
+            return
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = path_of(scope)
+        if path == "/healthz":
+            await self._page(scope, send, 200, {"status": "ok"})
+        elif path == "/readyz":
+            problem = self.problem()
+            status = {"status": "ready"} if problem is None else {"status": "not ready", "reason": problem}
+            await self._page(scope, send, 200 if problem is None else 503, status)
+        else:
+            try:
+                self._door.check(scope)
+            except Forbidden as error:
+                client = scope.get("client")
+                self.observer.refused("connect", error, Stranger("", client[0] if client else ""), None)
+                await refuse(scope, send, 403, error)
+                return
+            if is_below(path, self.settings.path):
+                await self._connect(scope, receive, send)
+            elif path == "/metrics":
+                await self._show_metrics(scope, send)
+            else:
+                await refuse(scope, send, 404, NotFound(f"Socket.IO is at {self.settings.path}"))
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.draining and b"sid" not in parse_qs(scope["query_string"]):
+            error = InternalError("The server is shutting down; connect again in a moment")
+            await refuse(scope, send, 503, error, **{"retry-after": "1"})
+            return
+        if not self._started:
+            await self.start()
+        await self.server.handle_request(scope, receive, send)
+
+    async def _show_metrics(self, scope: Scope, send: Send) -> None:
+        token = self.settings.metrics_token
+        if self.settings.metrics_public or not self._guarded or (token is not None and bears(scope, token)):
+            await self._page(scope, send, 200, self.metrics.render(), kind=CONTENT_TYPE)
+        elif token is None:
+            await refuse(scope, send, 403, Forbidden("Metrics are closed: set metrics_token or metrics_public"))
+        else:
+            error = Unauthorized("Send the metrics token: Authorization: Bearer TOKEN")
+            await refuse(scope, send, 401, error, **{"www-authenticate": "Bearer"})
+
+    async def _page(self, scope: Scope, send: Send, status: int, body: Any, **options: Any) -> None:
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
+            return
+        await answer(scope, send, status, body if isinstance(body, str) else json.dumps(body), **options)
+
+
+async def _until(done: Callable[[], bool], seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not done() and loop.time() < deadline:  # noqa: ASYNC110 - a signal cannot set an event
+        await asyncio.sleep(PAUSE)

@@ -1,0 +1,128 @@
+"""From settings to parts: who may connect, where seats are kept, who is told of what happens."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.errors import InvalidConfig, SMCPError
+from a2c_smcp.server.audit import AuditLog
+from a2c_smcp.server.auth import Answer, AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
+from a2c_smcp.server.rooms import Identity
+from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.server.tokens import is_exposed, load_keys
+from a2c_smcp.server.values import ApiKey, api_keys
+
+log = logging.getLogger(__name__)
+
+SHORT_KEY: Final = 16
+
+
+class ConfiguredAuth:
+    """The API keys and token keys of the settings. Those that are in files can be read again.
+
+    Raises:
+        InvalidConfig: A file cannot be read.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+        self._provider = self._read()
+
+    def reload(self) -> None:
+        """Read the files again.
+
+        Raises:
+            InvalidConfig: One cannot be read; what was read before stays in force.
+        """
+        self._provider = self._read()
+
+    def authenticate(
+        self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
+    ) -> Answer | Awaitable[Answer]:
+        """Ask the keys that are in force."""
+        return self._provider.authenticate(server, environ, auth, headers)
+
+    def _read(self) -> AnyOf:
+        settings = self._settings
+        providers: list[AuthenticationProvider] = []
+        keys = (*settings.api_keys, *(read_api_keys(settings.api_key_file) if settings.api_key_file else ()))
+        if keys:
+            providers.append(ApiKeyAuth({one.key: Identity(one.role, one.name, one.office_id) for one in keys}))
+            if any(len(one.key) < SHORT_KEY for one in keys):
+                log.warning("an API key is shorter than %d characters and may be guessed", SHORT_KEY)
+        if settings.token_keys:
+            providers.append(TokenAuth(load_keys(settings.token_keys)))
+            if is_exposed(settings.token_keys):
+                log.warning("others than its owner can read %s", settings.token_keys.name)
+        return AnyOf(*providers)
+
+
+def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
+    """Return the keys of a file, one a line; lines that are empty or begin with # do not count.
+
+    Raises:
+        InvalidConfig: It cannot be read or has no key; the message holds nothing of it.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        keys = api_keys([line for line in lines if line and not line.startswith("#")])
+    except OSError as error:
+        raise InvalidConfig(f"api_key_file {path}: {error.strerror}") from None
+    except ValueError as error:
+        words = "is not a text file" if isinstance(error, UnicodeError) else error
+        raise InvalidConfig(f"api_key_file {path}: {words}") from None
+    if not keys:
+        raise InvalidConfig(f"api_key_file {path}: has no key")
+    return keys
+
+
+def registry_of(settings: ServerSettings) -> Registry:
+    """Where the seats are kept."""
+    if settings.redis is None:
+        return MemoryRegistry()
+    from a2c_smcp.server.registry.redis import RedisRegistry  # noqa: PLC0415 - only many nodes need it
+
+    return RedisRegistry(settings.redis)
+
+
+def audit_of(settings: ServerSettings) -> AuditLog | None:
+    """The audit log, where one is wanted.
+
+    Raises:
+        InvalidConfig: It cannot be opened.
+    """
+    if settings.audit_log is None:
+        return None
+    try:
+        return AuditLog(settings.audit_log)
+    except OSError as error:
+        raise InvalidConfig(f"audit_log {settings.audit_log}: {error.strerror}") from None
+
+
+def tracing_of(settings: ServerSettings) -> Observer | None:
+    """What makes spans, where they are wanted.
+
+    Raises:
+        InvalidConfig: OpenTelemetry is not installed.
+    """
+    if not settings.otel:
+        return None
+    try:
+        from a2c_smcp.server.tracing import Tracing  # noqa: PLC0415 - an optional part
+
+        return Tracing()
+    except ModuleNotFoundError as error:
+        raise InvalidConfig(f"otel: there is no {error.name}; pip install 'a2c-smcp[otel]'") from None
+
+
+def again(what: str, read: Callable[[], None]) -> None:
+    """Read something again; a failure is logged, and what was read before stays in force."""
+    try:
+        read()
+    except (SMCPError, OSError) as error:
+        log.error("%s: could not be read again, so nothing changed: %s", what, error)
+    else:
+        log.info("%s: read again", what)

@@ -1,0 +1,204 @@
+"""A server as a process: sockets, signals, and an end that loses nothing.
+
+SIGINT, SIGTERM   end: refuse new connections, let calls under way finish, close; a second one ends at once
+SIGHUP            read keys again, go on in a new audit file
+"""
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, Final, TypedDict
+
+import uvicorn
+
+from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.server.app import CLOSE_SECONDS, SMCPApp
+from a2c_smcp.server.settings import ServerSettings
+
+log = logging.getLogger(__name__)
+
+BACKLOG: Final = 4_096
+STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
+
+
+class Listening(TypedDict):
+    """Where a server listens."""
+
+    url: str
+    path: str
+    pid: int
+
+
+class Runner:
+    """Runs an application: `start` returns once it listens, `wait` once it was told to end."""
+
+    def __init__(self, app: SMCPApp) -> None:
+        self._app = app
+        self._stack = ExitStack()
+        self._sockets: list[socket.socket] = []
+        self._server = _Server(app)
+
+    def __enter__(self) -> "Runner":
+        self._stack.__enter__()
+        self._stack.enter_context(_signals(self._server.told, self._hang_up))
+        self._loop = self._stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._stack.__exit__(None, None, None)
+        for one in self._sockets:
+            one.close()
+
+    def start(self) -> Listening:
+        """Listen.
+
+        Raises:
+            InvalidConfig: The address or the certificate cannot be used.
+        """
+        settings = self._app.settings
+        self._sockets = bind(settings.host, settings.port)
+        self._loop.run(self._server.begin(self._sockets))
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        port = self._sockets[0].getsockname()[1]
+        return {"url": f"{settings.scheme}://{host}:{port}", "path": settings.path, "pid": os.getpid()}
+
+    def wait(self) -> None:
+        """Serve until a signal.
+
+        Raises:
+            KeyboardInterrupt: A second signal ended it before all was done.
+        """
+        self._loop.run(self._server.go_on(self._sockets))
+        if self._server.force_exit:
+            raise KeyboardInterrupt
+
+    def _hang_up(self) -> None:
+        self._loop.get_loop().call_soon_threadsafe(self._app.reload)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn in two halves, so that what listens can be told in between, and with a drain before its end."""
+
+    def __init__(self, app: SMCPApp) -> None:
+        super().__init__(_config(app))
+        self._smcp = app
+
+    async def begin(self, sockets: list[socket.socket]) -> None:
+        asyncio.get_running_loop().set_exception_handler(_log_one_line)
+        try:
+            self.config.load()
+        except (OSError, ValueError) as error:  # of ssl alone: everything else is ours
+            reason = error.strerror or type(error).__name__ if isinstance(error, OSError) else str(error)
+            raise InvalidConfig(f"tls_cert, tls_key: {reason}") from None
+        await self._smcp.start()
+        self.lifespan = self.config.lifespan_class(self.config)
+        await self.startup(sockets)
+
+    async def go_on(self, sockets: list[socket.socket]) -> None:
+        await self.main_loop()
+        log.info("shutting down: calls under way may take %g s", self._smcp.settings.drain)
+        await self._smcp.drain(self._smcp.settings.drain, lambda: self.force_exit)
+        await self.shutdown(sockets)
+
+    def told(self, number: int) -> None:
+        """A signal came."""
+        if self.should_exit:
+            self.force_exit = True
+            signal.signal(number, signal.SIG_DFL)  # the third one does not ask
+        self.should_exit = True
+
+
+def bind(host: str, port: int) -> list[socket.socket]:
+    """Return a socket for each address of `host`, all on one port.
+
+    Raises:
+        InvalidConfig: There is no such address, or the port is taken.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            chosen = port or (sockets[0].getsockname()[1] if sockets else 0)
+            both = family == socket.AF_INET6 and host == "::" and socket.has_dualstack_ipv6()
+            sockets.append(
+                socket.create_server((str(address[0]), chosen), family=family, backlog=BACKLOG, dualstack_ipv6=both)
+            )
+    except OSError as error:
+        for one in sockets:
+            one.close()
+        raise InvalidConfig(_why_not(host, port, error)) from None
+    return sockets
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} of {host} is in use; choose another with --port, or 0 for any"
+    if error.errno == errno.EACCES:
+        return f"port {port} needs privileges; choose one above 1023 with --port"
+    reason = error.strerror or str(error)
+    return f"cannot listen on {host}: {reason[0].lower()}{reason[1:]}"
+
+
+def _config(app: SMCPApp) -> uvicorn.Config:
+    settings = app.settings
+    return uvicorn.Config(
+        app,
+        lifespan="on",
+        ws="websockets-sansio",
+        ws_max_size=settings.limits.frame_bytes,
+        ws_ping_interval=None,  # Socket.IO has its own
+        ws_ping_timeout=None,
+        ws_per_message_deflate=False,  # doubles the memory of a connection
+        backlog=BACKLOG,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=int(CLOSE_SECONDS),
+        **_proxies(settings),
+        **_tls(settings),
+    )
+
+
+def _proxies(settings: ServerSettings) -> dict[str, Any]:
+    return {"proxy_headers": bool(settings.trust_proxy), "forwarded_allow_ips": list(settings.trust_proxy)}
+
+
+def _tls(settings: ServerSettings) -> dict[str, Any]:
+    if settings.tls_cert is None:
+        return {}
+    return {"ssl_certfile": settings.tls_cert, "ssl_keyfile": settings.tls_key, "ssl_version": ssl.PROTOCOL_TLS_SERVER}
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    with suppress(ModuleNotFoundError):
+        import uvloop  # noqa: PLC0415 - faster, where there is one
+
+        return uvloop.new_event_loop
+    return None
+
+
+@contextmanager
+def _signals(stop: Callable[[int], None], reload: Callable[[], None]) -> Iterator[None]:
+    actions: dict[int, Callable[[int, Any], None]] = {
+        getattr(signal, name): lambda number, _: stop(number) for name in STOP if hasattr(signal, name)
+    }
+    if hasattr(signal, "SIGHUP"):
+        actions[signal.SIGHUP] = lambda *_: reload()
+    before = {number: signal.signal(number, action) for number, action in actions.items()}
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+
+
+def _log_one_line(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    problem = context.get("exception")
+    debug = log.isEnabledFor(logging.DEBUG)
+    log.error("%s: %s", context.get("message"), type(problem).__name__, exc_info=problem if debug else None)
