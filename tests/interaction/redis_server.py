@@ -8,8 +8,6 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-import pytest
-
 NAME = "redis-server"
 
 
@@ -89,6 +87,8 @@ def free_port() -> int:
 
 def redis_or_skip(*settings: str, tcp: bool = False) -> RedisServer:
     """A running Redis; the test is skipped where there is none to run."""
+    import pytest
+
     if shutil.which(NAME) is None:
         pytest.skip("redis-server is not installed: apt-get install redis-server")
     return RedisServer(*settings, tcp=tcp).start()

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from a2c_smcp.server.registry.endpoint import Endpoint, Tls
-from a2c_smcp.server.registry.resp import ErrorReply, Parser, Part, Push, Reply, encode
+from a2c_smcp.server.registry.resp import ErrorReply, Message, Parser, Part, Push, Reply, encode
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Link(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = Parser()
         self._waiting: deque[tuple[Then, float]] = deque()
+        self._unsent: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -77,9 +78,11 @@ class Link(asyncio.Protocol):
                 log.error("a message of another node failed: %s", type(problem).__name__)
 
     def _hand_on(self, reply: Reply) -> None:
-        if type(reply) is Push:
-            if reply[0] == b"message" and self._message is not None:
-                self._message(reply[2])
+        if type(reply) is Message:
+            if self._message is not None:
+                self._message(reply)
+        elif type(reply) is Push:
+            pass  # a subscription is confirmed
         elif self._waiting:
             then, _ = self._waiting.popleft()
             then(reply)
@@ -106,7 +109,18 @@ class Link(asyncio.Protocol):
             then(LinkLost("Redis reads too slowly"))
             return
         self._waiting.append((then, self._loop.time()))
-        self._transport.write(command)
+        self._write(command)
+
+    def _write(self, command: bytes) -> None:
+        # Commands of one turn of the loop leave together: a system call costs more than making the command.
+        if not self._unsent:
+            self._loop.call_soon(self._flush)
+        self._unsent.append(command)
+
+    def _flush(self) -> None:
+        if self._transport is not None:
+            self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     async def ask(self, *parts: Part, read: Callable[[Reply], T] = _unread) -> T:
         """Send a command and wait for what `read` makes of its reply, at its place in the history.
@@ -138,8 +152,8 @@ class Link(asyncio.Protocol):
             LinkLost: Redis did not answer.
             ErrorReply: It refused.
         """
-        if self._transport is not None:
-            self._transport.write(encode("SUBSCRIBE", channel))
+        self._parser.expect(channel)
+        self._write(encode("SUBSCRIBE", channel))
         await self.ask("PING")  # a subscription is confirmed by a push, not by a reply
 
     def fail(self, why: str) -> None:

@@ -235,20 +235,23 @@ class RedisRegistry:
         if isinstance(head, Tell):
             if self._board is not None:
                 self._board.broadcast(head.office_id, head.event, orjson.loads(body), head.skip)
-        elif isinstance(head, Seated):
-            changes = self._directory.enter(unpack(head.office_id, head.field, head.value))
-            for seat in changes.gone:
-                self.left(seat)
-            for seat in changes.entered if head.announced else ():
-                self.entered(seat)
-        elif isinstance(head, Left):
-            seat = unpack(head.office_id, head.field, head.value)
-            if self._directory.leave(seat):
-                self.left(seat)
-            elif self._trunk is not None:
-                self._trunk.lost(seat.sid)
+        elif isinstance(head, Seated | Left):
+            self._note(head)
         elif self._trunk is not None:
             self._trunk.take(head, body)
+
+    def _note(self, change: Seated | Left) -> None:
+        seat = unpack(change.office_id, change.field, change.value)
+        if isinstance(change, Seated):
+            changes = self._directory.enter(seat)
+            for gone in changes.gone:
+                self.left(gone)
+            for entered in changes.entered if change.announced else ():
+                self.entered(entered)
+        elif self._directory.leave(seat):
+            self.left(seat)
+        elif self._trunk is not None:
+            self._trunk.lost(seat.sid)
 
     # What the session brings to light
 

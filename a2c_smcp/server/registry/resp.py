@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 Reply: TypeAlias = Any
-"""bytes, int, float, bool, None, list, dict, `Push` or `ErrorReply`."""
+"""bytes, int, float, bool, None, list, dict, `ErrorReply`, `Message` or `Push`."""
 
 Part: TypeAlias = bytes | str | int | float
 
@@ -26,15 +26,26 @@ class ErrorReply(Exception):
 
 
 class Push(list[Any]):
-    """A message that came by itself."""
+    """Something that came by itself."""
+
+    __slots__ = ()
+
+
+class Message(bytes):
+    """What somebody published to a channel; it comes by itself, too."""
 
     __slots__ = ()
 
 
 def encode(*parts: Part) -> bytes:
     """Return a command as Redis reads it."""
-    out = [b"*%d\r\n" % len(parts)]
-    for part in parts:
+    return encode_start(*parts, parts=len(parts))
+
+
+def encode_start(*first: Part, parts: int) -> bytes:
+    """Return the beginning of a command of so many parts; those that follow are written like `$3\\r\\nabc\\r\\n`."""
+    out = [b"*%d\r\n" % parts]
+    for part in first:
         data = part if isinstance(part, bytes) else str(part).encode()
         out.append(b"$%d\r\n%b\r\n" % (len(data), data))
     return b"".join(out)
@@ -55,10 +66,14 @@ def _pairs(items: list[Any]) -> dict[Any, Any]:
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
+def _push(items: list[Any]) -> Message | Push:
+    return Message(items[2]) if items[0] == b"message" else Push(items)
+
+
 _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
     ord("*"): (1, list),
     ord("~"): (1, list),
-    ord(">"): (1, Push),
+    ord(">"): (1, _push),
     ord("%"): (2, _pairs),
 }
 _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
@@ -71,6 +86,7 @@ _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
     ord("_"): lambda _: None,
 }
 _BULK: Final = ord("$")
+_PUSH: Final = ord(">")
 _VERBATIM: Final = ord("=")
 
 
@@ -80,6 +96,11 @@ class Parser:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._open: list[_Open] = []
+        self._expected = b""
+
+    def expect(self, channel: str) -> None:
+        """Be quick with messages of that channel."""
+        self._expected = b">3\r\n$7\r\nmessage\r\n$%d\r\n%b\r\n" % (len(channel.encode()), channel.encode())
 
     def feed(self, data: bytes) -> list[Reply]:
         """Return the replies that `data` completes, in order.
@@ -98,6 +119,15 @@ class Parser:
                     raise ValueError("a line without an end")
                 break
             kind = buffer[at]
+            if kind == _PUSH and self._expected and buffer.startswith(self._expected, at):
+                start = at + len(self._expected)
+                end = buffer.find(b"\r\n", start)
+                stop = end + 2 + int(buffer[start + 1 : end]) if end >= 0 else size
+                if stop + 2 > size:
+                    break
+                done.append(Message(memoryview(buffer)[end + 2 : stop]))
+                at = stop + 2
+                continue
             if kind in (_BULK, _VERBATIM):
                 length = int(buffer[at + 1 : end])
                 stop = end + 2 + length

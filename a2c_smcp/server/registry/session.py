@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from a2c_smcp.server.registry.directory import Changes, Directory, Held
 from a2c_smcp.server.registry.link import Link, LinkLost, Then
-from a2c_smcp.server.registry.resp import Part, Reply
+from a2c_smcp.server.registry.resp import Part, Reply, encode_start
 from a2c_smcp.server.registry.scripts import (
     BEAT,
     CLEAR,
@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 200
 """How many commands of one kind wait for their replies at a time."""
+
+MAX_CHANNELS: Final = 10_000
 
 _stamps: Final = itertools.count(1)
 
@@ -65,6 +67,7 @@ class Session:
         self._released = 0
         self._restoring = asyncio.Lock()
         self._doubts: dict[str, float] = {}
+        self._channels: dict[str, bytes] = {}
 
     async def open(self) -> None:
         """Listen, take the lease, and register what the node holds."""
@@ -134,9 +137,14 @@ class Session:
         """Ask for the seat of a Computer."""
         self.link.send("HGET", self._key("o", office_id), computer_field(computer), then=then)
 
-    def publish(self, node: str, frame: bytes, then: Then | None) -> None:
+    def publish(self, node: str, frame: bytes, then: Then) -> None:
         """Send a frame to a node; `then` is told how many listen there."""
-        self.link.send("PUBLISH", self._key("bus", node), frame, then=then)
+        start = self._channels.get(node)
+        if start is None:
+            if len(self._channels) > MAX_CHANNELS:
+                self._channels.clear()
+            start = self._channels[node] = encode_start("PUBLISH", self._key("bus", node), parts=3)
+        self.link.write(b"%b$%d\r\n%b\r\n" % (start, len(frame), frame), then)
 
     # Dead nodes
 

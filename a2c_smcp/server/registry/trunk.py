@@ -151,17 +151,17 @@ class Trunk:
 
     # In
 
-    def take(self, head: Frame, body: bytes) -> None:
+    def take(self, head: Ask | Answer | Failure | Absent, body: bytes) -> None:
         """Another node asks or answers."""
-        if isinstance(head, Ask):
+        if type(head) is Ask:
             self._serve(head, body)
             return
-        trip = self._trips.get(head.number) if isinstance(head, Answer | Failure | Absent) else None
+        trip = self._trips.get(head.number)
         if trip is None:
             return  # too late
-        if isinstance(head, Answer):
+        if type(head) is Answer:
             self._board.settle(trip.call, Raw(body.decode()))
-        elif isinstance(head, Failure):
+        elif type(head) is Failure:
             self._board.fail(trip.call, unpack_error(body))
         else:
             self._astray(trip)
