@@ -16,6 +16,13 @@ from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, Desktop, Role
 MAX_NAME: Final = 256
 """The longest name or id, in characters."""
 
+MAX_MESSAGE: Final = 4_000_000
+"""The largest message, in bytes, that a Server passes on unless its operator says otherwise: what every released
+client can receive. Larger replies travel in pieces (`a2c_smcp.chunks`)."""
+
+ACCEPT_CHUNKS: Final = "accept_chunks"
+"""The extra field of any `client:*` request whose sender can take a large reply in pieces."""
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -427,6 +434,38 @@ class CompleteRet(TypedDict):
     """The MCP completion: `values`, `total`, `hasMore`."""
 
     completion: dict[str, Any]
+    req_id: str
+
+
+class Chunked(TypedDict):
+    """A reply that is fetched in pieces: `size` and `sha256` are those of its JSON text in UTF-8."""
+
+    transfer: Name
+    size: Annotated[Whole, Field(gt=0)]
+    count: Annotated[Whole, Field(gt=0)]
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+
+
+class ChunkedRet(TypedDict):
+    """What comes in place of a large reply where the request said `accept_chunks`."""
+
+    chunked: Chunked
+    req_id: str
+
+
+class GetChunkReq(AgentCallData):
+    """Fetch a piece of a large reply, counted from 0."""
+
+    computer: Name
+    transfer: Name
+    index: Annotated[Whole, Field(ge=0)]
+
+
+class GetChunkRet(TypedDict):
+    """A piece: part of the JSON text of the reply."""
+
+    data: str
+    index: int
     req_id: str
 
 

@@ -13,10 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from a2c_smcp.errors import BadRequest, Forbidden, SMCPError, WireForm, from_wire, to_wire
 from a2c_smcp.messages import (
+    ACCEPT_CHUNKS,
+    MAX_MESSAGE,
     MAX_NAME,
     AgentCallData,
     BaseMCPServerConfig,
     CallToolResult,
+    Chunked,
+    ChunkedRet,
     CompleteReq,
     CompleteRet,
     DPEDocumentSummary,
@@ -24,6 +28,8 @@ from a2c_smcp.messages import (
     DPEPageSummary,
     EnterOfficeNotification,
     EnterOfficeReq,
+    GetChunkReq,
+    GetChunkRet,
     GetComputerConfigReq,
     GetComputerConfigRet,
     GetDeskTopReq,
@@ -71,11 +77,13 @@ from a2c_smcp.messages import (
 from a2c_smcp.types import Desktop, Role
 
 __all__ = [
+    "ACCEPT_CHUNKS",
     "CANCEL_TOOL_CALL_EVENT",
     "CANCEL_TOOL_CALL_NOTIFICATION",
     "COMPLETE_EVENT",
     "ENTER_OFFICE_NOTIFICATION",
     "EVENTS",
+    "GET_CHUNK_EVENT",
     "GET_CONFIG_EVENT",
     "GET_DESKTOP_EVENT",
     "GET_FINDER_EVENT",
@@ -86,6 +94,7 @@ __all__ = [
     "LEAVE_OFFICE_EVENT",
     "LEAVE_OFFICE_NOTIFICATION",
     "LIST_ROOM_EVENT",
+    "MAX_MESSAGE",
     "MAX_NAME",
     "READ_RESOURCE_EVENT",
     "SMCP_NAMESPACE",
@@ -102,6 +111,8 @@ __all__ = [
     "AgentCallData",
     "BaseMCPServerConfig",
     "CallToolResult",
+    "Chunked",
+    "ChunkedRet",
     "CompleteReq",
     "CompleteRet",
     "DPEDocumentSummary",
@@ -111,6 +122,8 @@ __all__ = [
     "EnterOfficeNotification",
     "EnterOfficeReq",
     "Event",
+    "GetChunkReq",
+    "GetChunkRet",
     "GetComputerConfigReq",
     "GetComputerConfigRet",
     "GetDeskTopReq",
@@ -174,6 +187,7 @@ READ_RESOURCE_EVENT: Final = "client:read_resource"
 GET_RESOURCES_EVENT: Final = "client:get_resources"
 GET_RESOURCE_TEMPLATES_EVENT: Final = "client:get_resource_templates"
 COMPLETE_EVENT: Final = "client:complete"
+GET_CHUNK_EVENT: Final = "client:get_chunk"
 
 # Agent, Computer -> Server
 JOIN_OFFICE_EVENT: Final = "server:join_office"
@@ -238,6 +252,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(GET_RESOURCES_EVENT, _AGENT, GetResourcesReq, GetResourcesRet),
         Event(GET_RESOURCE_TEMPLATES_EVENT, _AGENT, GetResourceTemplatesReq, GetResourceTemplatesRet),
         Event(COMPLETE_EVENT, _AGENT, CompleteReq, CompleteRet),
+        Event(GET_CHUNK_EVENT, _AGENT, GetChunkReq, GetChunkRet),
         Event(ENTER_OFFICE_NOTIFICATION, _SERVER, EnterOfficeNotification),
         Event(LEAVE_OFFICE_NOTIFICATION, _SERVER, LeaveOfficeNotification),
         Event(CANCEL_TOOL_CALL_NOTIFICATION, _SERVER, AgentCallData),

@@ -24,11 +24,11 @@ from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
 from a2c_smcp.errors import BadRequest, InternalError, to_wire
+from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
     ACK,
     EVENT,
-    FastJson,
     ack_arguments,
     ack_id_of,
     ack_number_of,

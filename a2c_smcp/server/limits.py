@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from a2c_smcp.errors import RateLimited
+from a2c_smcp.smcp import MAX_MESSAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,7 @@ class Limits:
         timeout_margin: Seconds granted on top, for the way there and back.
     """
 
-    message_bytes: int = 4_000_000
+    message_bytes: int = MAX_MESSAGE
     frame_bytes: int = 32_000_000
     backlog_bytes: int = 64_000_000
     requests_per_second: float = 5_000

@@ -6,13 +6,10 @@ id            digits, where an ack is wanted or given
 data          a JSON list: ["event", payload] or [argument, ...]
 """
 
-import json
 import re
 from typing import Any, Final
 
-import msgspec
-import orjson
-
+from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.payload import Raw, arguments_of
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
@@ -23,33 +20,6 @@ ACK: Final = f"3{SMCP_NAMESPACE},"
 _ROUTED: Final = re.compile(rf'{re.escape(EVENT)}(\d{{0,18}})\["(client:[\w.:-]{{1,100}})",')
 _ACK: Final = re.compile(rf"{re.escape(ACK)}(\d{{1,18}})(?=\[)")
 _ID: Final = re.compile(rf"[25](?:\d+-)?{re.escape(SMCP_NAMESPACE)},(\d{{1,18}})")
-
-
-class FastJson:
-    """A JSON module in the shape that python-socketio wants, several times as fast as the standard one."""
-
-    JSONDecodeError = ValueError
-
-    @staticmethod
-    def dumps(value: Any, **_: Any) -> str:
-        """Encode; what JSON cannot hold becomes its string."""
-        try:
-            return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
-        except TypeError:
-            # Integers over 64 bits and half characters.
-            return json.dumps(value, default=str, separators=(",", ":"))
-
-    @staticmethod
-    def loads(text: str | bytes, **_: Any) -> Any:
-        """Decode, integers of any size included.
-
-        Raises:
-            ValueError: It is not well-formed.
-        """
-        try:
-            return msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError) as problem:
-            raise ValueError(str(problem)) from None
 
 
 def split_request(packet: str) -> tuple[int | None, str, Raw] | None:

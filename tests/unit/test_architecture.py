@@ -13,10 +13,10 @@ FLOORS = [
     {"cli", "console"},
     {"agent", "server", "computer", "docserver", "bridge", "digest"},
     {"documents"},
-    {"smcp"},
+    {"chunks", "smcp"},
     {"messages", "uris"},
     {"errors"},
-    {"redaction", "types"},
+    {"fastjson", "redaction", "types"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
@@ -34,6 +34,8 @@ ONLY_IN = {
     "lxml": {"documents"},
 }
 PURE = [
+    "chunks/pieces.py",
+    "fastjson.py",
     "types.py",
     "redaction.py",
     "errors.py",

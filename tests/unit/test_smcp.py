@@ -31,6 +31,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "client:get_resources": ("GetResourcesReq", "GetResourcesRet"),
     "client:get_resource_templates": ("GetResourceTemplatesReq", "GetResourceTemplatesRet"),
     "client:complete": ("CompleteReq", "CompleteRet"),
+    "client:get_chunk": ("GetChunkReq", "GetChunkRet"),
     "notify:enter_office": ("EnterOfficeNotification", None),
     "notify:leave_office": ("LeaveOfficeNotification", None),
     "notify:update_config": ("UpdateMCPConfigNotification", None),
@@ -75,6 +76,10 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "ReadResourceReq": ({"agent", "req_id", "computer", "uri"}, set()),
     "ReadResourceRet": ({"contents", "req_id"}, set()),
+    "Chunked": ({"transfer", "size", "count", "sha256"}, set()),
+    "ChunkedRet": ({"chunked", "req_id"}, set()),
+    "GetChunkReq": ({"agent", "req_id", "computer", "transfer", "index"}, set()),
+    "GetChunkRet": ({"data", "index", "req_id"}, set()),
     "BaseMCPServerConfig": ({"name", "disabled", "forbidden_tools", "tool_meta"}, {"default_tool_meta", "vrl"}),
     "MCPServerStdioParameters": ({"command", "args", "env", "cwd", "encoding", "encoding_error_handler"}, set()),
     "MCPServerStreamableHttpParameters": (
@@ -182,6 +187,7 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
         ("server:join_office", {"role": "boss", "name": "me", "office_id": "o"}, "role"),
         ("server:join_office", {"role": "agent", "name": "me", "office_id": ""}, "office_id"),
         ("client:get_finder", TO | {"keywords": "财务"}, "keywords"),
+        ("client:get_chunk", TO | {"transfer": "t", "index": -1}, "index"),
     ],
 )
 def test_a_bad_request_names_the_field(event: str, data: object, field: str) -> None:
