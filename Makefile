@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help up test check lint types conformance cover fuzz bench docs build lock clean
+.PHONY: help up test check lint types conformance system cover fuzz bench docs build lock lock-peers clean
 
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -19,7 +19,7 @@ help:
 	@echo 'make bench  print the table of ratios'
 	@echo 'make docs   build the documentation into site/'
 	@echo 'make fuzz   fuzz the parsers with a large budget (FUZZ_EXAMPLES=$(FUZZ_EXAMPLES))'
-	@echo 'make lock   resolve the dependencies again into requirements/constraints.txt'
+	@echo 'make lock   resolve the dependencies again into requirements/constraints.txt (lock-peers: of the peers)'
 
 $(READY): requirements/constraints.txt pyproject.toml
 	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python' >&2; exit 1; }
@@ -31,8 +31,12 @@ $(READY): requirements/constraints.txt pyproject.toml
 up: $(READY)
 	$(BIN)/a2c docs examples/documents
 
-test: check
-	$(BIN)/python -m pytest -n auto -q
+test: check system
+	$(BIN)/python -m pytest -n auto -q --dist loadgroup
+
+# What the tests drive beside Python; installed where this machine lets us.
+system:
+	@tools/system redis-server=redis-server node=nodejs npm=npm openssl=openssl
 
 check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check
@@ -48,24 +52,30 @@ types: $(READY)
 conformance: $(READY)
 	$(BIN)/python tools/conformance.py --check
 
-cover: $(READY)
+cover: $(READY) system
 	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing:skip-covered
 
 fuzz: $(READY)
 	A2C_FUZZ_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest -q -n auto --timeout=0 tests/fuzz
 
-bench: $(READY)
+bench: $(READY) system
 	$(BIN)/python -m benchmarks
 
 docs: $(READY)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 build: $(READY)
 	$(BIN)/python -m hatchling build
 
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links
+
 lock: $(READY)
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --group dev --extra server --extra computer --extra agent --extra documents --extra cli --extra otel pyproject.toml -o requirements/constraints.txt
+	$(COMPILE) --group dev --extra server --extra computer --extra agent --extra documents --extra cli --extra otel pyproject.toml -o requirements/constraints.txt
+
+lock-peers: $(READY)
+	for v in 0.1.6 0.4.2; do echo "a2c-smcp[cli]==$$v" | $(COMPILE) - -o requirements/peers/a2c-smcp-$$v.txt; done
+	cd requirements/peers && npm install --package-lock-only --no-audit --no-fund
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

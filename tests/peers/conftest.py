@@ -1,8 +1,11 @@
 """The server under test and the peers that talk through it."""
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncIterator
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -24,17 +27,29 @@ CREDENTIALS = {"a2c-smcp-0.1.6": "access_token", "a2c-smcp-0.4.2": "token", "soc
 
 
 @pytest.fixture(scope="session")
-def server_url() -> str:
-    url = os.environ.get("A2C_PEER_SERVER_URL")
-    if not url:
-        pytest.skip("A2C_PEER_SERVER_URL names no server")
-    return url
+def api_key() -> str:
+    """The key that the server wants."""
+    return "a-key-for-the-peers-of-this-suite"
 
 
 @pytest.fixture(scope="session")
-def api_key() -> str | None:
-    """The key that the server wants, if it wants one."""
-    return os.environ.get("A2C_PEER_API_KEY")
+def server_url(api_key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Our server, as its operator starts it; it must have logged no traceback when the peers are done with it."""
+    log = tmp_path_factory.mktemp("server") / "log"
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "a2c_smcp.cli", "server", "--port", "0", "--drain", "0", "--json"],
+            env=os.environ | {"A2C_SERVER_API_KEY": api_key},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())["url"]
+    process.terminate()
+    process.wait(10)
+    process.stdout.close()
+    assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 def credentials(form: str, key: str | None) -> dict[str, Any]:
@@ -120,7 +135,7 @@ class Pair:
     params=PAIRS,
     ids=pair_id,
 )
-async def pair(request: pytest.FixtureRequest, pool: Pool, server_url: str, api_key: str | None) -> AsyncIterator[Pair]:
+async def pair(request: pytest.FixtureRequest, pool: Pool, server_url: str, api_key: str) -> AsyncIterator[Pair]:
     agent, computer = request.param
     peers = Pair(await pool.take(agent, "agent"), await pool.take(computer, "computer"), agent, computer)
     await peers.connect(server_url, api_key)
