@@ -32,7 +32,7 @@ up: $(READY)
 	$(BIN)/a2c docs examples/documents
 
 test: check system
-	$(BIN)/python -m pytest -n auto -q --dist loadgroup
+	$(BIN)/python -m pytest -n auto -q --dist loadfile
 
 # What the tests drive beside Python; installed where this machine lets us.
 system:
