@@ -137,12 +137,13 @@ class Directory:
         changes = Changes([], [], [])
         present = set()
         for seat in seats:
-            present.add(seat.sid)
+            present.add((seat.role, seat.name, seat.sid))
             one = self.enter(seat)
             changes.entered.extend(one.entered)
             changes.gone.extend(one.gone)
         room = self._rooms.get(office_id)
-        for seat in [seat for seat in room.others if seat.sid not in present] if room is not None else []:
+        missing = [s for s in room.others if (s.role, s.name, s.sid) not in present] if room is not None else []
+        for seat in missing:
             if final:
                 self.leave(seat)
             (changes.gone if final else changes.doubtful).append(seat)

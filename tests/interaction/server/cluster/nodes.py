@@ -1,4 +1,4 @@
-"""Nodes of a cluster: in the loop of the test, or as a process (`python -m tests.interaction.server.cluster URL`)."""
+"""Nodes of a cluster, in the loop of the test or as processes: `python -m tests.interaction.server.cluster.nodes`."""
 
 import asyncio
 import json

@@ -1,0 +1,410 @@
+"""Nodes that die, a Redis that hangs, dies or forgets: what was local goes on, and everything comes right again."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from a2c_smcp.server.registry.endpoint import parse_endpoint
+from a2c_smcp.server.registry.link import Link, dial
+from tests.interaction.redis_server import RedisServer
+from tests.interaction.server.client import CAP, Client
+from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
+from tests.interaction.server.cluster.nodes import Node
+from tests.interaction.server.conftest import Connect
+
+FAST = {"lease_seconds": 1.0, "deadline": 0.4}
+AWAY = "500: The registry cannot be reached; try again"
+
+
+async def until(settled: Callable[[], Awaitable[bool]] | Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    async with asyncio.timeout(CAP):
+        while True:
+            result = settled()
+            if result if isinstance(result, bool) else await result:
+                return
+            await asyncio.sleep(0.01)
+
+
+def ready(*nodes: Node) -> Callable[[], bool]:
+    return lambda: all(node.registry.problem() is None for node in nodes)
+
+
+def away(*nodes: Node) -> Callable[[], bool]:
+    return lambda: all(node.registry.problem() is not None for node in nodes)
+
+
+async def listed(agent: Client, office: str) -> list[tuple[str, str]]:
+    reply = await agent.call("server:list_room", {"agent": agent.name, "req_id": "l", "office_id": office})
+    return [(session["role"], session["name"]) for session in reply.get("sessions", ())]
+
+
+async def seated(connect: Connect, node: Node | NodeProcess, role: str, name: str, office: str) -> Client:
+    client = await connect(node)
+    assert await client.join(role, name, office) == (True, None)
+    client.answers["*"] = _name_of(name)
+    return client
+
+
+def _name_of(name: str) -> Any:
+    async def answer(_: str, __: Any) -> Any:
+        return {"from": name}
+
+    return answer
+
+
+@pytest.fixture
+async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[Link]]]:
+    links: list[Link] = []
+
+    async def connect() -> Link:
+        links.append(await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin"))
+        return links[-1]
+
+    yield connect
+    for link in links:
+        link.fail("done")
+
+
+# Nodes that die
+
+
+@pytest.mark.rule("1.6.told", "1.6.inflight", "1.3.names")
+async def test_a_killed_node_is_told_and_its_seats_are_free_within_seconds(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    (here,) = await nodes(1, redis, prefix="p", **FAST)
+    doomed = node_process(redis, prefix="p", **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    computer = await seated(connect, doomed, "computer", "c", office)
+    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "c"})
+    asked = asyncio.Event()
+
+    async def never(_: str, __: Any) -> Any:
+        asked.set()
+        await asyncio.Event().wait()
+
+    computer.answers["*"] = never
+    call = asyncio.create_task(agent.tool("c", timeout=60))
+    await asyncio.wait_for(asked.wait(), CAP)
+    doomed.process.kill()
+
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
+    assert (await asyncio.wait_for(call, CAP))["error"]["code"] == 404
+    assert await listed(agent, office) == [("agent", "a")]
+    await seated(connect, here, "computer", "c", office)
+
+
+async def test_a_request_to_a_node_that_was_just_killed_fails_at_once(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    (here,) = await nodes(1, redis, prefix="p", lease_seconds=60)
+    doomed = node_process(redis, prefix="p", lease_seconds=60)
+    agent = await seated(connect, here, "agent", "a", office)
+    await seated(connect, doomed, "computer", "c", office)
+    await agent.next()
+    doomed.process.kill()
+    doomed.process.wait()
+
+    async def refused() -> bool:
+        reply = await agent.tool("c", timeout=60)
+        return bool(reply["error"]["code"] == 404)
+
+    await until(refused)
+
+
+@pytest.mark.rule("1.6.told")
+async def test_the_death_of_a_node_is_told_once_to_each_member_on_each_node(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    alive = await nodes(3, redis, prefix="p", **FAST)
+    doomed = node_process(redis, prefix="p", **FAST)
+    witnesses = [await seated(connect, node, "computer", f"w{n}", office) for n, node in enumerate(alive)]
+    agent = await seated(connect, doomed, "agent", "a", office)
+    for witness in witnesses:
+        while (await witness.next())[1] != {"office_id": office, "agent": "a"}:
+            pass
+    doomed.process.kill()
+    for witness in witnesses:
+        assert await witness.next() == ("notify:leave_office", {"office_id": office, "agent": "a"})
+    assert agent is not None
+    # Whatever else would be told has been told when a member that came later is known everywhere.
+    await seated(connect, alive[0], "agent", "b", office)
+    for witness in witnesses:
+        assert await witness.next() == ("notify:enter_office", {"office_id": office, "agent": "b"})
+
+
+async def test_a_node_that_stood_still_comes_back_by_itself(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    (here,) = await nodes(1, redis, prefix="p", **FAST)
+    sleeper = node_process(redis, prefix="p", **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    await seated(connect, sleeper, "computer", "c", office)
+    await agent.next()
+    sleeper.process.send_signal(signal.SIGSTOP)
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
+    sleeper.process.send_signal(signal.SIGCONT)
+    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "c"})
+    assert await agent.tool("c") == {"from": "c"}
+
+
+async def test_whoever_lost_its_seat_while_its_node_stood_still_is_hung_up(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    (here,) = await nodes(1, redis, prefix="p", **FAST)
+    sleeper = node_process(redis, prefix="p", **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    late = await seated(connect, sleeper, "computer", "c", office)
+    await agent.next()
+    sleeper.process.send_signal(signal.SIGSTOP)
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
+    successor = await seated(connect, here, "computer", "c", office)
+    successor.answers["*"] = _name_of("the successor")
+    await agent.next()
+    sleeper.process.send_signal(signal.SIGCONT)
+    await asyncio.wait_for(late.gone.wait(), CAP)
+    assert await agent.tool("c") == {"from": "the successor"}
+    assert await listed(agent, office) == [("agent", "a"), ("computer", "c")]
+    again = await connect(sleeper)
+    accepted, why = await again.join("computer", "c", office)
+    assert (accepted, why[:5]) == (False, "403: ")
+
+
+# A Redis that hangs
+
+
+async def test_local_traffic_goes_on_while_redis_hangs(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    near = await seated(connect, here, "computer", "near", office)
+    leaver = await seated(connect, here, "computer", "leaver", office)
+    await seated(connect, there, "computer", "far", office)
+    for _ in range(3):
+        await agent.next()
+    redis.pause()
+
+    async with asyncio.timeout(FAST["deadline"]):  # nothing of this waits for Redis
+        assert await agent.tool("near") == {"from": "near"}
+        await near.emit("server:update_tool_list", {"computer": "near"})
+        assert await agent.next() == ("notify:update_tool_list", {"computer": "near"})
+        await leaver.close()
+        assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "leaver"})
+
+    redis.resume()
+    await until(ready(here, there))
+
+
+async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    await seated(connect, there, "computer", "far", office)
+    await agent.next()
+    newcomer = await connect(here)
+    redis.pause()
+    started = asyncio.get_running_loop().time()
+    assert await newcomer.join("computer", "new", office) == (False, AWAY)
+    assert (await agent.tool("far", timeout=60))["error"]["code"] == 500
+    assert (await agent.call("server:list_room", {"agent": "a", "req_id": "l", "office_id": office}))["error"][
+        "code"
+    ] == 500
+    assert asyncio.get_running_loop().time() - started < 3 * FAST["deadline"]
+    await until(away(here, there))
+    problem = here.registry.problem()
+    assert problem is not None
+    assert problem.startswith("the registry cannot be reached: no answer")
+
+
+async def test_when_a_hung_redis_goes_on_everybody_is_where_they_were(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    # By the time a node notices that Redis hangs, every lease is over.
+    here, there = await nodes(2, redis, lease_seconds=0.3, deadline=0.4)
+    agent = await seated(connect, here, "agent", "a", office)
+    await seated(connect, there, "computer", "far", office)
+    leaver = await seated(connect, there, "computer", "leaver", office)
+    for _ in range(2):
+        await agent.next()
+    redis.pause()
+    await until(away(here, there))
+    await leaver.close()
+    late = await connect(there)
+    assert await late.join("computer", "late", office) == (False, AWAY)
+    redis.resume()
+    await until(ready(here, there))
+    assert await agent.tool("far") == {"from": "far"}
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "leaver"})
+    assert await late.join("computer", "late", office) == (True, None)
+    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "late"})
+    assert await listed(agent, office) == [("agent", "a"), ("computer", "far"), ("computer", "late")]
+
+
+# A Redis that dies or forgets
+
+
+async def test_a_request_under_way_fails_at_once_when_redis_dies(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    computer = await seated(connect, there, "computer", "c", office)
+    await agent.next()
+    asked = asyncio.Event()
+
+    async def never(_: str, __: Any) -> Any:
+        asked.set()
+        await asyncio.Event().wait()
+
+    computer.answers["*"] = never
+    call = asyncio.create_task(agent.tool("c", timeout=60))
+    await asyncio.wait_for(asked.wait(), CAP)
+    redis.kill()
+    assert (await asyncio.wait_for(call, CAP))["error"] == {
+        "code": 500,
+        "message": "The registry cannot be reached; try again",
+    }
+
+
+async def test_nodes_register_again_with_a_redis_that_comes_back_empty(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    near = await seated(connect, here, "computer", "near", office)
+    await seated(connect, there, "computer", "far", office)
+    for _ in range(2):
+        await agent.next()
+    redis.kill()
+    await until(away(here, there))
+    assert await agent.tool("near") == {"from": "near"}
+    newcomer = await connect(there)
+    assert await newcomer.join("computer", "new", office) == (False, AWAY)
+    redis.start()
+    await until(ready(here, there))
+    assert await listed(agent, office) == [("agent", "a"), ("computer", "far"), ("computer", "near")]
+    assert await agent.tool("far") == {"from": "far"}
+    assert await newcomer.join("computer", "far", office) == (
+        False,
+        "403: The computer name 'far' is taken in this office; choose another name",
+    )
+    await near.call("server:update_config", {"computer": "near"})
+    assert await agent.next() == ("notify:update_config", {"computer": "near"})  # nobody was told of a coming or going
+
+
+@pytest.mark.parametrize("how", ["FLUSHALL", "SCRIPT FLUSH"])
+async def test_nodes_notice_that_redis_was_emptied_under_them(
+    nodes: MakeNodes,
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+    admin: Callable[[], Awaitable[Link]],
+    how: str,
+) -> None:
+    here, there = await nodes(2, redis, **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    await seated(connect, there, "computer", "c", office)
+    await agent.next()
+    await (await admin()).ask(*how.split())
+
+    async def registered() -> bool:
+        return await listed(agent, office) == [("agent", "a"), ("computer", "c")] and ready(here, there)()
+
+    await until(registered)
+    assert await agent.tool("c") == {"from": "c"}
+    newcomer = await connect(here)
+    assert (await newcomer.join("computer", "c", office))[0] is False
+
+
+async def test_a_join_right_after_redis_was_emptied_does_not_take_a_local_seat(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[Link]]
+) -> None:
+    (node,) = await nodes(1, redis, lease_seconds=60)
+    await seated(connect, node, "agent", "a", office)
+    await (await admin()).ask("FLUSHALL")
+    newcomer = await connect(node)
+    accepted, why = await newcomer.join("agent", "b", office)
+    assert (accepted, why[:6]) == (False, "4101: ")
+    other = await seated(connect, node, "computer", "c", office)
+    assert await other.call("server:leave_office", {"office_id": office}) == (True, None)
+
+
+async def test_whoever_lost_its_seat_while_redis_was_away_is_hung_up(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, prefix="p", **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    loser = await seated(connect, there, "computer", "c", office)
+    await agent.next()
+    there.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
+    session = there.registry._session
+    assert session is not None
+    session.link.fail("the network is cut")
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
+    await seated(connect, here, "computer", "c", office)
+    await agent.next()
+    there.registry._endpoint = parse_endpoint(redis.url)
+    await asyncio.wait_for(loser.gone.wait(), CAP)
+    await until(ready(there))
+    again = await connect(there)
+    assert (await again.join("computer", "c", office))[0] is False
+    assert await agent.tool("c") == {"from": "c"}
+
+
+async def test_a_node_cut_off_alone_learns_what_it_missed(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, prefix="p", **FAST)
+    agent = await seated(connect, here, "agent", "a", office)
+    goer = await seated(connect, there, "computer", "goer", office)
+    await agent.next()
+    here.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
+    session = here.registry._session
+    assert session is not None
+    session.link.fail("the network is cut")
+    await until(away(here))
+    await goer.close()
+    await seated(connect, there, "computer", "comer", office)
+    here.registry._endpoint = parse_endpoint(redis.url)
+    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "comer"})
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "goer"})
+    assert await agent.tool("comer") == {"from": "comer"}
+
+
+async def test_a_node_starts_without_redis_and_is_ready_when_it_comes(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    redis.kill()
+    (node,) = await nodes(1, redis, **FAST)
+    assert node.registry.problem() == "the registry cannot be reached: connection refused"
+    agent = await connect(node)
+    assert await agent.join("agent", "a", office) == (False, AWAY)
+    redis.start()
+    await until(ready(node))
+    assert await agent.join("agent", "a", office) == (True, None)

@@ -1,0 +1,296 @@
+"""The registry by itself, on a real Redis: who gets a seat, who frees it, and who is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any
+
+import pytest
+
+from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, OfficeFull, SMCPError
+from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Payload
+from a2c_smcp.server.registry.endpoint import parse_endpoint
+from a2c_smcp.server.registry.link import Link, dial
+from a2c_smcp.server.registry.redis import RedisRegistry
+from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.switchboard import Reply, Switchboard
+from a2c_smcp.types import Role
+from tests.interaction.redis_server import RedisServer
+from tests.interaction.server.client import CAP
+
+OFFICE = "office"
+
+
+@dataclass
+class QuietPort:
+    """A port without connections: remembers what it was told."""
+
+    told: list[tuple[str, str, Any]] = field(default_factory=list)
+    hung_up: list[str] = field(default_factory=list)
+
+    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+        raise NotImplementedError
+
+    def forget(self, sid: str, ack: int) -> None:
+        raise NotImplementedError
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
+        self.told.extend((sid, event, data) for sid in sids)
+
+    def hang_up(self, sid: str) -> None:
+        self.hung_up.append(sid)
+
+
+class Member:
+    """A node without a network of its own."""
+
+    def __init__(self, redis: RedisServer, prefix: str, **options: Any) -> None:
+        self.registry = RedisRegistry(redis.url, prefix=prefix, **options)
+        self.port = QuietPort()
+        self.board = Switchboard(self.port, Limits(connections_per_address=0), Observer(), lambda: 0.0)
+
+    def seat(self, role: Role, name: str, sid: str | None = None, office: str = OFFICE) -> Seat:
+        return Seat(office, role, name, sid or token_hex(8), self.registry.node)
+
+    async def join(self, role: Role, name: str, sid: str | None = None) -> Seat:
+        seat = self.seat(role, name, sid)
+        await self.registry.seat(seat)
+        connection = self.board.connect(seat.sid, Identity(), address="", version=None)
+        self.board.sit(connection, seat)
+        return seat
+
+    async def vanish(self) -> None:
+        """Be gone without a word, as when the process is killed."""
+        assert self.registry._task is not None
+        self.registry._task.cancel()
+        await asyncio.wait([self.registry._task])
+
+
+Nodes = Callable[..., Awaitable[list[Member]]]
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"test-{token_hex(4)}"
+
+
+@pytest.fixture
+async def members(shared_redis: RedisServer, prefix: str) -> AsyncIterator[Nodes]:
+    started: list[Member] = []
+
+    async def start(number: int, **options: Any) -> list[Member]:
+        new = [Member(shared_redis, prefix, **options) for _ in range(number)]
+        started.extend(new)
+        for member in new:
+            await member.registry.start(member.board)
+        return new
+
+    yield start
+    for member in started:
+        await member.registry.stop()
+
+
+@pytest.fixture
+async def admin(shared_redis: RedisServer) -> AsyncIterator[Link]:
+    link = await dial(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
+    yield link
+    link.fail("done")
+
+
+async def until(settled: Callable[[], bool]) -> None:
+    async with asyncio.timeout(CAP):
+        while not settled():
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.rule("1.3.agent")
+async def test_of_three_hundred_joins_at_once_on_three_nodes_one_wins(members: Nodes) -> None:
+    nodes = await members(3)
+
+    async def join(number: int) -> bool:
+        try:
+            await nodes[number % 3].registry.seat(nodes[number % 3].seat("agent", f"a{number}"))
+        except OfficeFull:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*map(join, range(300)))) == 1
+
+
+@pytest.mark.rule("1.3.names")
+async def test_a_taken_name_is_refused_and_another_is_not(members: Nodes) -> None:
+    here, there = await members(2)
+    await here.join("computer", "c")
+    with pytest.raises(Forbidden):
+        await there.join("computer", "c")
+    await there.join("computer", "d")
+    await there.join("agent", "c")
+
+
+@pytest.mark.rule("1.3.rejoin")
+async def test_taking_again_ones_own_seat_succeeds(members: Nodes) -> None:
+    (node,) = await members(1)
+    seat = await node.join("agent", "a")
+    await node.registry.seat(seat)
+    assert await node.registry.members(OFFICE) == [seat]
+
+
+async def test_a_late_leave_never_frees_the_successors_seat(members: Nodes) -> None:
+    here, there = await members(2)
+    old = await here.join("agent", "a")
+    await here.registry.release(old)
+    await here.registry.members(OFFICE)  # Redis has done what came before
+    new = await there.join("agent", "a")
+    here.registry._directory.take(old, 1)
+    await here.registry.release(old)
+    assert await here.registry.members(OFFICE) == [new]
+
+
+async def test_a_leave_that_was_sent_before_the_seat_was_taken_again_is_too_late(members: Nodes) -> None:
+    (node,) = await members(1)
+    seat = await node.join("agent", "a")
+    held = node.registry._directory.give_up(seat)
+    assert held is not None
+    assert node.registry._session is not None
+    await node.registry.seat(seat)
+    node.registry._session.release(held)
+    assert await node.registry.members(OFFICE) == [seat]
+
+
+async def test_members_come_agent_first_and_then_by_name_with_all_they_joined_with(members: Nodes) -> None:
+    here, there = await members(2)
+    seats = [here.seat("computer", "z|z"), there.seat("computer", "b")]
+    seats += [Seat(OFFICE, "agent", "a", "sid-a", there.registry.node, "0.4.0")]
+    for node, seat in zip((here, there, there), seats, strict=True):
+        await node.registry.seat(seat)
+    assert await here.registry.members(OFFICE) == [seats[2], seats[1], seats[0]]
+    assert await there.registry.members("another") == []
+
+
+@pytest.mark.rule("1.6.told")
+async def test_a_dead_node_is_reaped_once_however_many_see_it(members: Nodes) -> None:
+    nodes = await members(5, lease_seconds=0.6)
+    witnesses = [await node.join("computer", f"w{n}") for n, node in enumerate(nodes[1:])]
+    dead = [await nodes[0].join("computer", f"c{n}") for n in range(500)]
+    await nodes[0].vanish()
+    await until(lambda: all(len(told_leaves(node)) >= 500 for node in nodes[1:]))
+    expected = sorted(seat.notification()["computer"] for seat in dead)
+    assert [sorted(told_leaves(node)) for node in nodes[1:]] == [expected] * 4
+    assert await nodes[1].registry.members(OFFICE) == witnesses
+
+
+def told_leaves(node: Member) -> list[str]:
+    return [data["computer"] for _, event, data in node.port.told if event == "notify:leave_office"]
+
+
+async def test_whoever_wants_the_seat_of_a_dead_node_gets_it_when_its_lease_is_over(members: Nodes) -> None:
+    here, there = await members(2, lease_seconds=0.5)
+    await there.join("agent", "a")
+    await there.vanish()
+    seat = here.seat("agent", "b")
+    async with asyncio.timeout(CAP):
+        while True:
+            try:
+                await here.registry.seat(seat)
+                break
+            except OfficeFull:
+                await asyncio.sleep(0.005)
+    assert await here.registry.members(OFFICE) == [seat]
+
+
+async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(members: Nodes) -> None:
+    here, there = await members(2, lease_seconds=0.3)
+    witness = await there.join("agent", "a")
+    await here.join("computer", "c")
+    phantom = await here.join("computer", "phantom")
+    here.registry._directory.give_up(phantom)  # as if the join had been given up before Redis did it
+
+    async def listed() -> list[str]:
+        return [seat.name for seat in await there.registry.members(OFFICE)]
+
+    async with asyncio.timeout(CAP):
+        while await listed() != ["a", "c"]:
+            await asyncio.sleep(0.005)
+    assert witness.sid in there.board.connections
+
+
+async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
+    members: Nodes, admin: Link, prefix: str
+) -> None:
+    (node,) = await members(1, lease_seconds=0.3)
+    seats = [await node.join("computer", f"c{n:03}") for n in range(300)]
+    await admin.ask("DEL", f"{prefix}:n:{node.registry.node}", f"{prefix}:o:{OFFICE}", f"{prefix}:w:{OFFICE}")
+    async with asyncio.timeout(CAP):
+        while await node.registry.members(OFFICE) != seats:
+            await asyncio.sleep(0.005)
+
+
+async def test_stopping_frees_every_seat_and_leaves_nothing_behind(members: Nodes, admin: Link, prefix: str) -> None:
+    nodes = await members(2)
+    for number in range(450):
+        await nodes[0].registry.seat(nodes[0].seat("computer", f"c{number}", office=f"office {number % 7}"))
+    for node in nodes:
+        await node.registry.stop()
+    assert await admin.ask("KEYS", f"{prefix}:*") == []
+    assert nodes[0].registry.problem() == "the node is stopped"
+
+
+async def test_leaving_leaves_nothing_behind_but_the_lease(members: Nodes, admin: Link, prefix: str) -> None:
+    (node,) = await members(1)
+    await node.registry.release(await node.join("agent", "a"))
+    await node.registry.members(OFFICE)
+    assert await admin.ask("KEYS", f"{prefix}:*") == [f"{prefix}:nodes".encode()]
+
+
+async def test_clusters_with_different_prefixes_do_not_see_each_other(shared_redis: RedisServer) -> None:
+    one, two = Member(shared_redis, "one"), Member(shared_redis, "two")
+    for member in (one, two):
+        await member.registry.start(member.board)
+        await member.join("agent", "a")
+    assert [len(await member.registry.members(OFFICE)) for member in (one, two)] == [1, 1]
+    for member in (one, two):
+        await member.registry.stop()
+
+
+async def test_a_message_of_another_release_is_logged_and_ignored(
+    members: Nodes, admin: Link, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (node,) = await members(1)
+    for text in (b"\xff\xfe", b"[]", b'["hello",1]', b'["ask",1]\n{}', b'["tell","o","e","s"]\nnot json'):
+        assert await admin.ask("PUBLISH", f"{prefix}:bus:{node.registry.node}", text) == 1
+    await node.registry.members(OFFICE)
+    assert len([record for record in caplog.records if record.levelname == "ERROR"]) == 5
+    await node.join("agent", "a")
+
+
+async def test_what_is_not_started_says_so_and_refuses() -> None:
+    registry = RedisRegistry("redis://127.0.0.1:1")
+    assert registry.problem() == "the node has not been started"
+    with pytest.raises(InternalError):
+        await registry.seat(Seat(OFFICE, "agent", "a", "sid", registry.node))
+    await registry.stop()
+
+
+@pytest.mark.parametrize(
+    "options", [{"node": ""}, {"node": "a|b"}, {"node": "x" * 65}, {"lease_seconds": 0}, {"deadline": -1}]
+)
+def test_settings_that_cannot_work_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidConfig):
+        RedisRegistry("redis://localhost", **options)
+
+
+def test_every_start_is_a_node_of_its_own() -> None:
+    one, two = RedisRegistry("redis://localhost", node="a"), RedisRegistry("redis://localhost", node="a")
+    assert one.node.startswith("a-")
+    assert one.node != two.node
+
+
+async def test_refusals_are_errors_of_the_protocol(members: Nodes) -> None:
+    (node,) = await members(1)
+    await node.registry.seat(node.seat("agent", "a"))
+    with pytest.raises(SMCPError) as refusal:
+        await node.registry.seat(node.seat("agent", "b"))
+    assert refusal.value.code == 4101
