@@ -1,73 +1,20 @@
 """The registry by itself, on a real Redis: who gets a seat, who frees it, and who is told."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable
 from secrets import token_hex
 from typing import Any
 
 import pytest
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, OfficeFull, SMCPError
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.observer import Observer
-from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.link import Link, dial
 from a2c_smcp.server.registry.redis import RedisRegistry
-from a2c_smcp.server.rooms import Identity, Seat
-from a2c_smcp.server.switchboard import Reply, Switchboard
-from a2c_smcp.types import Role
+from a2c_smcp.server.rooms import Seat
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
-
-OFFICE = "office"
-
-
-@dataclass
-class QuietPort:
-    """A port without connections: remembers what it was told."""
-
-    told: list[tuple[str, str, Any]] = field(default_factory=list)
-    hung_up: list[str] = field(default_factory=list)
-
-    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
-        raise NotImplementedError
-
-    def forget(self, sid: str, ack: int) -> None:
-        raise NotImplementedError
-
-    def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
-        self.told.extend((sid, event, data) for sid in sids)
-
-    def hang_up(self, sid: str) -> None:
-        self.hung_up.append(sid)
-
-
-class Member:
-    """A node without a network of its own."""
-
-    def __init__(self, redis: RedisServer, prefix: str, **options: Any) -> None:
-        self.registry = RedisRegistry(redis.url, prefix=prefix, **options)
-        self.port = QuietPort()
-        self.board = Switchboard(self.port, Limits(connections_per_address=0), Observer(), lambda: 0.0)
-
-    def seat(self, role: Role, name: str, sid: str | None = None, office: str = OFFICE) -> Seat:
-        return Seat(office, role, name, sid or token_hex(8), self.registry.node)
-
-    async def join(self, role: Role, name: str, sid: str | None = None) -> Seat:
-        seat = self.seat(role, name, sid)
-        await self.registry.seat(seat)
-        connection = self.board.connect(seat.sid, Identity(), address="", version=None)
-        self.board.sit(connection, seat)
-        return seat
-
-    async def vanish(self) -> None:
-        """Be gone without a word, as when the process is killed."""
-        assert self.registry._task is not None
-        self.registry._task.cancel()
-        await asyncio.wait([self.registry._task])
-
+from tests.interaction.server.cluster.members import OFFICE, Member
 
 Nodes = Callable[..., Awaitable[list[Member]]]
 
@@ -82,7 +29,7 @@ async def members(shared_redis: RedisServer, prefix: str) -> AsyncIterator[Nodes
     started: list[Member] = []
 
     async def start(number: int, **options: Any) -> list[Member]:
-        new = [Member(shared_redis, prefix, **options) for _ in range(number)]
+        new = [Member(shared_redis.url, prefix, **options) for _ in range(number)]
         started.extend(new)
         for member in new:
             await member.registry.start(member.board)
@@ -246,7 +193,7 @@ async def test_leaving_leaves_nothing_behind_but_the_lease(members: Nodes, admin
 
 
 async def test_clusters_with_different_prefixes_do_not_see_each_other(shared_redis: RedisServer) -> None:
-    one, two = Member(shared_redis, "one"), Member(shared_redis, "two")
+    one, two = Member(shared_redis.url, "one"), Member(shared_redis.url, "two")
     for member in (one, two):
         await member.registry.start(member.board)
         await member.join("agent", "a")

@@ -1,0 +1,231 @@
+"""The connection to Redis: every way to reach it, and what happens when it does not answer."""
+
+import asyncio
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from a2c_smcp.server.registry.endpoint import parse_endpoint
+from a2c_smcp.server.registry.link import BACKLOG_BYTES, Link, LinkLost, dial
+from a2c_smcp.server.registry.resp import ErrorReply
+from tests.interaction.redis_server import NAME, RedisServer, free_port, redis_or_skip
+from tests.interaction.server.client import CAP
+from tests.interaction.server.cluster.members import Member
+
+
+async def reach(url: str, deadline: float = CAP, message: Callable[[bytes], None] = print) -> Link:
+    return await dial(parse_endpoint(url), deadline, message, name="test")
+
+
+@pytest.fixture
+def servers() -> Iterator[Callable[..., RedisServer]]:
+    started: list[RedisServer] = []
+
+    def start(*settings: str, tcp: bool = True) -> RedisServer:
+        started.append(redis_or_skip(*settings, tcp=tcp))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+async def link(shared_redis: RedisServer) -> AsyncIterator[Link]:
+    opened = await reach(shared_redis.url)
+    yield opened
+    opened.fail("done")
+
+
+# Ways to reach it
+
+
+async def test_a_password_and_a_database_are_used(servers: Callable[..., RedisServer]) -> None:
+    port = servers("--requirepass", "pass word").port
+    link = await reach(f"redis://:pass%20word@127.0.0.1:{port}/3")
+    assert b" db=3 " in await link.ask("CLIENT", "INFO")
+    link.fail("done")
+
+
+async def test_a_user_of_its_own_needs_no_more_than_the_documented_rights(servers: Callable[..., RedisServer]) -> None:
+    rights = "~a2c:* &a2c:* -@all +@connection +@scripting +@pubsub +@hash +@sortedset +time"
+    server = servers("--user", "node", "on", ">secret", *rights.split())
+    member = Member(f"redis://node:secret@127.0.0.1:{server.port}", "a2c")
+    await member.registry.start(member.board)
+    seat = await member.join("agent", "a")
+    assert await member.registry.members(seat.office_id) == [seat]
+    await member.registry.stop()
+    assert member.registry.problem() == "the node is stopped"
+
+
+async def test_a_wrong_password_is_told_without_repeating_it(servers: Callable[..., RedisServer]) -> None:
+    port = servers("--requirepass", "right").port
+    with pytest.raises(ErrorReply, match="WRONGPASS") as refusal:
+        await reach(f"redis://:hunter2@127.0.0.1:{port}")
+    assert "hunter2" not in str(refusal.value)
+
+
+async def test_tls_is_spoken_and_the_certificate_checked(servers: Callable[..., RedisServer], tmp_path: Path) -> None:
+    certificate, key = certificate_for_loopback(tmp_path)
+    port = free_port()
+    files = ["--tls-cert-file", str(certificate), "--tls-key-file", str(key), "--tls-ca-cert-file", str(certificate)]
+    servers("--tls-port", str(port), "--tls-auth-clients", "no", *files, tcp=False)
+    link = await reach(f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate}")
+    assert await link.ask("PING") == b"PONG"
+    link.fail("done")
+    with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
+        await reach(f"rediss://127.0.0.1:{port}")
+    link = await reach(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none")
+    link.fail("done")
+
+
+def certificate_for_loopback(folder: Path) -> tuple[Path, Path]:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed: apt-get install openssl")
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = ["-keyout", str(key), "-out", str(certificate)]
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject, *files]
+    subprocess.run(command, check=True, capture_output=True)
+    return certificate, key
+
+
+@pytest.fixture
+def sentinel(servers: Callable[..., RedisServer], tmp_path: Path) -> Iterator[tuple[int, RedisServer]]:
+    """A Sentinel that watches a Redis under the name `primary`."""
+    primary, port = servers(), free_port()
+    settings = tmp_path / "sentinel.conf"
+    settings.write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor primary 127.0.0.1 {primary.port} 1\n"
+    )
+    process = subprocess.Popen([NAME, str(settings), "--sentinel"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "+monitor" in line:
+            break
+    yield port, primary
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+async def test_sentinels_are_asked_for_the_primary_and_one_that_is_gone_is_skipped(
+    sentinel: tuple[int, RedisServer],
+) -> None:
+    port, primary = sentinel
+    link = await reach(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{port}/primary")
+    assert f"tcp_port:{primary.port}\r\n".encode() in await link.ask("INFO", "server")
+    link.fail("done")
+    with pytest.raises(ConnectionError, match="no Sentinel knows the primary"):
+        await reach(f"redis+sentinel://127.0.0.1:{port}/another")
+
+
+# Order
+
+
+async def test_replies_and_messages_come_in_the_order_of_what_happened(shared_redis: RedisServer) -> None:
+    history: list[Any] = []
+    link = await reach(shared_redis.url, message=history.append)
+    await link.subscribe("test_order")
+    for number in range(50):
+        link.send("ECHO", number, then=history.append)
+        link.send("PUBLISH", "test_order", f"message {number}", then=history.append)
+    await link.ask("PING")
+    assert history == [what for n in range(50) for what in (b"%d" % n, b"message %d" % n, 1)]
+    link.fail("done")
+
+
+async def test_what_fails_in_one_message_does_not_end_the_others(
+    shared_redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[bytes] = []
+
+    def hear(message: bytes) -> None:
+        heard.append(message)
+        if message == b"bad":
+            raise ZeroDivisionError
+
+    link = await reach(shared_redis.url, message=hear)
+    await link.subscribe("test_bad")
+    for text in ("bad", "good"):
+        await link.ask("PUBLISH", "test_bad", text)
+    assert heard == [b"bad", b"good"]
+    assert [record.getMessage() for record in caplog.records] == ["a message of another node failed: ZeroDivisionError"]
+    link.fail("done")
+
+
+async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: Link) -> None:
+    with pytest.raises(ZeroDivisionError):
+        await link.ask("PING", read=lambda _: 1 / 0)
+    assert await link.ask("PING") == b"PONG"
+
+
+# No answer
+
+
+async def test_a_redis_that_hangs_is_given_up_within_the_deadline(redis: RedisServer) -> None:
+    link = await reach(redis.url, deadline=0.2)
+    redis.pause()
+    with pytest.raises(LinkLost, match=r"no answer within 0\.2 s"):
+        await asyncio.wait_for(link.ask("PING"), CAP)
+    with pytest.raises(LinkLost):
+        await link.ask("PING")
+    with pytest.raises(TimeoutError):
+        await reach(redis.url, deadline=0.2)
+
+
+async def test_whoever_waits_is_told_when_redis_dies(redis: RedisServer) -> None:
+    link = await reach(redis.url)
+    answers: list[Any] = []
+    redis.pause()
+    for _ in range(3):
+        link.send("PING", then=answers.append)
+    redis.kill()
+    await asyncio.wait_for(link.lost, CAP)
+    assert [type(answer) for answer in answers] == [LinkLost] * 3
+
+
+async def test_a_refused_command_that_nobody_asked_about_ends_the_connection(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    link.send("NONSENSE")
+    assert await asyncio.wait_for(link.lost, CAP) == "Redis refused a command (ERR)"
+    assert len(caplog.records) == 1
+
+
+async def test_a_redis_that_reads_too_slowly_is_given_up(redis: RedisServer) -> None:
+    link = await reach(redis.url)
+    redis.pause()
+    lost: list[Any] = []
+    for _ in range(2 + BACKLOG_BYTES // 8_000_000):
+        link.send("ECHO", b"x" * 8_000_000, then=lost.append)
+        await asyncio.sleep(0)
+    link.send("PING", then=lost.append)
+    assert link.lost.result() == "Redis reads too slowly"
+    assert {type(reply) for reply in lost} == {LinkLost}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "Redis sent something that is not its language"),
+        (b"+OK\r\n", "Redis sent a reply that nobody asked for"),
+        (b"", "Redis closed the connection"),
+    ],
+)
+async def test_what_is_not_a_redis_is_given_up(said: bytes, why: str) -> None:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    address = server.sockets[0].getsockname()
+    _, link = await asyncio.get_running_loop().create_connection(lambda: Link(CAP), *address)
+    assert (await asyncio.wait_for(link.lost, CAP)).startswith(why)
+    server.close()
+    await server.wait_closed()
