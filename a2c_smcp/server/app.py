@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -40,7 +41,8 @@ def create_app(
     """Return a server as an ASGI application.
 
     Args:
-        settings: How it runs; or give the fields of `ServerSettings` as keyword arguments.
+        settings: How it runs; or give the fields of `ServerSettings` as keyword arguments. Where it listens is up to
+            the ASGI server: without `host` and `allowed_hosts`, clients that need credentials may call it by any name.
         auth: Who may connect, besides the keys of the settings.
         registry: Where seats are kept, in place of memory or the Redis of the settings.
         observer: Somebody else to be told of what happens.
@@ -51,6 +53,8 @@ def create_app(
     if settings is not None and options:
         raise InvalidConfig("Give settings or keyword options, not both")
     chosen = settings or ServerSettings.of(**options)
+    if (auth is not None or chosen.authenticated) and not options.keys() & {"host", "allowed_hosts"} and not settings:
+        chosen = replace(chosen, allowed_hosts=("*",))
     if problems := list(chosen.problems(authenticated=auth is not None)):
         raise InvalidConfig("\n".join(problems))
     return SMCPApp(chosen, auth, registry or registry_of(chosen), observer)

@@ -45,6 +45,7 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     root.setLevel(level.upper())
     for name in _CHATTY:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
     logging.captureWarnings(True)
 
 
@@ -118,6 +119,11 @@ class LogEvents(Observer):
         if who is not None:
             ids |= (_of_seat(who.seat) if who.seat is not None else {"sid": who.sid}) | {"address": who.address}
         log.info("%s: %s", what, why, extra=ids)
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    # uvicorn calls a websocket unfinished that was answered by HTTP, which is how we refuse one.
+    return not record.getMessage().startswith("ASGI callable returned without completing handshake")
 
 
 def _of_seat(seat: Seat) -> dict[str, Any]:

@@ -98,6 +98,19 @@ def test_each_key_can_be_bound_to_an_identity() -> None:
     assert [ask(provider, key) for key in ("one", "two", "three")] == [AGENT, Identity("computer"), None]
 
 
+@pytest.mark.parametrize("offered", ["key-0", "key-49", "wrong"])
+def test_every_key_is_compared_whichever_one_matches(offered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bytes] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append(one)
+        return one == other
+
+    monkeypatch.setattr("a2c_smcp.server.auth.hmac.compare_digest", compare)
+    ask(ApiKeyAuth([f"key-{number}" for number in range(50)]), offered)
+    assert len(compared) == 50
+
+
 def test_a_single_key_may_be_given_as_text() -> None:
     assert ask(ApiKeyAuth(KEY), KEY) == Identity()
 

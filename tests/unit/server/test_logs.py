@@ -36,6 +36,7 @@ def quiet() -> Iterator[io.StringIO]:
     root.setLevel(before[1])
     for name, level in zip(names, before[2], strict=True):
         logging.getLogger(name).setLevel(level)
+    logging.getLogger("uvicorn.error").filters.clear()
     logging.captureWarnings(False)
 
 
@@ -94,6 +95,12 @@ def test_what_libraries_say_of_frames_and_urls_is_not_logged_even_for_debugging(
     logging.getLogger(name).info("GET /socket.io/?token=tiger")
     logging.getLogger(name).warning("told")
     assert [line.rsplit(" ", 1)[1] for line in quiet.getvalue().splitlines()] == ["told"]
+
+
+def test_a_websocket_that_was_refused_is_no_error(quiet: io.StringIO) -> None:
+    configure("text", "info", quiet)
+    logging.getLogger("uvicorn.error").error("ASGI callable returned without completing handshake.")
+    assert quiet.getvalue() == ""
 
 
 def test_a_higher_level_silences_libraries_too(quiet: io.StringIO) -> None:

@@ -313,3 +313,11 @@ def test_mistakes_in_python_are_told_like_all_others() -> None:
 def test_the_scheme_follows_the_certificate() -> None:
     assert ServerSettings().scheme == "http"
     assert ServerSettings(tls_cert=Path("c"), tls_key=Path("k")).scheme == "https"
+
+
+def test_the_reference_lists_every_setting_with_its_default() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "server.md").read_text(encoding="utf-8")
+    rows = {line for line in page.splitlines() if line.startswith("| `")}
+    for option in (*OPTIONS, *LIMITS):
+        default = "" if option.default in (None, (), False) else f"`{option.default}`"
+        assert f"| `{option.name.removeprefix('limits.')}` | {option.help} | {default} |" in rows
