@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import socketio
 import uvicorn
 
-from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.app import create_app
 from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.namespace import SMCPNamespace
 from a2c_smcp.server.rooms import Identity
+from a2c_smcp.server.runner import Runner
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, SMCP_NAMESPACE, TOOL_CALL_EVENT
 
 Kind = Literal["ours", "stock"]
@@ -37,42 +38,6 @@ class Everybody:
 
     def authenticate(self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]) -> Identity:  # noqa: ARG002
         return Identity(expires=time.time() + 3600)
-
-
-def ours() -> tuple[Any, Callable[[], int]]:
-    """Our server with every check on, and how many connections it knows of."""
-    server = SMCPServer(PLENTY)
-    namespace = SMCPNamespace(Everybody(), limits=PLENTY)
-    server.register_namespace(namespace)
-
-    def connections() -> int:
-        clients = server.manager.rooms.get(SMCP_NAMESPACE, {}).get(None, ())
-        return max(len(server.eio.sockets), len(clients), len(namespace.board.connections))
-
-    return socketio.ASGIApp(server), connections
-
-
-def stock() -> tuple[Any, Callable[[], int]]:
-    """The relay that one writes on a first afternoon with python-socketio: no checks, no limits."""
-    server = socketio.AsyncServer(async_mode="asgi")
-    office_of: dict[str, str] = {}
-    computers: dict[tuple[str, str], str] = {}
-
-    @server.on(JOIN_OFFICE_EVENT, namespace=SMCP_NAMESPACE)  # type: ignore[untyped-decorator]
-    async def join(sid: str, request: dict[str, str]) -> tuple[bool, None]:
-        office_of[sid] = request["office_id"]
-        if request["role"] == "computer":
-            computers[request["office_id"], request["name"]] = sid
-        await server.enter_room(sid, request["office_id"], namespace=SMCP_NAMESPACE)
-        return True, None
-
-    @server.on(TOOL_CALL_EVENT, namespace=SMCP_NAMESPACE)  # type: ignore[untyped-decorator]
-    async def tool_call(sid: str, request: dict[str, Any]) -> Any:
-        computer = computers[office_of[sid], request["computer"]]
-        timeout = request["timeout"]
-        return await server.call(TOOL_CALL_EVENT, request, to=computer, namespace=SMCP_NAMESPACE, timeout=timeout)
-
-    return socketio.ASGIApp(server), lambda: len(server.eio.sockets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +84,49 @@ def running(kind: Kind) -> Iterator[Server]:
 def serve(kind: Kind, questions: Connection) -> None:
     """Be a server under test until killed, or until whoever asks is gone."""
     raise_file_limit()
-    app, connections = ours() if kind == "ours" else stock()
+    if kind == "ours":
+        _serve_ours(questions)
+    else:
+        _serve_stock(questions)
+
+
+def _serve_ours(questions: Connection) -> None:
+    """The ready server, as `a2c server` runs it, with every check on."""
+    app = create_app(auth=Everybody(), port=0, limits=PLENTY)
+    manager, board = app.server.manager, app.namespace.board
+
+    def connections() -> int:
+        clients = manager.rooms.get(SMCP_NAMESPACE, {}).get(None, ())
+        return max(len(app.server.eio.sockets), len(clients), len(board.connections))
+
+    with Runner(app) as runner:
+        _tell(questions, urlsplit(runner.start()["url"]).port, connections)
+        runner.wait()
+
+
+def _serve_stock(questions: Connection) -> None:
+    """The relay that one writes on a first afternoon with python-socketio: no checks, no limits."""
+    server = socketio.AsyncServer(async_mode="asgi")
+    office_of: dict[str, str] = {}
+    computers: dict[tuple[str, str], str] = {}
+
+    @server.on(JOIN_OFFICE_EVENT, namespace=SMCP_NAMESPACE)  # type: ignore[untyped-decorator]
+    async def join(sid: str, request: dict[str, str]) -> tuple[bool, None]:
+        office_of[sid] = request["office_id"]
+        if request["role"] == "computer":
+            computers[request["office_id"], request["name"]] = sid
+        await server.enter_room(sid, request["office_id"], namespace=SMCP_NAMESPACE)
+        return True, None
+
+    @server.on(TOOL_CALL_EVENT, namespace=SMCP_NAMESPACE)  # type: ignore[untyped-decorator]
+    async def tool_call(sid: str, request: dict[str, Any]) -> Any:
+        computer = computers[office_of[sid], request["computer"]]
+        timeout = request["timeout"]
+        return await server.call(TOOL_CALL_EVENT, request, to=computer, namespace=SMCP_NAMESPACE, timeout=timeout)
+
     listening = socket.create_server(("127.0.0.1", 0), backlog=4_096)
     config = uvicorn.Config(
-        app,
+        socketio.ASGIApp(server),
         ws="websockets-sansio",
         loop="uvloop",
         log_level="error",
@@ -130,9 +134,12 @@ def serve(kind: Kind, questions: Connection) -> None:
         ws_per_message_deflate=False,
         ws_ping_interval=None,
         lifespan="off",
-        backlog=4_096,
     )
+    _tell(questions, listening.getsockname()[1], lambda: len(server.eio.sockets))
+    uvicorn.Server(config).run(sockets=[listening])
 
+
+def _tell(questions: Connection, port: int | None, connections: Callable[[], int]) -> None:
     def answer() -> None:
         try:
             while True:
@@ -142,9 +149,8 @@ def serve(kind: Kind, questions: Connection) -> None:
         except (EOFError, OSError):
             os._exit(0)
 
-    questions.send(listening.getsockname()[1])
+    questions.send(port)
     threading.Thread(target=answer, daemon=True).start()
-    uvicorn.Server(config).run(sockets=[listening])
 
 
 def raise_file_limit() -> None:
