@@ -1,0 +1,145 @@
+"""Values that a program prints: `command` inputs, run without a shell."""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from a2c_smcp.computer.inputs.secret import Secret
+from a2c_smcp.computer.inputs.sources import Found
+from a2c_smcp.computer.inputs.variables import Unresolved
+from a2c_smcp.computer.mcp_clients.model import MCPServerCommandInput, MCPServerInput
+from a2c_smcp.computer.mcp_clients.problems import quoted
+
+MAX_OUTPUT: Final = 64 * 1024
+
+
+class Command:
+    """The output of the program that a `command` input names.
+
+    What it writes to standard error is thrown away, because a secret may be in it.
+    """
+
+    def __init__(self, *, timeout: float = 60.0, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
+        self._timeout = timeout
+        self._cwd = cwd
+        self._env = env
+
+    async def find(self, wanted: MCPServerInput) -> Found | None:
+        """Run the program of a `command` input and return what it printed, without one line break at its end."""
+        if wanted.type != "command":
+            return None
+        argv = argv_of(wanted)
+        try:
+            async with asyncio.timeout(self._timeout):
+                return Found(Secret(_text(await self._output(argv))), "its command")
+        except TimeoutError:
+            raise Unresolved(
+                f"its command {quoted(argv[0])} did not end within {self._timeout:g} s; run it by hand to see why"
+            ) from None
+
+    def way(self, wanted: MCPServerInput) -> str | None:
+        """Nothing to name: the command is in the configuration already."""
+
+    async def _output(self, argv: list[str]) -> bytes:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=self._cwd,
+                env=self._env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as problem:
+            raise Unresolved(f"its command {quoted(argv[0])} cannot be run: {_reason(problem)}") from None
+        code: int | None = None
+        try:
+            output = await _read(process)
+            code = await process.wait()
+        finally:
+            if code is None:
+                await _end(process)
+        if code != 0:
+            ended = f"exit code {code}" if code > 0 else f"signal {-code}"
+            raise Unresolved(f"its command {quoted(argv[0])} failed ({ended}); run it by hand to see why")
+        return output
+
+
+def argv_of(wanted: MCPServerCommandInput) -> list[str]:
+    """Return the words to run: `command` split as a shell would, then `args` as options.
+
+    `{"vault": "Private", "n": "1", "raw": "", "-v": "2"}` gives `--vault Private -n 1 --raw -v 2`. What has no name
+    goes into `command` itself.
+
+    Raises:
+        Unresolved: A quote in `command` is never closed.
+    """
+    argv = _words(wanted.command)
+    for key, value in (wanted.args or {}).items():
+        dashes = "" if key.startswith("-") else "-" if len(key) == 1 else "--"
+        argv += [dashes + key, *([value] if value else [])]
+    return argv
+
+
+def _words(command: str) -> list[str]:
+    if shutil.which(command) is not None:
+        return [command]  # a path with blanks in it
+    try:
+        words = shlex.split(command, posix=os.name == "posix")
+    except ValueError:
+        raise Unresolved("its command has a quote that is never closed; close it") from None
+    if not words:
+        raise Unresolved("its command is empty; name a program")
+    return words
+
+
+async def _read(process: asyncio.subprocess.Process) -> bytes:
+    output = b""
+    while process.stdout is not None and (piece := await process.stdout.read(MAX_OUTPUT)):
+        output += piece
+        if len(output) > MAX_OUTPUT:
+            raise Unresolved(f"its command printed more than {MAX_OUTPUT // 1024} kB; have it print the value only")
+    return output
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    # The group, because the program may have started others that hold its output open.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    # Only what has left the group can keep it from ending now, and that is not waited for.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(1):
+            await process.wait()
+
+
+def _text(output: bytes) -> str:
+    try:
+        text = output.decode()
+    except UnicodeDecodeError:
+        raise Unresolved("its command printed something that is not UTF-8 text; have it print text") from None
+    if text.endswith("\n"):
+        text = text[:-1].removesuffix("\r")
+    return text
+
+
+def _reason(problem: Exception) -> str:
+    match problem:
+        case FileNotFoundError():
+            return "there is no such program here (commands of an editor are not known); install it, or name another"
+        case PermissionError():
+            return "it may not be executed; check its permissions"
+        case OSError():
+            return f"{problem.strerror or 'unknown reason'}; check it"
+        case _:
+            return "it is not a command; check it"

@@ -1,0 +1,248 @@
+"""The configuration a Computer runs with: from its file, from its owner's changes at run time, or both."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from a2c_smcp.computer.mcp_clients.loaders import Format, Loaded
+from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, quoted
+from a2c_smcp.computer.settings.diff import Changes, diff
+from a2c_smcp.computer.settings.edits import Edit
+from a2c_smcp.computer.settings.native import NotSaved
+from a2c_smcp.computer.settings.watching import ConfigFile
+from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.types import SERVER_NAME
+
+log = logging.getLogger(__name__)
+
+Apply: TypeAlias = Callable[[Changes, ComputerConfig], Awaitable[None]]
+"""Makes the Computer run with a configuration, given what differs. It should not wait for servers to be ready."""
+
+Report: TypeAlias = Callable[[str | None], None]
+"""Told why the file cannot be used, and None once it can."""
+
+_FOREIGN: Final = {"claude": "Claude Desktop", "vscode": "VS Code"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change.
+
+    Attributes:
+        saved: Whether it is in the file.
+        note: Why it is not, although it should be.
+    """
+
+    changes: Changes
+    saved: bool = False
+    note: str | None = None
+
+
+class Settings:
+    """Holds the configuration, changes it, and has each change applied: one at a time, in order.
+
+    Changes by hand lie over the file. They are written into it on request if it is native; a file of another program is
+    never rewritten. When the file changes, they are laid over its new state.
+
+    Args:
+        config: What to begin with; beside a file, what lies over it.
+        file: Where the configuration is kept.
+        apply: Makes the Computer run with it. If it raises, the change has not happened.
+        report: Told of problems with the file while it is watched.
+    """
+
+    def __init__(
+        self,
+        config: ComputerConfig | None = None,
+        *,
+        file: ConfigFile | None = None,
+        apply: Apply,
+        report: Report | None = None,
+    ) -> None:
+        start = config or ComputerConfig()
+        self._file = file
+        self._apply = apply
+        self._report = report
+        self._base = ComputerConfig() if file else start
+        self._edit = Edit.of(start) if file else Edit()
+        self._loaded: Loaded | None = None
+        self._config = ComputerConfig()
+        self._problem: str | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def config(self) -> ComputerConfig:
+        """What the Computer runs with."""
+        return self._config
+
+    @property
+    def format(self) -> Format:
+        """The format of the file, which decides what `${NAME}` means; without one, the native."""
+        return self._loaded.format if self._loaded else "native"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the file, and why."""
+        return self._loaded.notes if self._loaded else ()
+
+    @property
+    def problem(self) -> str | None:
+        """Why the file cannot be used now; the Computer runs with its last good state."""
+        return self._problem
+
+    async def load(self) -> Outcome:
+        """Read the file, if there is one, and apply what is new.
+
+        Raises:
+            InvalidConfig: The file cannot be used.
+        """
+        async with self._turn:
+            if self._file is not None:
+                self._loaded = await asyncio.to_thread(self._file.load)
+                self._tell(None)
+            base = self._loaded.config if self._loaded else self._base
+            return Outcome(await self._become(base, self._edit))
+
+    async def watch(self) -> None:
+        """Follow the file until cancelled. What cannot be used is reported, and the last good state stays."""
+        if self._file is None:
+            return
+        async with aclosing(self._file.watch()) as states:
+            async for state in states:
+                async with self._turn:
+                    await self._follow(self._file, state)
+
+    async def add_server(self, server: MCPServerConfig, *, save: bool = False) -> Outcome:
+        """Add a server.
+
+        Raises:
+            InvalidConfig: There is one of that name.
+        """
+        async with self._turn:
+            if server.name in self._config.servers:
+                raise _wrong(f"there is a server {quoted(server.name)} already; update it, or choose another name")
+            return await self._change(Edit(servers={server.name: server}), save=save)
+
+    async def update_server(self, server: MCPServerConfig, *, save: bool = False) -> Outcome:
+        """Replace the settings of the server of that name.
+
+        Raises:
+            InvalidConfig: There is none.
+        """
+        async with self._turn:
+            self._known(server.name)
+            return await self._change(Edit(servers={server.name: server}), save=save)
+
+    async def remove_server(self, name: SERVER_NAME, *, save: bool = False) -> Outcome:
+        """Remove a server.
+
+        Raises:
+            InvalidConfig: There is none of that name.
+        """
+        async with self._turn:
+            self._known(name)
+            return await self._change(Edit(servers={name: None}), save=save)
+
+    async def enable(self, name: SERVER_NAME, *, save: bool = False) -> Outcome:
+        """Start a server that is disabled.
+
+        Raises:
+            InvalidConfig: There is none of that name.
+        """
+        return await self._flag(name, disabled=False, save=save)
+
+    async def disable(self, name: SERVER_NAME, *, save: bool = False) -> Outcome:
+        """Stop a server and keep its settings.
+
+        Raises:
+            InvalidConfig: There is none of that name.
+        """
+        return await self._flag(name, disabled=True, save=save)
+
+    async def set_inputs(self, inputs: Iterable[MCPServerInput], *, save: bool = False) -> Outcome:
+        """Replace the definitions of all inputs.
+
+        Raises:
+            InvalidConfig: Two have one id.
+        """
+        wanted = list(inputs)
+        by_id = {entry.id: entry for entry in wanted}
+        if len(by_id) < len(wanted):
+            raise _wrong("two inputs have one id; give each its own")
+        async with self._turn:
+            gone = dict.fromkeys(entry.id for entry in self._config.inputs)
+            return await self._change(Edit(inputs={**gone, **by_id}), save=save)
+
+    async def _flag(self, name: SERVER_NAME, *, disabled: bool, save: bool) -> Outcome:
+        async with self._turn:
+            self._known(name)
+            return await self._change(Edit(disabled={name: disabled}), save=save)
+
+    async def _change(self, edit: Edit, *, save: bool) -> Outcome:
+        changes = await self._become(self._base, self._edit.then(edit))
+        if not save:
+            return Outcome(changes)
+        try:
+            loaded = await asyncio.to_thread(self._saved, edit)
+        except NotSaved as reason:
+            return Outcome(changes, note=f"not saved: {reason}")
+        except InvalidConfig:
+            return Outcome(changes, note="not saved: the file has problems; mend them, and save again")
+        except OSError as problem:
+            return Outcome(changes, note=f"not saved: {problem.strerror or type(problem).__name__}")
+        self._loaded = loaded
+        # The file may have been edited since it was read: then that is taken over as well.
+        await self._become(loaded.config, self._edit.without(edit))
+        return Outcome(changes, saved=True)
+
+    def _saved(self, edit: Edit) -> Loaded:
+        if self._file is None:
+            raise NotSaved("there is no file")
+        if self.format != "native":
+            raise NotSaved(
+                f"the file is one of {_FOREIGN[self.format]}, and those are never rewritten; "
+                "the change holds until the Computer stops"
+            )
+        return self._file.save(edit)
+
+    async def _become(self, base: ComputerConfig, edit: Edit) -> Changes:
+        config = edit.over(base)
+        changes = diff(self._config, config)
+        if changes:
+            await self._apply(changes, config)
+        self._base, self._edit, self._config = base, edit, config
+        return changes
+
+    async def _follow(self, file: ConfigFile, state: Loaded | InvalidConfig) -> None:
+        if isinstance(state, InvalidConfig):
+            log.warning("the configuration stays as it was: %s", state.message)
+            self._tell(state.message)
+            return
+        # Read again, now that it is our turn: a change that was saved meanwhile must not be undone.
+        with suppress(InvalidConfig):
+            state = await asyncio.to_thread(file.load)
+        self._loaded = state
+        self._tell(None)
+        try:
+            await self._become(state.config, self._edit)
+        except Exception as problem:
+            log.exception("a changed configuration could not be applied")
+            self._tell(f"it could not be applied ({type(problem).__name__})")
+
+    def _tell(self, problem: str | None) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            if self._report is not None:
+                self._report(problem)
+
+    def _known(self, name: SERVER_NAME) -> None:
+        if name not in self._config.servers:
+            raise _wrong(f"there is no server {quoted(name)}; check its name")
+
+
+def _wrong(line: str) -> InvalidConfig:
+    return invalid("configuration", [Problem("", line)])

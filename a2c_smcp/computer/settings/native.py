@@ -1,0 +1,94 @@
+"""Editing the text of a native configuration file: what an edit does not touch stays as its author wrote it. Pure."""
+
+import json
+import re
+from typing import Any, Final
+
+from a2c_smcp.computer.mcp_clients.loaders import Loaded, parse_config_text
+from a2c_smcp.computer.mcp_clients.model import ConfigModel, MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.mcp_clients.problems import quoted
+from a2c_smcp.computer.settings.edits import Edit
+from a2c_smcp.types import SERVER_NAME
+
+EMPTY: Final = '{\n  "servers": {}\n}\n'
+
+_INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
+
+
+class NotSaved(Exception):
+    """Why a change was not written to the file, in words; it holds in memory all the same."""
+
+
+def edited(text: str, edit: Edit, source: str = "configuration") -> tuple[str, Loaded]:
+    """Return the text of a native file after an edit, and what it loads as.
+
+    Raises:
+        NotSaved: It cannot be written without losing something of its author's.
+        InvalidConfig: The text is no configuration.
+    """
+    before = parse_config_text(text, source)
+    if before.format != "native":
+        raise NotSaved("the file is not in the native format any more, and other formats are never rewritten")
+    try:
+        data = json.loads(text)
+    except ValueError:
+        raise NotSaved("the file has comments or trailing commas, which saving would lose; edit it by hand") from None
+    _edit_servers(data["servers"], edit)
+    if edit.inputs:
+        data["inputs"] = _edit_inputs(data.get("inputs") or [], edit)
+    found = _INDENT.search(text)
+    new = json.dumps(data, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
+    after = parse_config_text(new, source)
+    if after.config != edit.over(before.config):
+        raise NotSaved("the file would not say what was meant; edit it by hand")
+    return new, after
+
+
+def _edit_servers(servers: Any, edit: Edit) -> None:
+    """Edit the servers in place: an object with a server a key, or a list of servers that name themselves."""
+    listed = isinstance(servers, list)
+    keys = {entry["name"]: index for index, entry in enumerate(servers)} if listed else {name: name for name in servers}
+    gone: list[Any] = []
+    for name, server in edit.servers.items():
+        if server is None:
+            gone += [keys[name]] if name in keys else []
+        elif name in keys:
+            servers[keys[name]] = _server(server, named=listed)
+        elif listed:
+            keys[name] = len(servers)
+            servers.append(_server(server, named=True))
+        else:
+            keys[name] = name
+            servers[name] = _server(server, named=False)
+    for name, disabled in edit.disabled.items():
+        if name not in keys or edit.servers.get(name, ...) is None:
+            raise NotSaved(f"the file has no server {quoted(name)}")
+        servers[keys[name]] = _flagged(servers[keys[name]], disabled=disabled)
+    for key in sorted(gone, reverse=True):
+        del servers[key]
+
+
+def _edit_inputs(inputs: list[Any], edit: Edit) -> list[Any]:
+    entries = {entry["id"]: entry for entry in inputs}
+    for key, entry in edit.inputs.items():
+        entries[key] = None if entry is None else _input(entry)
+    return [entry for entry in entries.values() if entry is not None]
+
+
+def _server(server: MCPServerConfig, *, named: bool) -> dict[str, Any]:
+    lead = {"name": server.name} if named else {}
+    return lead | {"type": server.type} | _written(server, without={"name", "type"})
+
+
+def _input(entry: MCPServerInput) -> dict[str, Any]:
+    return {"type": entry.type} | _written(entry, without={"type"})
+
+
+def _written(model: ConfigModel, without: set[str]) -> dict[str, Any]:
+    return model.model_dump(mode="json", exclude_defaults=True, exclude=without)
+
+
+def _flagged(entry: dict[SERVER_NAME, Any], *, disabled: bool) -> dict[str, Any]:
+    if disabled:
+        return entry | {"disabled": True}
+    return {key: value for key, value in entry.items() if key != "disabled"}
