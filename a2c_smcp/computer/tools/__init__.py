@@ -1,0 +1,1 @@
+"""The tools of a Computer: listing them, calling them, shaping their results, remembering the calls."""

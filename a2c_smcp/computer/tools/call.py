@@ -1,0 +1,252 @@
+"""The life of one tool call, from the request to its one outcome.
+
+Whatever comes first decides how it ends: the result, the clock, or a cancel. The one who waits is told at once, even
+where the MCP server takes its time to stop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from a2c_smcp.computer.ports import Json, ServerState, Sessions
+from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.confirmation import Gate, refusal
+from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
+from a2c_smcp.computer.tools.history import CallHistory
+from a2c_smcp.computer.tools.kept import CallKey, Outcome
+from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
+from a2c_smcp.computer.tools.shaping import Shaper
+from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
+from a2c_smcp.messages import ToolCallReq
+
+logger = logging.getLogger(__name__)
+
+Phase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """How long calls may take and how much is kept of them. All times in seconds.
+
+    Attributes:
+        confirm: How long the owner has to answer; never longer than the request's own time-out.
+        extension: How many times its time-out a call may take while it reports progress.
+        longest: What no extension goes beyond.
+        keep: How long an outcome is kept for a request that is sent again.
+        keep_entries: How many outcomes are kept.
+        keep_weight: How much they may weigh together, in characters.
+        early_cancel: How long a cancel is remembered that came before its call.
+        running: How many calls may run at once.
+    """
+
+    confirm: float = 120.0
+    extension: float = 10.0
+    longest: float = 3600.0
+    keep: float = 300.0
+    keep_entries: int = 4000
+    keep_weight: int = 64 << 20
+    early_cancel: float = 10.0
+    running: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a call works with."""
+
+    sessions: Sessions
+    box: ToolBox
+    gate: Gate
+    shaper: Shaper
+    history: CallHistory
+    limits: CallLimits
+    observer: Observer | None
+
+
+class Call:
+    """A call that is under way; `done` gets its outcome and never an exception.
+
+    Args:
+        on_end: Called once, when the outcome is known.
+    """
+
+    def __init__(
+        self,
+        request: ToolCallReq,
+        key: CallKey,
+        fingerprint: str,
+        around: Surroundings,
+        on_end: Callable[["Call", Outcome], None],
+    ) -> None:
+        self.key = key
+        self.fingerprint = fingerprint
+        self._name, self._arguments = request["tool_name"], request["params"]
+        self._seconds: float = request["timeout"]
+        self._around, self._on_end = around, on_end
+        self._loop = asyncio.get_running_loop()
+        self._came = self._loop.time()
+        self._started: float | None = None
+        self._timestamp = ""
+        self._route: Route | None = None
+        self._phase: Phase = "resolving"
+        self.done: asyncio.Future[Outcome] = self._loop.create_future()
+        self._deadline = self._came + self._seconds
+        self._timer = self._loop.call_at(self._deadline, self._on_time)
+        self.task = asyncio.create_task(self._main(), name=f"call {self._name}")
+        self.task.add_done_callback(self._on_task_done)
+
+    def cancel(self) -> bool:
+        """Cancel it at the MCP server; False when the tool is through already."""
+        if self._phase in ("shaping", "ended"):
+            return False
+        self._end(Outcome(cancelled(self._name)), CallStage.CANCELLED)
+        self.task.cancel()
+        return True
+
+    def interrupt(self) -> None:
+        """Stop it because the Computer stops."""
+        self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+        self.task.cancel()
+
+    async def _main(self) -> None:
+        try:
+            outcome = await self._work()
+        except SMCPError as error:
+            # Nobody is asked twice for what was refused; everything else before the tool ran may be tried again.
+            outcome = Outcome(error=error, final=(error.details or {}).get("reason") == "refused")
+        except Exception:
+            # The outermost handler of a call: whoever waits gets an answer with a code.
+            logger.exception("A tool call broke down", extra={"req_id": self.key.req_id})
+            broken = InternalError("The call broke down inside the Computer")
+            outcome = Outcome(failed(broken)) if self._started else Outcome(error=broken, final=False)
+        self._end(outcome, _stage(outcome))
+
+    async def _work(self) -> Outcome:
+        around = self._around
+        self._route = route = await around.box.resolve(self._name)
+        session = around.sessions.get(route.server)
+        if session is None or session.status.state is not ServerState.RUNNING:
+            # Before the owner is asked about a call that cannot be made.
+            return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
+        if not around.gate.is_open(route, self.key):
+            await self._ask(route)
+        self._start(route)
+        try:
+            raw = await session.call_tool(route.tool, self._arguments, progress=self._progress)
+        except SMCPError as error:
+            return Outcome(failed(error))
+        # From here on the tool has done its work: neither the clock nor a cancel takes the result away.
+        self._phase = "shaping"
+        self._timer.cancel()
+        result = from_mcp(raw)
+        if around.shaper.concerns(route):
+            result = await around.shaper.shape(result, route, self._arguments)
+        return Outcome(result)
+
+    async def _ask(self, route: Route) -> None:
+        seconds = min(self._around.limits.confirm, self._deadline - self._loop.time())
+        self._phase = "asking"
+        self._set_clock(seconds)
+        self._tell(CallStage.ASKED)
+        await self._around.gate.ask(route, self.key, self._arguments, seconds)
+
+    def _start(self, route: Route) -> None:
+        self._phase = "running"
+        self._started = self._loop.time()
+        self._timestamp = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._set_clock(self._seconds)
+        self._around.history.touch(route.server)
+        self._tell(CallStage.STARTED)
+
+    def _progress(self, done: float, total: float | None, message: str | None) -> None:
+        if self._phase != "running" or self._started is None:
+            return
+        limits = self._around.limits
+        most = self._started + max(self._seconds, min(self._seconds * limits.extension, limits.longest))
+        self._deadline = min(self._loop.time() + self._seconds, most)
+        self._tell(CallStage.PROGRESS, progress=(done, total, message))
+
+    def _set_clock(self, seconds: float) -> None:
+        self._timer.cancel()
+        self._deadline = self._loop.time() + seconds
+        self._timer = self._loop.call_at(self._deadline, self._on_time)
+
+    def _on_time(self) -> None:
+        now = self._loop.time()
+        if now < self._deadline:
+            self._timer = self._loop.call_at(self._deadline, self._on_time)
+            return
+        if self._started is not None:
+            self._end(Outcome(timed_out(self._name, round(now - self._started, 3))), CallStage.TIMED_OUT)
+        elif self._phase == "asking" and self._route is not None:
+            expired = refusal(self._route, "expired", round(now - self._came, 3))
+            self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
+        else:
+            late = ToolTimeout(f"Where {self._name!r} is could not be found out within {self._seconds:g} s")
+            self._end(Outcome(error=late, final=False), CallStage.REFUSED)
+        self.task.cancel()
+
+    def _on_task_done(self, _: asyncio.Task[None]) -> None:
+        # Cancelled by somebody else, as when the event loop ends.
+        self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+
+    def _end(self, outcome: Outcome, stage: CallStage) -> None:
+        if self._phase == "ended":
+            return
+        self._phase = "ended"
+        self._timer.cancel()
+        self.done.set_result(outcome)
+        error = _error_of(outcome)
+        if self._started is not None and self._route is not None:
+            self._around.history.add(
+                {
+                    "timestamp": self._timestamp,
+                    "req_id": self.key.req_id,
+                    "server": self._route.server,
+                    "tool": self._route.tool,
+                    "parameters": self._arguments,
+                    "timeout": self._seconds,
+                    "success": error is None,
+                    "error": error,
+                }
+            )
+        self._on_end(self, outcome)
+        self._tell(stage, error=error)
+
+    def _tell(
+        self,
+        stage: CallStage,
+        *,
+        error: str | None = None,
+        progress: tuple[float, float | None, str | None] | None = None,
+    ) -> None:
+        if self._around.observer is None:
+            return
+        route, key = self._route, self.key
+        server, tool = (route.server, route.tool) if route else (None, None)
+        seconds = self._loop.time() - self._came
+        event = CallEvent(stage, key.agent, key.req_id, self._name, server, tool, seconds, error, progress)
+        try:
+            self._around.observer(event)
+        except Exception:
+            # A call does not depend on who watches it.
+            logger.exception("An observer of tool calls failed", extra={"req_id": key.req_id})
+
+
+def _stage(outcome: Outcome) -> CallStage:
+    if outcome.result is None:
+        return CallStage.REFUSED
+    return CallStage.FAILED if outcome.result["isError"] else CallStage.DONE
+
+
+def _error_of(outcome: Outcome) -> str | None:
+    if outcome.error is not None:
+        return outcome.error.message
+    result = outcome.result or {}
+    if not result.get("isError"):
+        return None
+    texts = (item.get("text") for item in result["content"] if isinstance(item, dict))
+    return next((text for text in texts if isinstance(text, str) and text), "The tool failed")

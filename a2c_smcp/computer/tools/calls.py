@@ -1,0 +1,156 @@
+"""Running tools: confirmed, timed, cancellable, and once for each `req_id`."""
+
+import asyncio
+import copy
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from a2c_smcp.computer.ports import Json, Sessions
+from a2c_smcp.computer.tools.call import Call, CallLimits, Surroundings
+from a2c_smcp.computer.tools.confirmation import Confirm, Gate, fingerprint
+from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.history import CallHistory
+from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
+from a2c_smcp.computer.tools.results import cancelled
+from a2c_smcp.computer.tools.shaping import Shaper
+from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.errors import BadRequest, RateLimited, ToolFailed
+from a2c_smcp.messages import ToolCallReq
+
+MAX_EARLY: Final = 1000
+STOP_SECONDS: Final = 5.0
+
+
+class ToolCalls:
+    """The tool calls of a Computer. It outlives connections: who lost one asks again with the same `req_id`.
+
+    Args:
+        confirm: Asks the owner about tools without `auto_apply`; without it they are refused.
+        observer: Told of every step of every call.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        box: ToolBox,
+        *,
+        confirm: Confirm | None = None,
+        observer: Observer | None = None,
+        history: CallHistory | None = None,
+        shaper: Shaper | None = None,
+        limits: CallLimits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.limits = limits or CallLimits()
+        self.gate = Gate(confirm)
+        # Not `or`: an empty history is somebody's all the same.
+        self.history = CallHistory() if history is None else history
+        self._clock = clock
+        self._around = Surroundings(sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer)
+        self._running: dict[CallKey, Call] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._kept = KeptOutcomes(
+            seconds=self.limits.keep, entries=self.limits.keep_entries, weight=self.limits.keep_weight
+        )
+        self._early: OrderedDict[CallKey, float] = OrderedDict()
+        self._closed = False
+
+    async def run(self, request: ToolCallReq, *, office: str = "") -> Json:
+        """Return the result of a call: `content`, `structuredContent`, `isError`, `meta`.
+
+        A request with a `req_id` that is running, or ended not long ago, gets that call's result. Whoever waits here
+        may be cancelled; the tool goes on, and its result is kept.
+
+        Raises:
+            ToolNotFound: No enabled server has the tool.
+            ToolDisabled: It is forbidden.
+            ConfirmationRequired: The owner refused, or nobody was there to ask.
+            BadRequest: The `req_id` belongs to a call of another tool or with other arguments.
+            RateLimited: Too many calls are running.
+        """
+        key = CallKey(office, request["agent"], request["req_id"])
+        mark = _mark(request)
+        call = self._running.get(key)
+        if call is None:
+            kept = self._kept.find(key, self._clock())
+            if kept is not None:
+                _check_same(kept[0], mark, key)
+                return _deliver(kept[1], key)
+            if self._was_cancelled(key):
+                outcome = Outcome(cancelled(request["tool_name"]))
+                self._kept.keep(key, mark, outcome, self._clock())
+                return _deliver(outcome, key)
+            call = self._start(request, key, mark)
+        _check_same(call.fingerprint, mark, key)
+        return _deliver(await asyncio.shield(call.done), key)
+
+    def cancel(self, agent: str, req_id: str, *, office: str = "") -> bool:
+        """Cancel a call of this Agent at its MCP server, and say whether there was one to cancel.
+
+        A call that ended is left alone. A cancel may overtake its call: for a short while it also counts for one that
+        is still to come.
+        """
+        key = CallKey(office, agent, req_id)
+        call = self._running.get(key)
+        if call is not None:
+            return call.cancel()
+        now = self._clock()
+        if self._kept.find(key, now) is None:
+            self._early[key] = now + self.limits.early_cancel
+            self._early.move_to_end(key)
+            if len(self._early) > MAX_EARLY:
+                self._early.popitem(last=False)
+        return False
+
+    async def aclose(self) -> None:
+        """Stop every call; those who wait get a result that says so."""
+        self._closed = True
+        for call in list(self._running.values()):
+            call.interrupt()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        await self._around.shaper.aclose()
+
+    def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> Call:
+        if self._closed:
+            raise ToolFailed("The Computer is stopping", req_id=key.req_id)
+        if len(self._running) >= self.limits.running:
+            raise RateLimited(f"{self.limits.running} tool calls are running already", req_id=key.req_id)
+        call = self._running[key] = Call(request, key, mark, self._around, self._on_end)
+        self._tasks.add(call.task)
+        call.task.add_done_callback(self._tasks.discard)
+        return call
+
+    def _on_end(self, call: Call, outcome: Outcome) -> None:
+        del self._running[call.key]
+        if outcome.final:
+            self._kept.keep(call.key, call.fingerprint, outcome, self._clock())
+
+    def _was_cancelled(self, key: CallKey) -> bool:
+        until = self._early.pop(key, None)
+        return until is not None and self._clock() < until
+
+
+def _mark(request: ToolCallReq) -> str:
+    try:
+        return fingerprint(request["tool_name"], request["params"])
+    except (TypeError, ValueError, RecursionError):
+        raise BadRequest("The arguments of the call are not JSON", req_id=request["req_id"]) from None
+
+
+def _check_same(known: str, mark: str, key: CallKey) -> None:
+    if known != mark:
+        raise BadRequest(
+            f"The req_id {key.req_id!r} belongs to another call: give each call its own", req_id=key.req_id
+        )
+
+
+def _deliver(outcome: Outcome, key: CallKey) -> Json:
+    if outcome.error is not None:
+        # A copy: several may wait for one outcome, and each has a traceback of its own.
+        error = copy.copy(outcome.error)
+        error.req_id = key.req_id
+        raise error
+    return dict(outcome.result or {})

@@ -1,0 +1,50 @@
+"""What an observer is told of tool calls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from a2c_smcp.types import SERVER_NAME, TOOL_NAME
+
+
+class CallStage(StrEnum):
+    """Where a call is."""
+
+    ASKED = "asked"
+    """The owner is being asked."""
+    STARTED = "started"
+    PROGRESS = "progress"
+    DONE = "done"
+    """The tool gave a result that is not an error."""
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+    """It ended before the tool ran: unknown, forbidden, or not confirmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """One step of a call. `server` and `tool` are None where the name led nowhere.
+
+    Attributes:
+        listed_name: What the Agent called.
+        seconds: Since the request came.
+        error: Why it failed or was refused, in words.
+        progress: How far, of how much, in which words.
+    """
+
+    stage: CallStage
+    agent: str
+    req_id: str
+    listed_name: str
+    server: SERVER_NAME | None
+    tool: TOOL_NAME | None
+    seconds: float
+    error: str | None = None
+    progress: tuple[float, float | None, str | None] | None = None
+
+
+Observer: TypeAlias = Callable[[CallEvent], None]
+"""Told of every step; must not wait."""

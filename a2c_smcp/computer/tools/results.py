@@ -1,0 +1,78 @@
+"""The forms of a tool's result, by field name, as Agents read them. Pure."""
+
+from typing import Any, Final
+
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.errors import BY_CODE, SMCPError, ToolFailed, ToolTimeout
+from a2c_smcp.redaction import redact, redact_text
+
+VRL_TRANSFORMED: Final = "a2c_vrl_transformed"
+VRL_ERROR: Final = "a2c_vrl_error"
+MAPPED: Final = "a2c_ret_object_mapper"
+MAPPED_ERROR: Final = "a2c_ret_object_mapper_error"
+RESERVED: Final = frozenset({VRL_TRANSFORMED, VRL_ERROR, MAPPED, MAPPED_ERROR})
+"""The keys of a result's `meta` that only the Computer writes."""
+
+
+def from_mcp(raw: Json) -> Json:
+    """Return what an MCP server answered, by field name; a tool that failed has a code in its `meta`."""
+    content, structured, own = raw.get("content"), raw.get("structuredContent"), raw.get("_meta")
+    failed = raw.get("isError") is True
+    result: Json = {"content": content if isinstance(content, list) else []}
+    if structured is not None:
+        result["structuredContent"] = structured
+    result["isError"] = failed
+    meta = {key: value for key, value in own.items() if key not in RESERVED} if isinstance(own, dict) else {}
+    if failed:
+        meta.setdefault("code", ToolFailed.code)
+    if meta:
+        result["meta"] = meta
+    return result
+
+
+def with_meta(result: Json, additions: Json) -> Json:
+    """Return a result with more in its `meta`; everything else stays as it is."""
+    return {**result, "meta": {**result.get("meta", {}), **additions}} if additions else result
+
+
+def failed(error: SMCPError) -> Json:
+    """Return the result of a tool whose server died or answered with an error.
+
+    A code of the protocol stays; that of another world (JSON-RPC) becomes `mcp_code`, and the tool has failed.
+    """
+    known = error.code in BY_CODE
+    meta: Json = {"code": error.code if known else ToolFailed.code}
+    if not known:
+        meta["mcp_code"] = error.code
+    if error.details:
+        meta["details"] = redact(error.details)
+    return _error(redact_text(error.message), meta)
+
+
+def timed_out(tool: str, seconds: float) -> Json:
+    """Return the result of a tool that was cancelled because its time was over."""
+    # `a2c_timeout` and `a2c_cancelled` are what released Agents look for.
+    meta = {"timeout": True, "a2c_timeout": True, "code": ToolTimeout.code}
+    return _error(f"The tool {tool!r} did not finish within {seconds:g} s and was cancelled", meta)
+
+
+def cancelled(tool: str) -> Json:
+    """Return the result of a tool that its Agent cancelled."""
+    meta = {"cancelled": True, "a2c_cancelled": True, "a2c_cancel_reason": "agent_requested"}
+    return _error(f"The call of {tool!r} was cancelled", meta)
+
+
+def interrupted(tool: str) -> Json:
+    """Return the result of a tool that was running when the Computer stopped."""
+    meta = {"code": ToolFailed.code}
+    return _error(f"The Computer stopped while {tool!r} was running; whether it did its work is not known", meta)
+
+
+def too_large_to_keep() -> Json:
+    """Return what a second asker gets when the result was not kept."""
+    meta = {"code": ToolFailed.code, "kept": False}
+    return _error("The tool ran and its result was sent, but it was too large to keep; it is not run twice", meta)
+
+
+def _error(text: str, meta: dict[str, Any]) -> Json:
+    return {"content": [{"type": "text", "text": text}], "isError": True, "meta": meta}

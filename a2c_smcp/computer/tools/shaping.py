@@ -1,0 +1,192 @@
+"""Results in the caller's own form, beside the original: `ret_object_mapper` (JMESPath) and `vrl`.
+
+Both go into the result's `meta` as JSON texts; the content stays as the tool gave it. What fails loses nothing and is
+told in `meta` too.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, Final, Protocol
+
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.results import MAPPED, MAPPED_ERROR, VRL_ERROR, VRL_TRANSFORMED, with_meta
+from a2c_smcp.computer.tools.sizes import weigh
+from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner
+
+MAX_RESULT: Final = 2 << 20
+"""The largest result that is shaped, by weight."""
+
+MAX_INLINE: Final = 64 << 10
+"""The largest result that is mapped on the event loop; this takes a millisecond."""
+
+MAX_MAPPED: Final = 4 << 20
+MAX_EXPRESSION: Final = 4096
+MAX_MESSAGE: Final = 200
+MAX_MESSAGES: Final = 10
+MAX_DEPTH: Final = 8
+
+INSTALL: Final = "ret_object_mapper needs an extra: pip install 'a2c-smcp[computer]'"
+TOO_LARGE: Final = f"the result is larger than {MAX_RESULT >> 20} MiB"
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Expression(Protocol):
+    """A compiled JMESPath expression."""
+
+    def search(self, value: Any) -> Any:
+        """Return what it finds in a JSON value."""
+
+
+class MapperError(ValueError):
+    """An expression that cannot be used; the message says why."""
+
+
+@lru_cache(maxsize=1024)
+def compile_expression(text: str) -> Expression:
+    """Return a compiled JMESPath expression.
+
+    Raises:
+        MapperError: It is none, or the library is missing.
+    """
+    if len(text) > MAX_EXPRESSION:
+        raise MapperError(f"the expression is longer than {MAX_EXPRESSION} characters")
+    try:
+        compiled: Expression = import_module("jmespath").compile(text)
+    except ImportError:
+        raise MapperError(INSTALL) from None
+    except (ValueError, RecursionError) as error:
+        raise MapperError(_line(error)) from None
+    return compiled
+
+
+def check_mapper(mapper: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a `ret_object_mapper`, in a line, or None."""
+    messages: list[str] = []
+    _map(mapper, None, "", messages, search=False)
+    return _joined(messages)
+
+
+def map_result(mapper: Mapping[str, Any], result: Json) -> tuple[Json, str | None]:
+    """Return a result's fields under the caller's names, and what went wrong with some of them.
+
+    A text in the mapper is a JMESPath expression over `source_of(result)`; objects and lists are built of what is in
+    them, and everything else stands for itself. A field whose expression fails is None.
+    """
+    messages: list[str] = []
+    mapped: Json = _map(mapper, source_of(result), "", messages)
+    return mapped, _joined(messages)
+
+
+def source_of(result: Json) -> Any:
+    """Return what expressions look into.
+
+    The structured content; else the JSON object or array that the first text content holds; else `{"content": […]}`.
+    """
+    structured = result.get("structuredContent")
+    if structured is not None:
+        return structured
+    content = result["content"]
+    text = next((item.get("text") for item in content if isinstance(item, dict) and item.get("type") == "text"), None)
+    if isinstance(text, str) and text.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+    return {"content": content}
+
+
+def _map(part: Any, source: Any, place: str, messages: list[str], *, search: bool = True) -> Any:
+    if isinstance(part, str):
+        try:
+            expression = compile_expression(part)
+            return expression.search(source) if search else None
+        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
+            messages.append(f"{place}: {_line(error)}")
+            return None
+    if isinstance(part, Mapping | list) and place.count("/") >= MAX_DEPTH:
+        messages.append(f"{place}: nested deeper than {MAX_DEPTH}")
+        return None
+    if isinstance(part, Mapping):
+        return {key: _map(value, source, f"{place}/{key}", messages, search=search) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_map(value, source, f"{place}/{i}", messages, search=search) for i, value in enumerate(part)]
+    return part
+
+
+def _joined(messages: list[str]) -> str | None:
+    shown = [message.removeprefix("/") for message in messages[:MAX_MESSAGES]]
+    return "; ".join(shown) or None
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:MAX_MESSAGE] or type(error).__name__
+
+
+class Shaper:
+    """Adds to results what their tools are configured with."""
+
+    def __init__(self, vrl: VrlRunner | None = None) -> None:
+        self._vrl = vrl or VrlRunner()
+
+    def concerns(self, route: Route) -> bool:
+        """Whether anything is configured for the results of a tool."""
+        return bool(route.meta.ret_object_mapper or route.config.vrl)
+
+    async def shape(self, result: Json, route: Route, arguments: Json) -> Json:
+        """Return the result with what was made of it in its `meta`. Never raises for what is configured."""
+        weight = weigh([result, arguments], MAX_RESULT)
+        additions: Json = {}
+        # There is nothing to map in what a failed tool says; a script may want to see it.
+        if route.meta.ret_object_mapper and not result["isError"]:
+            additions |= await self._mapped(route.meta.ret_object_mapper, result, weight)
+        if route.config.vrl:
+            additions |= await self._transformed(route.config.vrl, result, route, arguments, weight)
+        return with_meta(result, additions)
+
+    async def aclose(self) -> None:
+        """End what is running."""
+        await self._vrl.aclose()
+
+    async def _mapped(self, mapper: Mapping[str, Any], result: Json, weight: int) -> Json:
+        if weight > MAX_RESULT:
+            return {MAPPED_ERROR: TOO_LARGE}
+        if weight <= MAX_INLINE:
+            return _mapped_meta(mapper, result)
+        return await asyncio.to_thread(_mapped_meta, mapper, result)
+
+    async def _transformed(self, script: str, result: Json, route: Route, arguments: Json, weight: int) -> Json:
+        if weight > MAX_RESULT:
+            return {VRL_ERROR: TOO_LARGE}
+        event = {
+            "content": result["content"],
+            "structuredContent": result.get("structuredContent"),
+            "isError": result["isError"],
+            "meta": result.get("meta"),
+            "tool_name": route.tool,
+            "parameters": arguments,
+        }
+        try:
+            return {VRL_TRANSFORMED: await self._vrl.run(script, event)}
+        except (VrlError, RecursionError) as error:
+            return {VRL_ERROR: _line(error)}
+
+
+def _mapped_meta(mapper: Mapping[str, Any], result: Json) -> Json:
+    mapped, error = map_result(mapper, result)
+    # Before it is written out: an expression can repeat what it found without end.
+    if weigh(mapped, MAX_MAPPED) > MAX_MAPPED:
+        return {MAPPED_ERROR: f"what the mapper made is larger than {MAX_MAPPED >> 20} MiB"}
+    try:
+        text = json.dumps(mapped, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return {MAPPED_ERROR: "what the mapper made is not JSON"}
+    if _LONE.search(text):
+        # Half a character cannot be sent as it is, only escaped.
+        text = json.dumps(mapped)
+    return {MAPPED: text} if error is None else {MAPPED: text, MAPPED_ERROR: error}

@@ -1,0 +1,177 @@
+"""VRL scripts over the results of tools, each in a process of its own that is ended when it takes too long."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import OrderedDict
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.computer.tools import vrl_worker
+
+MAX_SCRIPT: Final = 64 << 10
+MAX_WORKERS: Final = 8
+CHECK_SECONDS: Final = 10
+RUN_SECONDS: Final = 5
+ALARMED: Final = -14
+"""How a process ends whose alarm went off."""
+
+INSTALL: Final = "VRL needs an extra: pip install 'a2c-smcp[computer]'"
+
+# What Python needs to start. Scripts can read the environment, and it may hold secrets.
+_ENVIRONMENT: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP")
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
+
+
+class VrlError(Exception):
+    """A script failed; the message says why."""
+
+
+@lru_cache(maxsize=256)
+def check_vrl(script: str) -> str | None:
+    """Return what is wrong with a script, in a line, or None.
+
+    It is compiled in another process (some 50 ms): the compiler can be made to crash the one it runs in.
+    """
+    if len(script) > MAX_SCRIPT:
+        return f"the script is longer than {MAX_SCRIPT >> 10} KiB"
+    if _LONE.search(script):
+        return "the script is not valid Unicode"
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            _command("check"),
+            input=json.dumps(script).encode() + b"\n",
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=CHECK_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"the script takes longer than {CHECK_SECONDS} s to compile"
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        return "the script is nested too deep to compile"
+    if "missing" in answer:
+        return INSTALL
+    fault: str | None = answer["fault"]
+    return fault
+
+
+class VrlRunner:
+    """Runs scripts off the event loop. A worker serves one script, so that a slow one holds up nobody else."""
+
+    def __init__(self, *, seconds: int = RUN_SECONDS, workers: int = MAX_WORKERS) -> None:
+        self._seconds, self._most = seconds, workers
+        self._workers: OrderedDict[str, _Worker] = OrderedDict()
+
+    async def run(self, script: str, event: dict[str, Any]) -> str:
+        """Return what the script makes of an event, as JSON.
+
+        Raises:
+            VrlError: It failed, took too long or made too much; or the library is missing.
+        """
+        worker = self._workers.get(script) or _Worker(script, self._seconds)
+        self._workers[script] = worker
+        self._workers.move_to_end(script)
+        if len(self._workers) > self._most:
+            _, oldest = self._workers.popitem(last=False)
+            await oldest.aclose()
+        return await worker.run(event)
+
+    async def aclose(self) -> None:
+        """End the workers."""
+        workers = list(self._workers.values())
+        self._workers.clear()
+        for worker in workers:
+            await worker.aclose()
+
+
+class _Worker:
+    """One process; started when needed, and again after it was ended."""
+
+    def __init__(self, script: str, seconds: int) -> None:
+        self._script, self._seconds = script, seconds
+        self._turn = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def run(self, event: dict[str, Any]) -> str:
+        try:
+            # The process ends itself a second earlier; this is for who waits for a turn, and systems without alarms.
+            async with asyncio.timeout(self._seconds + 1), self._turn:
+                answer = await self._talk(event)
+        except TimeoutError:
+            raise VrlError(_too_long(self._seconds)) from None
+        if "missing" in answer:
+            raise VrlError(INSTALL)
+        if "error" in answer:
+            raise VrlError(answer["error"])
+        return str(answer["text"])
+
+    async def aclose(self) -> None:
+        async with self._turn:
+            await self._end()
+
+    async def _talk(self, event: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return await self._exchange(event)
+        except (OSError, asyncio.IncompleteReadError):
+            code = await self._end()
+            raise VrlError(_too_long(self._seconds) if code == ALARMED else "the script broke down") from None
+        except BaseException:
+            # Given up in the middle of an exchange: the next answer would be this one's.
+            await self._end()
+            raise
+
+    async def _exchange(self, event: dict[str, Any]) -> dict[str, Any]:
+        line = json.dumps(event).encode() + b"\n"
+        process = self._process or await self._start()
+        stdin, stdout = process.stdin, process.stdout
+        if stdin is None or stdout is None:
+            raise BrokenPipeError
+        stdin.write(line)
+        await stdin.drain()
+        answer: dict[str, Any] = json.loads(await stdout.readuntil(b"\n"))
+        return answer
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        self._process = process = await asyncio.create_subprocess_exec(
+            *_command("run", str(self._seconds)),
+            env=_environment(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            limit=vrl_worker.MAX_OUTPUT + 2,
+        )
+        if process.stdin is not None:
+            process.stdin.write(json.dumps(self._script).encode() + b"\n")
+        return process
+
+    async def _end(self) -> int | None:
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        if process.stdin is not None:
+            process.stdin.close()
+        with suppress(ProcessLookupError):
+            process.kill()
+        return await process.wait()
+
+
+def _too_long(seconds: int) -> str:
+    return f"the script took longer than {seconds} s"
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-s", str(Path(vrl_worker.__file__)), *arguments]
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}

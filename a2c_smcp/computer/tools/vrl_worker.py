@@ -1,0 +1,111 @@
+"""A process of its own that runs one VRL script over many events, a line of JSON each.
+
+The library holds the interpreter while a script runs, and a script nested too deep ends the process it runs in: neither
+must happen to the Computer. This file imports nothing of the package, so that it starts fast.
+
+    vrl_worker.py check            the script as a line of JSON     -> {"fault": null or "why"}
+    vrl_worker.py run SECONDS      the script as a line of JSON,    -> {"text": "JSON"} or {"error": "why"}
+                                   then events                         for each event
+    both                           without the library              -> {"missing": true}
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+from typing import Any, BinaryIO, Final
+
+MAX_MEMORY: Final = 1 << 30
+MAX_OUTPUT: Final = 4 << 20
+MAX_MESSAGE: Final = 500
+
+_HEAD = re.compile(r"error\[E\d+\]: (?P<what>[^\n]*)")
+_PLACE = re.compile(r"┌─ :(?P<line>\d+):(?P<column>\d+)")
+
+
+def main() -> None:
+    """Answer on the real stdout; whatever a library prints goes nowhere."""
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    confine()
+    lines = sys.stdin.buffer
+    script = json.loads(lines.readline())
+    if sys.argv[1] == "check":
+        _answer(answers, check(script))
+        return
+    runner, seconds = Runner(script), int(sys.argv[2])
+    for line in lines:
+        # The default action of the alarm ends the process even inside the library, and also when nobody is left who
+        # could end it.
+        _alarm(seconds)
+        answer = runner.run(line)
+        _alarm(0)
+        _answer(answers, answer)
+
+
+def confine() -> None:
+    """Bound what a script can take, where the system knows how."""
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+
+
+def check(script: str) -> dict[str, Any]:
+    """Say what is wrong with a script."""
+    try:
+        from vrl_python import VRLRuntime  # noqa: PLC0415
+    except ImportError:
+        return {"missing": True}
+    found = VRLRuntime.check_syntax(script)
+    return {"fault": None if found is None else describe(found.formatted_message)}
+
+
+class Runner:
+    """A script, compiled once."""
+
+    def __init__(self, script: str) -> None:
+        self._script = script
+        self._runtime: Any = None
+
+    def run(self, line: bytes) -> dict[str, Any]:
+        """Say what the script makes of an event."""
+        try:
+            if self._runtime is None:
+                from vrl_python import VRLRuntime  # noqa: PLC0415
+
+                self._runtime = VRLRuntime()
+            made = self._runtime.execute(self._script, json.loads(line)).processed_event
+            return {"text": json.dumps(made, ensure_ascii=False)}
+        except ImportError:
+            return {"missing": True}
+        except (ValueError, RuntimeError, TypeError) as error:
+            return {"error": describe(str(error))}
+
+
+def describe(message: str) -> str:
+    """Return the library's drawing of an error as one line with its place."""
+    head, place = _HEAD.search(message), _PLACE.search(message)
+    text = head["what"] if head else " ".join(message.split())
+    if place:
+        text = f"{text} (line {place['line']}, column {place['column']})"
+    return text[:MAX_MESSAGE]
+
+
+def _alarm(seconds: int) -> None:
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
+def _answer(answers: BinaryIO, answer: dict[str, Any]) -> None:
+    text = json.dumps(answer)
+    if len(text) > MAX_OUTPUT:
+        text = json.dumps({"error": f"what the script made is larger than {MAX_OUTPUT >> 20} MiB"})
+    answers.write(text.encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()
