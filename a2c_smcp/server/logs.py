@@ -40,12 +40,12 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     formatter = JsonFormatter if form == "json" else TextFormatter
     handler.setFormatter(formatter(tracebacks=level == "debug"))
+    handler.addFilter(_is_news)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for name in _CHATTY:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    logging.getLogger("uvicorn.error").addFilter(_is_no_refusal)
     logging.captureWarnings(True)
 
 
@@ -121,9 +121,11 @@ class LogEvents(Observer):
         log.info("%s: %s", what, why, extra=ids)
 
 
-def _is_no_refusal(record: logging.LogRecord) -> bool:
-    # uvicorn calls a websocket unfinished that was answered by HTTP, which is how we refuse one.
-    return not record.getMessage().startswith("ASGI callable returned without completing handshake")
+def _is_news(record: logging.LogRecord) -> bool:
+    message = record.getMessage()
+    # uvicorn calls a websocket unfinished that was answered by HTTP, which is how we refuse one. Engine.IO calls the
+    # first bad request of each kind an error, and repeats what was sent.
+    return not message.startswith("ASGI callable returned without") and "(further occurrences of this" not in message
 
 
 def _of_seat(seat: Seat) -> dict[str, Any]:

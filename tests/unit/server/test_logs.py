@@ -36,7 +36,6 @@ def quiet() -> Iterator[io.StringIO]:
     root.setLevel(before[1])
     for name, level in zip(names, before[2], strict=True):
         logging.getLogger(name).setLevel(level)
-    logging.getLogger("uvicorn.error").filters.clear()
     logging.captureWarnings(False)
 
 
@@ -97,9 +96,16 @@ def test_what_libraries_say_of_frames_and_urls_is_not_logged_even_for_debugging(
     assert [line.rsplit(" ", 1)[1] for line in quiet.getvalue().splitlines()] == ["told"]
 
 
-def test_a_websocket_that_was_refused_is_no_error(quiet: io.StringIO) -> None:
+@pytest.mark.parametrize(
+    "message",
+    [
+        "ASGI callable returned without completing handshake.",
+        "Invalid session tiger (further occurrences of this error will be logged with level INFO)",
+    ],
+)
+def test_what_libraries_say_of_clients_mistakes_is_no_news(message: str, quiet: io.StringIO) -> None:
     configure("text", "info", quiet)
-    logging.getLogger("uvicorn.error").error("ASGI callable returned without completing handshake.")
+    logging.getLogger("uvicorn.error").error(message)
     assert quiet.getvalue() == ""
 
 
