@@ -18,13 +18,13 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Any, Final
 
-import msgspec
 import orjson
 
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.frames import Left, Seated, Tell, pack_frame, unpack_frame
+from a2c_smcp.server.registry.frames import Tell, pack_frame
+from a2c_smcp.server.registry.herald import Herald
 from a2c_smcp.server.registry.link import LinkLost, dial
 from a2c_smcp.server.registry.resp import ErrorReply
 from a2c_smcp.server.registry.scripts import computer_field, unpack
@@ -32,7 +32,7 @@ from a2c_smcp.server.registry.session import Session
 from a2c_smcp.server.registry.trunk import Trunk, unreachable
 from a2c_smcp.server.rooms import Seat, admit, taken
 from a2c_smcp.server.switchboard import Switchboard
-from a2c_smcp.smcp import ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION
+from a2c_smcp.smcp import LEAVE_OFFICE_NOTIFICATION
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +78,6 @@ class RedisRegistry:
         self._deadline = deadline
         self._directory = Directory(self.node)
         self._board: Switchboard | None = None
-        self._trunk: Trunk | None = None
         self._session: Session | None = None
         self._problem: str | None = "the node has not been started"
         self._tried = asyncio.Event()
@@ -91,8 +90,9 @@ class RedisRegistry:
     async def start(self, board: Switchboard) -> None:
         """Connect and register; if Redis is away, go on trying behind the scenes."""
         self._board = board
-        self._trunk = board.elsewhere = Trunk(board, self._directory, self)
-        self._task = asyncio.create_task(self._run(self._trunk), name="a2c-registry")
+        trunk = board.elsewhere = Trunk(board, self._directory, self)
+        herald = Herald(board, self._directory, trunk)
+        self._task = asyncio.create_task(self._run(trunk, herald), name="a2c-registry")
         await self._tried.wait()
 
     async def stop(self) -> None:
@@ -130,7 +130,7 @@ class RedisRegistry:
     async def release(self, seat: Seat) -> None:
         """Free a seat. Nobody waits for Redis: if it is away, the seat is freed when it returns."""
         held = self._directory.give_up(seat)
-        if held is not None and self._session is not None:
+        if held is not None and self._session is not None and self._ready.is_set():
             self._session.release(held)
 
     async def members(self, office_id: str) -> list[Seat]:
@@ -164,24 +164,25 @@ class RedisRegistry:
 
     # The connection
 
-    async def _run(self, trunk: Trunk) -> None:
+    async def _run(self, trunk: Trunk, herald: Herald) -> None:
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             try:
-                await self._work(trunk)
+                await self._work(trunk, herald)
             except (OSError, ErrorReply) as problem:
                 pause = FIRST_PAUSE if self._problem is None else min(2 * pause, LONGEST_PAUSE)
                 self._away(_why(problem))
             except Exception as problem:
                 log.exception("the registry failed")
+                pause = LONGEST_PAUSE
                 self._away(type(problem).__name__)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
         self._problem = STOPPED
 
-    async def _work(self, trunk: Trunk) -> None:
-        link = await dial(self._endpoint, self._deadline, self._hear, name=self.node)
-        session = self._session = Session(link, self._directory, self, prefix=self._prefix, lease=self._lease)
+    async def _work(self, trunk: Trunk, herald: Herald) -> None:
+        link = await dial(self._endpoint, self._deadline, herald.hear, name=self.node)
+        session = self._session = Session(link, self._directory, herald, prefix=self._prefix, lease=self._lease)
         try:
             await session.open()
             log.info("the node is registered", extra={"node": self.node})
@@ -225,53 +226,6 @@ class RedisRegistry:
             then(unpack(office_id, computer_field(computer), reply.decode()) if known else reply)
 
         self._session.look_up(office_id, computer, found)
-
-    def _hear(self, message: bytes) -> None:
-        try:
-            head, body = unpack_frame(message)
-        except msgspec.MsgspecError:
-            log.error("a message of another node cannot be read; is it of another release?")
-            return
-        if isinstance(head, Tell):
-            if self._board is not None:
-                self._board.broadcast(head.office_id, head.event, orjson.loads(body), head.skip)
-        elif isinstance(head, Seated | Left):
-            self._note(head)
-        elif self._trunk is not None:
-            self._trunk.take(head, body)
-
-    def _note(self, change: Seated | Left) -> None:
-        seat = unpack(change.office_id, change.field, change.value)
-        if isinstance(change, Seated):
-            changes = self._directory.enter(seat)
-            for gone in changes.gone:
-                self.left(gone)
-            for entered in changes.entered if change.announced else ():
-                self.entered(entered)
-        elif self._directory.leave(seat):
-            self.left(seat)
-        elif self._trunk is not None:
-            self._trunk.lost(seat.sid)
-
-    # What the session brings to light
-
-    def entered(self, seat: Seat) -> None:
-        """Tell the members here of one elsewhere."""
-        if self._board is not None:
-            self._board.broadcast(seat.office_id, ENTER_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
-
-    def left(self, seat: Seat) -> None:
-        """Tell the members here of one elsewhere; what it was to answer fails."""
-        if self._trunk is not None:
-            self._trunk.lost(seat.sid)
-        if self._board is not None:
-            self._board.broadcast(seat.office_id, LEAVE_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
-
-    def ousted(self, seat: Seat) -> None:
-        """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
-        log.warning("a member lost its seat to another node while Redis was away", extra={"sid": seat.sid})
-        if self._board is not None:
-            self._board.port.hang_up(seat.sid)
 
 
 def _nothing(_: object) -> None:

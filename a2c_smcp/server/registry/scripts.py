@@ -56,8 +56,9 @@ local function free(node, office, field, value)
   if redis.call('HINCRBY', where, node, -1) <= 0 then redis.call('HDEL', where, node) end
   tell(office, node, {'left', office, field, value})
 end
--- Free what a node holds: the seats named, or some of them all. Returns how many it looked at.
-local function clear(node, seats)
+-- Free what a node holds: the seats named, unless they were taken again since, or some of them all.
+-- Returns how many it looked at.
+local function clear(node, seats, stamp)
   local index = prefix .. ':n:' .. node
   if not seats then
     seats = {}
@@ -68,8 +69,11 @@ local function clear(node, seats)
     local sid, office = string.match(seat, '^([^|]*)|(.*)$')
     local field = redis.call('HGET', index, seat)
     local held = field and redis.call('HGET', prefix .. ':o:' .. office, field)
-    if held and parts(held) == sid then free(node, office, field, held) end
-    redis.call('HDEL', index, seat)
+    local holder, _, since = parts(held or '||0|')
+    if holder ~= sid or not stamp or since <= stamp then
+      if holder == sid then free(node, office, field, held) end
+      redis.call('HDEL', index, seat)
+    end
   end
   return #seats
 end
@@ -149,10 +153,10 @@ return dead
 CLEAR: Final = Script(
     _COMMON
     + """
--- node, seats (sid|office) …; without any: all, a part at a time, and at last the lease
+-- node, the latest stamp, seats (sid|office) …; without any: all, a part at a time, and at last the lease
 local node, seats = ARGV[2], {}
-for i = 3, #ARGV do seats[#seats + 1] = ARGV[i] end
-if #seats > 0 then return clear(node, seats) end
+for i = 4, #ARGV do seats[#seats + 1] = ARGV[i] end
+if #seats > 0 then return clear(node, seats, tonumber(ARGV[3])) end
 local looked = clear(node)
 if looked == 0 then redis.call('ZREM', nodes, node) end
 return looked

@@ -101,7 +101,7 @@ class Session:
 
     async def close(self) -> None:
         """Give up every seat, then the lease."""
-        while await self._run(CLEAR, self._node):
+        while await self._run(CLEAR, self._node, next(_stamps)):
             pass
 
     # Seats
@@ -171,9 +171,10 @@ class Session:
             async with self._restoring:
                 return
         async with self._restoring:
+            stamp = next(_stamps)
             strays = await self.link.ask("HGETALL", self._key("n", self._node), read=self._strays)
             for batch in _batches(strays):
-                await self._run(CLEAR, self._node, *batch)
+                await self._run(CLEAR, self._node, stamp, *batch)
             for held in _batches(list(self._directory.mine())):
                 await asyncio.gather(*(self._seat_again(one) for one in held))
             for offices in _batches(self._directory.offices()):

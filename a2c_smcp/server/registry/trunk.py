@@ -63,7 +63,7 @@ class Trunk:
         self._bus = bus
         self._numbers = itertools.count(1)
         self._trips: dict[int, Trip] = {}
-        self._by_sid: dict[str, set[int]] = {}
+        self._by_seat: dict[tuple[str, str], set[int]] = {}
         self._kept: deque[tuple[str, bytes]] = deque(maxlen=KEPT)
         self._takes_text = isinstance(board.port, SMCPServer)
 
@@ -90,9 +90,9 @@ class Trunk:
         if trip is not None:
             self._unbind(trip)
 
-    def lost(self, sid: str) -> None:
-        """A Computer of another node is gone: what it was to answer fails."""
-        for number in list(self._by_sid.get(sid, ())):
+    def lost(self, seat: Seat) -> None:
+        """A Computer of another node left its office: what it was to answer there fails."""
+        for number in list(self._by_seat.get((seat.office_id, seat.sid), ())):
             call = self._trips[number].call
             self._board.fail(call, gone(call.head.computer, "left before it answered"))
 
@@ -110,7 +110,7 @@ class Trunk:
     def _send(self, trip: Trip, target: Seat) -> None:
         trip.tries += 1
         trip.sid = target.sid
-        self._by_sid.setdefault(target.sid, set()).add(trip.number)
+        self._by_seat.setdefault((trip.office_id, target.sid), set()).add(trip.number)
         seconds = max(0.0, trip.call.deadline - self._board.clock()) + GRACE
         head = Ask(trip.number, self._directory.node, target.sid, trip.office_id, trip.call.event, seconds)
         self._bus.publish(target.node, pack_frame(head, trip.body), lambda heard: self._sent(trip, heard))
@@ -143,11 +143,12 @@ class Trunk:
             self._send(trip, found)
 
     def _unbind(self, trip: Trip) -> None:
-        numbers = self._by_sid.get(trip.sid)
+        key = trip.office_id, trip.sid
+        numbers = self._by_seat.get(key)
         if numbers is not None:
             numbers.discard(trip.number)
             if not numbers:
-                del self._by_sid[trip.sid]
+                del self._by_seat[key]
 
     # In
 

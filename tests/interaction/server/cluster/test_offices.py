@@ -9,22 +9,13 @@ from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import Client
 from tests.interaction.server.cluster.conftest import MakeNodes
 from tests.interaction.server.cluster.nodes import Node
+from tests.interaction.server.cluster.steps import listed, seated
 from tests.interaction.server.conftest import Connect
-
-
-async def seated(connect: Connect, node: Node, role: str, name: str, office: str) -> Client:
-    client = await connect(node)
-    assert await client.join(role, name, office) == (True, None)
-    return client
 
 
 async def sessions(agent: Client, office: str) -> list[dict[str, Any]]:
     reply = await agent.call("server:list_room", {"agent": agent.name, "req_id": "l", "office_id": office})
     return list(reply["sessions"])
-
-
-async def listed(agent: Client, office: str) -> list[tuple[str, str]]:
-    return [(session["role"], session["name"]) for session in await sessions(agent, office)]
 
 
 @pytest.mark.rule("2.join", "2.notify")

@@ -15,6 +15,7 @@ from a2c_smcp.server.rooms import Seat
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.members import OFFICE, Member
+from tests.interaction.server.cluster.steps import until
 
 Nodes = Callable[..., Awaitable[list[Member]]]
 
@@ -45,12 +46,6 @@ async def admin(shared_redis: RedisServer) -> AsyncIterator[Link]:
     link = await dial(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
     yield link
     link.fail("done")
-
-
-async def until(settled: Callable[[], bool]) -> None:
-    async with asyncio.timeout(CAP):
-        while not settled():
-            await asyncio.sleep(0.005)
 
 
 @pytest.mark.rule("1.3.agent")
@@ -138,13 +133,15 @@ async def test_whoever_wants_the_seat_of_a_dead_node_gets_it_when_its_lease_is_o
     await there.join("agent", "a")
     await there.vanish()
     seat = here.seat("agent", "b")
-    async with asyncio.timeout(CAP):
-        while True:
-            try:
-                await here.registry.seat(seat)
-                break
-            except OfficeFull:
-                await asyncio.sleep(0.005)
+
+    async def given() -> bool:
+        try:
+            await here.registry.seat(seat)
+        except OfficeFull:
+            return False
+        return True
+
+    await until(given)
     assert await here.registry.members(OFFICE) == [seat]
 
 
@@ -155,12 +152,10 @@ async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(members: N
     phantom = await here.join("computer", "phantom")
     here.registry._directory.give_up(phantom)  # as if the join had been given up before Redis did it
 
-    async def listed() -> list[str]:
-        return [seat.name for seat in await there.registry.members(OFFICE)]
+    async def listed() -> bool:
+        return [seat.name for seat in await there.registry.members(OFFICE)] == ["a", "c"]
 
-    async with asyncio.timeout(CAP):
-        while await listed() != ["a", "c"]:
-            await asyncio.sleep(0.005)
+    await until(listed)
     assert witness.sid in there.board.connections
 
 
@@ -170,9 +165,11 @@ async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
     (node,) = await members(1, lease_seconds=0.3)
     seats = [await node.join("computer", f"c{n:03}") for n in range(300)]
     await admin.ask("DEL", f"{prefix}:n:{node.registry.node}", f"{prefix}:o:{OFFICE}", f"{prefix}:w:{OFFICE}")
-    async with asyncio.timeout(CAP):
-        while await node.registry.members(OFFICE) != seats:
-            await asyncio.sleep(0.005)
+
+    async def restored() -> bool:
+        return await node.registry.members(OFFICE) == seats
+
+    await until(restored)
 
 
 async def test_stopping_frees_every_seat_and_leaves_nothing_behind(members: Nodes, admin: Link, prefix: str) -> None:
@@ -241,3 +238,104 @@ async def test_refusals_are_errors_of_the_protocol(members: Nodes) -> None:
     with pytest.raises(SMCPError) as refusal:
         await node.registry.seat(node.seat("agent", "b"))
     assert refusal.value.code == 4101
+
+
+# Between two commands
+
+
+async def test_an_office_that_was_forgotten_while_a_seat_was_taken_is_listed_again(members: Nodes) -> None:
+    here, there = await members(2)
+    far = await there.join("computer", "far")
+    last = await here.join("computer", "last")
+    taking = asyncio.create_task(here.registry.seat(here.seat("agent", "a")))
+    await asyncio.sleep(0)  # the command is on its way
+    await here.registry.release(last)
+    await taking
+    await here.registry.members(OFFICE)
+    assert here.registry._directory.find(OFFICE, "far") == far
+
+
+async def test_a_stray_seat_that_is_taken_again_meanwhile_is_kept(members: Nodes) -> None:
+    (node,) = await members(1, lease_seconds=60)
+    seat = await node.join("computer", "c")
+    node.registry._directory.give_up(seat)
+    session = node.registry._session
+    assert session is not None
+    restoring = asyncio.create_task(session.restore())
+    await asyncio.sleep(0)  # what Redis holds has been asked for
+    await asyncio.gather(restoring, node.registry.seat(seat))
+    assert await node.registry.members(OFFICE) == [seat]
+
+
+async def test_many_joins_right_after_redis_forgot_everything_all_succeed(
+    members: Nodes, admin: Link, prefix: str
+) -> None:
+    (node,) = await members(1, lease_seconds=60)
+    old = await node.join("agent", "a")
+    await admin.ask("DEL", *(await admin.ask("KEYS", f"{prefix}:*")))
+    seats = [node.seat("computer", f"c{n:02}") for n in range(50)]
+    await asyncio.gather(*(node.registry.seat(seat) for seat in seats))
+    assert await node.registry.members(OFFICE) == [old, *seats]
+
+
+async def test_a_join_while_the_node_registers_waits_for_it(members: Nodes) -> None:
+    (node,) = await members(1)
+    first = node.registry._session
+    assert first is not None
+    first.link.fail("cut")
+    async with asyncio.timeout(CAP):
+        while node.registry._session in (None, first):
+            await asyncio.sleep(0)
+    assert not node.registry._ready.is_set()
+    await node.join("agent", "a")
+
+
+async def test_what_stands_in_redis_and_cannot_be_read_is_told_and_the_node_recovers(
+    members: Nodes, admin: Link, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (node,) = await members(1)
+    await node.join("agent", "a")
+    await admin.ask("HSET", f"{prefix}:o:{OFFICE}", "c:broken", "nonsense")
+    assert node.registry._session is not None
+    node.registry._session.link.fail("cut")
+    await until(lambda: node.registry.problem() == "the registry cannot be reached: ValueError")
+    await admin.ask("HDEL", f"{prefix}:o:{OFFICE}", "c:broken")
+    await until(lambda: node.registry.problem() is None)
+    assert "the registry failed" in caplog.messages
+
+
+# Words for the operator
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis://nowhere.invalid", "its name is not known"),
+        ("redis://127.0.0.1:1", "connection refused"),
+        ("unix:///nowhere/redis.sock", "no such file or directory"),
+    ],
+)
+async def test_readiness_says_why_redis_cannot_be_reached(url: str, why: str) -> None:
+    member = Member(url, "a2c", deadline=CAP)
+    await member.registry.start(member.board)
+    assert member.registry.problem() == f"the registry cannot be reached: {why}"
+    await member.registry.stop()
+
+
+async def test_readiness_says_that_the_password_is_wrong(redis: RedisServer, admin: Link) -> None:
+    link = await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
+    await link.ask("CONFIG", "SET", "requirepass", "right")
+    member = Member(f"unix://:wrong@{redis.path}", "a2c")
+    await member.registry.start(member.board)
+    assert member.registry.problem() == "the registry cannot be reached: Redis refused (WRONGPASS)"
+    await member.registry.stop()
+    link.fail("done")
+
+
+async def test_a_node_stops_in_time_while_redis_hangs(redis: RedisServer) -> None:
+    member = Member(redis.url, "a2c", deadline=0.3)
+    await member.registry.start(member.board)
+    await member.join("agent", "a")
+    redis.pause()
+    await asyncio.wait_for(member.registry.stop(), CAP)
+    assert member.registry.problem() == "the node is stopped"

@@ -15,6 +15,7 @@ from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.cluster.conftest import MakeNodes
 from tests.interaction.server.cluster.nodes import Node
+from tests.interaction.server.cluster.steps import Asked, answering, until
 from tests.interaction.server.conftest import Connect
 
 RESULT = {"content": [{"type": "text", "text": 'hi 世界 \u2028 \\ " \U0001f600'}], "isError": False, "n": 1.5}
@@ -27,27 +28,6 @@ async def couple(connect: Connect, pair: list[Node], office: str) -> tuple[Clien
     await computer.join("computer", "c", office)
     await agent.next()
     return agent, computer
-
-
-def answering(value: Any) -> Any:
-    async def answer(_: str, __: Any) -> Any:
-        return value
-
-    return answer
-
-
-class Asked:
-    """A Computer's handler that never answers, and says when it was asked."""
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    async def __call__(self, _: str, __: Any) -> Any:
-        self.event.set()
-        await asyncio.Event().wait()
-
-    async def wait(self) -> None:
-        await asyncio.wait_for(self.event.wait(), CAP)
 
 
 @pytest.fixture
@@ -315,3 +295,56 @@ async def test_local_traffic_never_touches_redis(
         assert await agent.next() == ("notify:update_tool_list", {"computer": "c"})
     after = await calls_of(admin, "publish"), await calls_of(admin, "evalsha"), await calls_of(admin, "hget")
     assert after == before
+
+
+async def test_an_answer_that_could_not_be_sent_is_sent_when_redis_is_back(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, lease_seconds=60)
+    agent, computer = await couple(connect, [here, there], office)
+    asked, go, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slowly(_: str, __: Any) -> Any:
+        asked.set()
+        await go.wait()
+        answered.set()
+        return "late but there"
+
+    computer.answers["*"] = slowly
+    call = asyncio.create_task(agent.tool("c", timeout=60))
+    await asyncio.wait_for(asked.wait(), CAP)
+    assert there.registry._session is not None
+    there.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
+    there.registry._session.link.fail("cut")
+    go.set()
+    await asyncio.wait_for(answered.wait(), CAP)
+    await until(lambda: there.namespace.board.in_flight == 0)
+    there.registry._endpoint = parse_endpoint(redis.url)
+    assert await asyncio.wait_for(call, CAP) == "late but there"
+
+
+async def test_a_computer_that_is_looked_for_while_redis_dies_is_an_error_not_a_wait(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    agent, _ = await couple(connect, await nodes(2, redis, deadline=0.3), office)
+    redis.pause()
+    replies = await asyncio.gather(*(agent.tool(name, timeout=60) for name in ("unknown", "c")))
+    assert [reply["error"]["code"] for reply in replies] == [500, 500]
+    assert (await agent.tool("unknown", timeout=60))["error"]["code"] == 500
+
+
+@pytest.mark.rule("1.3.move", "1.6.inflight")
+async def test_a_move_between_offices_fails_the_calls_of_the_first_office_alone(
+    pair: list[Node], connect: Connect, office: str
+) -> None:
+    agent, computer = await couple(connect, pair, office)
+    asked = computer.answers["*"] = Asked()
+    call = asyncio.create_task(agent.tool("c", timeout=60))
+    await asked.wait()
+    other = await connect(pair[0])
+    await other.join("agent", "b", office + "2")
+    assert await computer.join("computer", "c", office + "2") == (True, None)
+    computer.answers["*"] = answering("moved")
+    assert await other.tool("c") == "moved"
+    assert (await asyncio.wait_for(call, CAP))["error"]["code"] == 404
+    assert (await agent.tool("c"))["error"]["code"] == 404

@@ -1,59 +1,20 @@
-"""Nodes that die, a Redis that hangs, dies or forgets: what was local goes on, and everything comes right again."""
+"""A Redis that hangs, dies or forgets: what was local goes on, and everything comes right again."""
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
 
 import pytest
 
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.link import Link, dial
 from tests.interaction.redis_server import RedisServer
-from tests.interaction.server.client import CAP, Client
-from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
-from tests.interaction.server.cluster.nodes import Node
+from tests.interaction.server.client import CAP
+from tests.interaction.server.cluster.conftest import MakeNodes
+from tests.interaction.server.cluster.steps import Asked, away, listed, ready, seated, until
 from tests.interaction.server.conftest import Connect
 
 FAST = {"lease_seconds": 1.0, "deadline": 0.4}
 AWAY = "500: The registry cannot be reached; try again"
-
-
-async def until(settled: Callable[[], Awaitable[bool]] | Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    async with asyncio.timeout(CAP):
-        while True:
-            result = settled()
-            if result if isinstance(result, bool) else await result:
-                return
-            await asyncio.sleep(0.01)
-
-
-def ready(*nodes: Node) -> Callable[[], bool]:
-    return lambda: all(node.registry.problem() is None for node in nodes)
-
-
-def away(*nodes: Node) -> Callable[[], bool]:
-    return lambda: all(node.registry.problem() is not None for node in nodes)
-
-
-async def listed(agent: Client, office: str) -> list[tuple[str, str]]:
-    reply = await agent.call("server:list_room", {"agent": agent.name, "req_id": "l", "office_id": office})
-    return [(session["role"], session["name"]) for session in reply.get("sessions", ())]
-
-
-async def seated(connect: Connect, node: Node | NodeProcess, role: str, name: str, office: str) -> Client:
-    client = await connect(node)
-    assert await client.join(role, name, office) == (True, None)
-    client.answers["*"] = _name_of(name)
-    return client
-
-
-def _name_of(name: str) -> Any:
-    async def answer(_: str, __: Any) -> Any:
-        return {"from": name}
-
-    return answer
 
 
 @pytest.fixture
@@ -67,131 +28,6 @@ async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[Link
     yield connect
     for link in links:
         link.fail("done")
-
-
-# Nodes that die
-
-
-@pytest.mark.rule("1.6.told", "1.6.inflight", "1.3.names")
-async def test_a_killed_node_is_told_and_its_seats_are_free_within_seconds(
-    nodes: MakeNodes,
-    node_process: Callable[..., NodeProcess],
-    redis: RedisServer,
-    connect: Connect,
-    office: str,
-) -> None:
-    (here,) = await nodes(1, redis, prefix="p", **FAST)
-    doomed = node_process(redis, prefix="p", **FAST)
-    agent = await seated(connect, here, "agent", "a", office)
-    computer = await seated(connect, doomed, "computer", "c", office)
-    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "c"})
-    asked = asyncio.Event()
-
-    async def never(_: str, __: Any) -> Any:
-        asked.set()
-        await asyncio.Event().wait()
-
-    computer.answers["*"] = never
-    call = asyncio.create_task(agent.tool("c", timeout=60))
-    await asyncio.wait_for(asked.wait(), CAP)
-    doomed.process.kill()
-
-    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
-    assert (await asyncio.wait_for(call, CAP))["error"]["code"] == 404
-    assert await listed(agent, office) == [("agent", "a")]
-    await seated(connect, here, "computer", "c", office)
-
-
-async def test_a_request_to_a_node_that_was_just_killed_fails_at_once(
-    nodes: MakeNodes,
-    node_process: Callable[..., NodeProcess],
-    redis: RedisServer,
-    connect: Connect,
-    office: str,
-) -> None:
-    (here,) = await nodes(1, redis, prefix="p", lease_seconds=60)
-    doomed = node_process(redis, prefix="p", lease_seconds=60)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, doomed, "computer", "c", office)
-    await agent.next()
-    doomed.process.kill()
-    doomed.process.wait()
-
-    async def refused() -> bool:
-        reply = await agent.tool("c", timeout=60)
-        return bool(reply["error"]["code"] == 404)
-
-    await until(refused)
-
-
-@pytest.mark.rule("1.6.told")
-async def test_the_death_of_a_node_is_told_once_to_each_member_on_each_node(
-    nodes: MakeNodes,
-    node_process: Callable[..., NodeProcess],
-    redis: RedisServer,
-    connect: Connect,
-    office: str,
-) -> None:
-    alive = await nodes(3, redis, prefix="p", **FAST)
-    doomed = node_process(redis, prefix="p", **FAST)
-    witnesses = [await seated(connect, node, "computer", f"w{n}", office) for n, node in enumerate(alive)]
-    agent = await seated(connect, doomed, "agent", "a", office)
-    for witness in witnesses:
-        while (await witness.next())[1] != {"office_id": office, "agent": "a"}:
-            pass
-    doomed.process.kill()
-    for witness in witnesses:
-        assert await witness.next() == ("notify:leave_office", {"office_id": office, "agent": "a"})
-    assert agent is not None
-    # Whatever else would be told has been told when a member that came later is known everywhere.
-    await seated(connect, alive[0], "agent", "b", office)
-    for witness in witnesses:
-        assert await witness.next() == ("notify:enter_office", {"office_id": office, "agent": "b"})
-
-
-async def test_a_node_that_stood_still_comes_back_by_itself(
-    nodes: MakeNodes,
-    node_process: Callable[..., NodeProcess],
-    redis: RedisServer,
-    connect: Connect,
-    office: str,
-) -> None:
-    (here,) = await nodes(1, redis, prefix="p", **FAST)
-    sleeper = node_process(redis, prefix="p", **FAST)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, sleeper, "computer", "c", office)
-    await agent.next()
-    sleeper.process.send_signal(signal.SIGSTOP)
-    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
-    sleeper.process.send_signal(signal.SIGCONT)
-    assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "c"})
-    assert await agent.tool("c") == {"from": "c"}
-
-
-async def test_whoever_lost_its_seat_while_its_node_stood_still_is_hung_up(
-    nodes: MakeNodes,
-    node_process: Callable[..., NodeProcess],
-    redis: RedisServer,
-    connect: Connect,
-    office: str,
-) -> None:
-    (here,) = await nodes(1, redis, prefix="p", **FAST)
-    sleeper = node_process(redis, prefix="p", **FAST)
-    agent = await seated(connect, here, "agent", "a", office)
-    late = await seated(connect, sleeper, "computer", "c", office)
-    await agent.next()
-    sleeper.process.send_signal(signal.SIGSTOP)
-    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
-    successor = await seated(connect, here, "computer", "c", office)
-    successor.answers["*"] = _name_of("the successor")
-    await agent.next()
-    sleeper.process.send_signal(signal.SIGCONT)
-    await asyncio.wait_for(late.gone.wait(), CAP)
-    assert await agent.tool("c") == {"from": "the successor"}
-    assert await listed(agent, office) == [("agent", "a"), ("computer", "c")]
-    again = await connect(sleeper)
-    accepted, why = await again.join("computer", "c", office)
-    assert (accepted, why[:5]) == (False, "403: ")
 
 
 # A Redis that hangs
@@ -276,15 +112,9 @@ async def test_a_request_under_way_fails_at_once_when_redis_dies(
     agent = await seated(connect, here, "agent", "a", office)
     computer = await seated(connect, there, "computer", "c", office)
     await agent.next()
-    asked = asyncio.Event()
-
-    async def never(_: str, __: Any) -> Any:
-        asked.set()
-        await asyncio.Event().wait()
-
-    computer.answers["*"] = never
+    asked = computer.answers["*"] = Asked()
     call = asyncio.create_task(agent.tool("c", timeout=60))
-    await asyncio.wait_for(asked.wait(), CAP)
+    await asked.wait()
     redis.kill()
     assert (await asyncio.wait_for(call, CAP))["error"] == {
         "code": 500,

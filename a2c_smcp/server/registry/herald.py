@@ -1,0 +1,62 @@
+"""Tells the members of this node what happens on the others."""
+
+import logging
+
+import msgspec
+import orjson
+
+from a2c_smcp.server.registry.directory import Directory
+from a2c_smcp.server.registry.frames import Left, Seated, Tell, unpack_frame
+from a2c_smcp.server.registry.scripts import unpack
+from a2c_smcp.server.registry.trunk import Trunk
+from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.smcp import ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION
+
+log = logging.getLogger(__name__)
+
+
+class Herald:
+    """Hears the channel of this node."""
+
+    def __init__(self, board: Switchboard, directory: Directory, trunk: Trunk) -> None:
+        self._board = board
+        self._directory = directory
+        self._trunk = trunk
+
+    def hear(self, message: bytes) -> None:
+        """Another node, or Redis for it, has something to tell."""
+        try:
+            head, body = unpack_frame(message)
+        except msgspec.MsgspecError:
+            log.error("a message of another node cannot be read; is it of another release?")
+            return
+        if isinstance(head, Tell):
+            self._board.broadcast(head.office_id, head.event, orjson.loads(body), head.skip)
+        elif isinstance(head, Seated):
+            changes = self._directory.enter(unpack(head.office_id, head.field, head.value))
+            for seat in changes.gone:
+                self.left(seat)
+            for seat in changes.entered if head.announced else ():
+                self.entered(seat)
+        elif isinstance(head, Left):
+            seat = unpack(head.office_id, head.field, head.value)
+            self._trunk.lost(seat)
+            if self._directory.leave(seat):
+                self.left(seat)
+        else:
+            self._trunk.take(head, body)
+
+    def entered(self, seat: Seat) -> None:
+        """A member of another node is there."""
+        self._board.broadcast(seat.office_id, ENTER_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
+
+    def left(self, seat: Seat) -> None:
+        """A member of another node is gone; what it was to answer fails."""
+        self._trunk.lost(seat)
+        self._board.broadcast(seat.office_id, LEAVE_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
+
+    def ousted(self, seat: Seat) -> None:
+        """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
+        log.warning("a member lost its seat to another node while Redis was away", extra={"sid": seat.sid})
+        self._board.port.hang_up(seat.sid)
