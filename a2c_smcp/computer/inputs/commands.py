@@ -48,18 +48,13 @@ class Command:
         """Nothing to name: the command is in the configuration already."""
 
     async def _output(self, argv: list[str]) -> bytes:
+        starting = asyncio.ensure_future(self._start(argv))
         try:
-            process = await asyncio.create_subprocess_exec(
-                *argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                cwd=self._cwd,
-                env=self._env,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as problem:
-            raise Unresolved(f"its command {quoted(argv[0])} cannot be run: {_reason(problem)}") from None
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # What is cancelled while it starts would leave behind what it has started itself.
+            await _end(await starting)
+            raise
         code: int | None = None
         try:
             output = await _read(process)
@@ -71,6 +66,20 @@ class Command:
             ended = f"exit code {code}" if code > 0 else f"signal {-code}"
             raise Unresolved(f"its command {quoted(argv[0])} failed ({ended}); run it by hand to see why")
         return output
+
+    async def _start(self, argv: list[str]) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=self._cwd,
+                env=self._env,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as problem:
+            raise Unresolved(f"its command {quoted(argv[0])} cannot be run: {_reason(problem)}") from None
 
 
 def argv_of(wanted: MCPServerCommandInput) -> list[str]:

@@ -83,10 +83,12 @@ class Redactor:
 def _spellings(value: str) -> set[str]:
     lines = [line.strip() for line in value.splitlines()]
     texts = {value, value.strip(), *(line for line in lines if len(line) >= _LINE)}
-    ways = (str, quote, quote_plus, lambda text: quote(text, safe=""), json.dumps, _json_letters, repr)
-    spelled = {way(text) for text in texts for way in ways if len(text) >= MIN_LENGTH}
-    # json.dumps and repr put quotes around a text; what is inside them is what is looked for.
-    return spelled | {text[1:-1] for text in spelled if text[0] == text[-1] and text[0] in "\"'" and len(text) > _SURE}
+    # An environment may hold bytes that are no text: then the URL form is not looked for, and nothing fails.
+    spelled = texts | {quote(text, errors="replace") for text in texts}
+    spelled |= {way(text, safe="", errors="replace") for text in texts for way in (quote, quote_plus)}
+    # These put quotes around a text; what is inside them is what is looked for.
+    spelled |= {way(text)[1:-1] for text in texts for way in (repr, json.dumps, _json_letters)}
+    return {text for text in spelled if len(text) >= MIN_LENGTH}
 
 
 def _json_letters(text: str) -> str:

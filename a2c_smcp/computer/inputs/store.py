@@ -259,7 +259,8 @@ def _survives(found: Found, before: MCPServerInput | None, now: MCPServerInput) 
 
 def _check(wanted: MCPServerInput, found: Found) -> None:
     if wanted.type == "pickString" and found.value.reveal() not in wanted.options:
-        raise Unresolved(f"the value from {found.origin} is not among its options; use {one_of(wanted.options)}")
+        value = "the value" if found.origin == BY_HAND else f"the value from {found.origin}"
+        raise Unresolved(f"{value} is not among its options; use {one_of(wanted.options)}")
 
 
 def _name(wanted: MCPServerInput) -> str:
