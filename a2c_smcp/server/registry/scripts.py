@@ -62,8 +62,11 @@ local function clear(node, seats, stamp)
   local index = prefix .. ':n:' .. node
   if not seats then
     seats = {}
-    local found = redis.call('HSCAN', index, 0, 'COUNT', 200)[2]
-    for i = 1, #found, 2 do seats[#seats + 1] = found[i] end
+    local cursor, found = '0', nil
+    repeat -- a step over a hash that was larger once may find nothing
+      cursor, found = unpack(redis.call('HSCAN', index, cursor, 'COUNT', 200))
+      for i = 1, #found, 2 do seats[#seats + 1] = found[i] end
+    until #seats > 0 or cursor == '0'
   end
   for _, seat in ipairs(seats) do
     local sid, office = string.match(seat, '^([^|]*)|(.*)$')

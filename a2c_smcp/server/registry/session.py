@@ -68,6 +68,7 @@ class Session:
         self._restoring = asyncio.Lock()
         self._doubts: dict[str, float] = {}
         self._channels: dict[str, bytes] = {}
+        self._asked: set[str] = set()
 
     async def open(self) -> None:
         """Listen, take the lease, and register what the node holds."""
@@ -108,20 +109,25 @@ class Session:
 
     async def take(self, seat: Seat) -> str:
         """Take a seat: `ok`, or why not (see `SEAT`)."""
-        stamp = next(_stamps)
-        unknown = seat.office_id not in self._directory
+        office_id, stamp = seat.office_id, next(_stamps)
+        # Of many that join an office that is new to this node, the first asks who is there.
+        first = office_id not in self._directory and office_id not in self._asked
+        if first:
+            self._asked.add(office_id)
 
         def read(reply: Reply) -> str:
+            if first:
+                self._asked.discard(office_id)
             if reply[0] == b"ok":
-                known = seat.office_id in self._directory
+                known = office_id in self._directory
                 self._directory.take(seat, stamp)
                 if len(reply) > 1:
-                    self._directory.compare(seat.office_id, unpack_all(seat.office_id, reply[1]), final=True)
-                elif not known:  # the last other member left meanwhile, and with it went what was known
-                    self._send_list(seat.office_id, final=True)
+                    self._directory.compare(office_id, unpack_all(office_id, reply[1]), final=True)
+                elif not known:  # the first was refused, or the last member left and with it went what was known
+                    self._send_list(office_id)
             return str(reply[0].decode())
 
-        return await self.link.ask(*self._seating(seat, stamp, announce=False, members=unknown), read=read)
+        return await self.link.ask(*self._seating(seat, stamp, announce=False, members=first), read=read)
 
     def release(self, held: Held) -> None:
         """Free a seat; nobody waits for it."""
@@ -177,8 +183,14 @@ class Session:
                 await self._run(CLEAR, self._node, stamp, *batch)
             for held in _batches(list(self._directory.mine())):
                 await asyncio.gather(*(self._seat_again(one) for one in held))
+                await self._stay_alive()
             for offices in _batches(self._directory.offices()):
                 await asyncio.gather(*(self._list(office_id, final=False) for office_id in offices))
+                await self._stay_alive()
+
+    async def _stay_alive(self) -> None:
+        if self._clock() - self._beaten >= self._lease / 3:
+            await self._beat()
 
     async def renew(self) -> None:
         """Redis lost the lease of this node: take it again, with everything that goes with it."""
@@ -203,10 +215,10 @@ class Session:
 
         await self.link.ask("HGETALL", self._key("o", office_id), read=read)
 
-    def _send_list(self, office_id: str, *, final: bool) -> None:
+    def _send_list(self, office_id: str) -> None:
         def read(found: Any) -> None:
             if isinstance(found, dict):
-                self._compare(office_id, found, final=final)
+                self._directory.compare(office_id, unpack_all(office_id, found), final=True)
 
         self.link.send("HGETALL", self._key("o", office_id), then=read)
 

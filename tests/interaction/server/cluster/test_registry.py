@@ -174,8 +174,8 @@ async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
 
 async def test_stopping_frees_every_seat_and_leaves_nothing_behind(members: Nodes, admin: Link, prefix: str) -> None:
     nodes = await members(2)
-    for number in range(450):
-        await nodes[0].registry.seat(nodes[0].seat("computer", f"c{number}", office=f"office {number % 7}"))
+    seats = [nodes[0].seat("computer", f"c{number}", office=f"office {number % 7}") for number in range(4_000)]
+    await asyncio.gather(*(nodes[0].registry.seat(seat) for seat in seats))
     for node in nodes:
         await node.registry.stop()
     assert await admin.ask("KEYS", f"{prefix}:*") == []
