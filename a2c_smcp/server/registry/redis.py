@@ -89,6 +89,8 @@ class RedisRegistry:
 
     async def start(self, board: Switchboard) -> None:
         """Connect and register; if Redis is away, go on trying behind the scenes."""
+        self._stopping.clear()
+        self._tried.clear()
         self._board = board
         trunk = board.elsewhere = Trunk(board, self._directory, self)
         herald = Herald(board, self._directory, trunk)
@@ -98,14 +100,15 @@ class RedisRegistry:
     async def stop(self) -> None:
         """Give up every seat of this node, tell the others, and end."""
         self._stopping.set()
-        if self._task is not None:
-            await asyncio.wait([self._task], timeout=3 * self._deadline)
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-        if self._board is not None:
-            self._board.elsewhere = None
-        self._directory.clear()
+        try:
+            if self._task is not None:
+                await asyncio.wait([self._task], timeout=1.5 * self._deadline)
+        finally:
+            if self._task is not None:
+                self._task.cancel()
+            if self._board is not None:
+                self._board.elsewhere = None
+            self._directory.clear()
 
     async def seat(self, seat: Seat) -> None:
         """Take a seat, atomically."""

@@ -339,3 +339,12 @@ async def test_a_node_stops_in_time_while_redis_hangs(redis: RedisServer) -> Non
     redis.pause()
     await asyncio.wait_for(member.registry.stop(), CAP)
     assert member.registry.problem() == "the node is stopped"
+
+
+async def test_a_node_that_was_stopped_can_be_started_again(members: Nodes) -> None:
+    (node,) = await members(1)
+    await node.registry.seat(node.seat("agent", "a"))
+    await node.registry.stop()
+    await node.registry.start(node.board)
+    seat = await node.join("agent", "b")
+    assert await node.registry.members(OFFICE) == [seat]
