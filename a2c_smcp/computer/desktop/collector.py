@@ -1,0 +1,248 @@
+"""The windows of all MCP servers: read in parallel, kept until they change, told of when they do."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+from a2c_smcp.computer.cells import Cell, in_time
+from a2c_smcp.computer.desktop.organize import Window, organize_desktop
+from a2c_smcp.computer.index import IndexedServer, ResourceIndex
+from a2c_smcp.computer.listing import WINDOW, Listing, scheme_of
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.types import SERVER_NAME, Desktop
+
+logger = logging.getLogger(__name__)
+
+MAX_WINDOWS: Final = 500
+"""The most windows of one MCP server; what it lists beyond is not read."""
+
+_MAX_VIEWS: Final = 32
+_THE_LIST: Final = ""  # stands for a server's list of windows where the URI of one is expected
+
+_Key: TypeAlias = tuple[SERVER_NAME, str]
+_Contents: TypeAlias = list[Json]
+
+
+class DesktopCollector:
+    """Answers `get_desktop`.
+
+    What has not changed is not read again. A reply waits `limits.reply` seconds at most, and for one window at most
+    once: a window that is late is missing until it arrives, and its arrival is a change like any other.
+
+    Args:
+        changed: Called, from within the event loop, when the desktop is not what it was.
+    """
+
+    def __init__(self, index: ResourceIndex, changed: Callable[[], None]) -> None:
+        self._index = index
+        self._changed = changed
+        self._cells: dict[_Key, Cell[_Contents]] = {}
+        self._late: set[_Key] = set()
+        self._missing: dict[_Key, str] = {}
+        self._whole: Sequence[Window] | None = None
+        self._views: dict[tuple[object, ...], list[Desktop]] = {}
+        index.observe(self)
+
+    @property
+    def missing(self) -> Mapping[_Key, str]:
+        """What the last reply had to do without, and why: windows by server and URI, whole servers with no URI."""
+        return dict(self._missing)
+
+    async def desktop(
+        self, size: int | None = None, window: str | None = None, history: History | None = None
+    ) -> list[Desktop]:
+        """Return the rendered windows, the most relevant first: see `organize_desktop`."""
+        if size is not None and size <= 0:
+            return []
+        servers = self._index.participants()
+        order = order_servers((server.name for server in servers), history)
+        if self._whole is None or any(server.fresh() is None for server in servers):
+            windows = await self._collect(servers, window)
+            if windows is not self._whole:
+                return organize_desktop(windows, size, order[::-1], window)
+        return list(self._view(order, size, window))
+
+    async def close(self) -> None:
+        """End what is being read."""
+        for cell in list(self._cells.values()):
+            await cell.close()
+
+    def _view(self, order: list[SERVER_NAME], size: int | None, window: str | None) -> list[Desktop]:
+        key = (size, window, *order)
+        view = self._views.get(key)
+        if view is None:
+            if len(self._views) >= _MAX_VIEWS:
+                self._views.clear()
+            view = self._views[key] = organize_desktop(self._whole or (), size, order[::-1], window)
+        return view
+
+    # Collecting
+
+    async def _collect(self, servers: list[IndexedServer], only: str | None) -> Sequence[Window]:
+        found: dict[_Key, _Contents] = {}
+        await in_time([self._visit(server, only, found) for server in servers], self._index.limits.reply)
+        windows: list[Window] = []
+        missing: dict[_Key, str] = {}
+        for server in servers:
+            self._miss_list(server, missing)
+            for uri in _wanted(server.known, only):
+                key = (server.name, uri)
+                contents = found[key] if key in found else self._kept(key)
+                if contents is not None:
+                    windows.append(_window(server, uri, contents))
+                else:
+                    self._miss_window(key, missing)
+        self._report(missing)
+        if only is None and not missing and self._still_holds(found):
+            self._whole = windows
+            self._views.clear()
+        return windows
+
+    def _kept(self, key: _Key) -> _Contents | None:
+        cell = self._cells.get(key)
+        return cell.value if cell is not None else None
+
+    def _still_holds(self, found: Iterable[_Key]) -> bool:
+        # What was told while they were collected has expired a cell, or dropped it, by now.
+        cells = [self._cells.get(key) for key in found]
+        return all(cell is not None and cell.settled for cell in cells)
+
+    async def _visit(self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]) -> None:
+        listing = server.fresh()
+        if listing is None:
+            if (server.name, _THE_LIST) in self._late:
+                listing = server.known  # it is being read in the background
+            else:
+                try:
+                    listing = await server.listing()
+                except SMCPError:
+                    return
+        waiting = []
+        for uri in _wanted(listing, only):
+            key = (server.name, uri)
+            cell = self._cell(server, uri)
+            if (contents := cell.value) is not None:
+                found[key] = contents
+            elif key in self._late:
+                if not cell.settled:
+                    cell.start()
+            else:
+                waiting.append(self._wait(cell, key, found))
+        await asyncio.gather(*waiting)
+
+    @staticmethod
+    async def _wait(cell: Cell[_Contents], key: _Key, found: dict[_Key, _Contents]) -> None:
+        try:
+            found[key] = await cell.get()
+        except SMCPError:
+            return  # the cell remembers why
+
+    def _cell(self, server: IndexedServer, uri: str) -> Cell[_Contents]:
+        key = (server.name, uri)
+        cell = self._cells.get(key)
+        if cell is None:
+            cell = Cell(partial(self._read, server, uri), pause=self._index.limits.pause)
+            self._cells[key] = cell
+        return cell
+
+    async def _read(self, server: IndexedServer, uri: str) -> _Contents:
+        await server.windows_watched()
+        key = (server.name, uri)
+        if not server.watches(uri) and key in self._cells:
+            # Nobody would tell of its next change: this reading serves those who wait for it, and no later ones.
+            self._cells[key].expire()
+        contents = await server.read(uri)
+        if key in self._late:
+            self._late.discard(key)
+            self._changed()
+        return contents
+
+    # What is not there
+
+    def _miss_list(self, server: IndexedServer, missing: dict[_Key, str]) -> None:
+        key = (server.name, _THE_LIST)
+        if server.fresh() is not None:
+            self._late.discard(key)
+            return
+        missing[key] = _reason(server.problem)
+        if _does_not_answer(server.problem):
+            self._late.add(key)
+
+    def _miss_window(self, key: _Key, missing: dict[_Key, str]) -> None:
+        cell = self._cells.get(key)
+        error = cell.error if cell is not None else None
+        missing[key] = _reason(error)
+        if cell is not None and _does_not_answer(error):  # without a cell it was listed just now
+            self._late.add(key)
+
+    def _report(self, missing: dict[_Key, str]) -> None:
+        for key in missing.keys() - self._missing.keys():
+            server, uri = key
+            what = uri or "the windows"
+            logger.warning("The desktop is without %s of %r: %s", what, server, missing[key], extra={"server": server})
+        self._missing = missing
+
+    # What is heard
+
+    def forgotten(self, server: SERVER_NAME) -> None:
+        """Nothing that was read from this server holds any more."""
+        self._late = {key for key in self._late if key[0] != server}
+        dropped = [key for key in self._cells if key[0] == server]
+        for key in dropped:
+            self._drop(key)
+        if dropped:
+            self._changed()
+
+    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
+        """Compare the windows: other ones are a change, and those that are gone need not be kept."""
+        for uri in set(before.windows).difference(after.windows):
+            self._drop((server, uri))
+        if set(before.windows) != set(after.windows):
+            self._whole = None
+            self._changed()
+        elif [before.resources[uri] for uri in before.windows] != [after.resources[uri] for uri in after.windows]:
+            self._whole = None
+
+    def watched(self, server: SERVER_NAME) -> None:
+        """Windows are read when they are watched already."""
+
+    def updated(self, server: SERVER_NAME, uri: str) -> None:
+        """A window has new contents."""
+        if scheme_of(uri) != WINDOW:
+            return
+        cell = self._cells.get((server, uri))
+        # A server that writes the URI in another way than it lists it may mean any of its windows.
+        for expired in [cell] if cell is not None else [c for key, c in self._cells.items() if key[0] == server]:
+            expired.expire()
+        self._whole = None
+        self._changed()
+
+    def _drop(self, key: _Key) -> None:
+        self._late.discard(key)
+        cell = self._cells.pop(key, None)
+        if cell is not None:
+            cell.cancel()
+            self._whole = None
+
+
+def _wanted(listing: Listing, only: str | None) -> Sequence[str]:
+    if only is None:
+        return listing.windows[:MAX_WINDOWS]
+    return [only] if only in listing.windows else []
+
+
+def _window(server: IndexedServer, uri: str, contents: _Contents) -> Window:
+    resource = server.known.resources[uri]
+    return Window(server.name, uri, contents, resource.get("annotations"), resource.get("_meta"))
+
+
+def _does_not_answer(error: SMCPError | None) -> bool:
+    return error is None or isinstance(error, TimeoutError)
+
+
+def _reason(error: SMCPError | None) -> str:
+    return "it is still being read" if error is None else error.message

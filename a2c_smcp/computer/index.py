@@ -1,0 +1,116 @@
+"""The resource lists of all MCP servers, shared by Desktop, Finder and reading.
+
+The index hears from the servers (it has the resource methods of `ports.Listener`) and passes on to its observers what
+follows from it.
+"""
+
+import asyncio
+from typing import Final
+
+from a2c_smcp.computer.indexed import IndexedServer, Limits, Observer
+from a2c_smcp.computer.listing import Listing
+from a2c_smcp.computer.ports import Sessions
+from a2c_smcp.types import SERVER_NAME
+
+__all__ = ["IndexedServer", "Limits", "Observer", "ResourceIndex"]
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+class ResourceIndex:
+    """What the MCP servers of a Computer list, each server on its own: none waits for, or loses by, another."""
+
+    def __init__(self, sessions: Sessions, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.limits = limits
+        self._sessions = sessions
+        self._servers: dict[SERVER_NAME, IndexedServer] = {}
+        self._observers: list[Observer] = []
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    def observe(self, observer: Observer) -> None:
+        """Tell this observer too, from now on."""
+        self._observers.append(observer)
+
+    def servers(self) -> list[IndexedServer]:
+        """Return all servers, in the order of the configuration."""
+        names = self._sessions.all()
+        for gone in self._servers.keys() - names.keys():
+            self._drop(gone)
+        return [server for name in names if (server := self.get(name)) is not None]
+
+    def participants(self) -> list[IndexedServer]:
+        """Return the servers that take part in Desktop and Finder now."""
+        return [server for server in self.servers() if server.takes_part]
+
+    def get(self, name: SERVER_NAME) -> IndexedServer | None:
+        """Return the server of that name."""
+        session = self._sessions.get(name)
+        server = self._servers.get(name)
+        if server is not None and server.session is not session:
+            self._drop(name)
+            server = None
+        if server is None and session is not None:
+            server = self._servers[name] = IndexedServer(session, self.limits, _Fan(self._observers))
+            server.start()
+        return server
+
+    @property
+    def undeclared(self) -> list[SERVER_NAME]:
+        """The running servers that list windows or documents but take no part in Desktop and Finder."""
+        return [
+            server.name
+            for server in self.servers()
+            if server.running and not server.takes_part and server.known.watchable
+        ]
+
+    def resources_changed(self, server: SERVER_NAME) -> None:
+        """The server's list may differ."""
+        if (indexed := self.get(server)) is not None:
+            indexed.list_changed()
+
+    def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
+        """One of the server's resources has new contents."""
+        if (indexed := self.get(server)) is not None and indexed.takes_part:
+            _Fan(self._observers).updated(server, uri)
+
+    def status_changed(self, server: SERVER_NAME) -> None:
+        """The server started, failed, stopped, or is no longer configured."""
+        if (indexed := self.get(server)) is not None:
+            indexed.status_changed()
+
+    async def close(self) -> None:
+        """End everything that goes on in the background, and tell nobody."""
+        self._observers.clear()
+        for name in list(self._servers):
+            self._drop(name)
+        await asyncio.gather(*self._leaving)
+
+    def _drop(self, name: SERVER_NAME) -> None:
+        server = self._servers.pop(name)
+        server.forget()
+        task = asyncio.get_running_loop().create_task(server.close())
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+
+class _Fan:
+    """Tells every observer."""
+
+    def __init__(self, observers: list[Observer]) -> None:
+        self._observers = observers
+
+    def forgotten(self, server: SERVER_NAME) -> None:
+        for observer in self._observers:
+            observer.forgotten(server)
+
+    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
+        for observer in self._observers:
+            observer.listed(server, before, after)
+
+    def watched(self, server: SERVER_NAME) -> None:
+        for observer in self._observers:
+            observer.watched(server)
+
+    def updated(self, server: SERVER_NAME, uri: str) -> None:
+        for observer in self._observers:
+            observer.updated(server, uri)

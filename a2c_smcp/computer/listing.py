@@ -1,0 +1,108 @@
+"""What an MCP server lists: its resources, and which of them are windows and documents. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.errors import InvalidDPEUri
+from a2c_smcp.uris.dpe import parse_dpe_uri
+
+WINDOW: Final = "window"
+DPE: Final = "dpe"
+
+_AUTHORITY_END = re.compile(r"[/?#]")
+
+
+def scheme_of(uri: str) -> str:
+    """Return the scheme in lower case; empty when there is none."""
+    scheme, colon, _ = uri.partition(":")
+    return scheme.lower() if colon else ""
+
+
+def origin_of(uri: str) -> str:
+    """Return scheme and authority, as in `https://example.org`: what the URIs of one place have in common."""
+    before, slashes, rest = uri.partition("://")
+    if not slashes:
+        return f"{scheme_of(uri)}:"
+    return f"{before.lower()}://{_AUTHORITY_END.split(rest, maxsplit=1)[0]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The resources of one MCP server.
+
+    Attributes:
+        resources: By URI, in the order of the list; of two with one URI the first.
+        windows: The `window://` URIs, in the order of the list.
+        documents: The `dpe://` URIs of any level.
+        hosts: The hosts of those, each with its documents: doc-ref to level-1 URI.
+        origins: Scheme and authority of all resources.
+    """
+
+    resources: Mapping[str, Json] = field(default_factory=dict)
+    windows: tuple[str, ...] = ()
+    documents: frozenset[str] = frozenset()
+    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    origins: frozenset[str] = frozenset()
+
+    @property
+    def watchable(self) -> frozenset[str]:
+        """What to be told updates of."""
+        return self.documents.union(self.windows)
+
+
+NOTHING: Final = Listing()
+
+
+class ListingBuilder:
+    """Puts a listing together page by page, because a whole one may be long.
+
+    Whatever is no resource (foreign servers!) is passed over, and what exceeds `limit` is left out.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._resources: dict[str, Json] = {}
+        self._windows: list[str] = []
+        self._documents: set[str] = set()
+        self._hosts: dict[str, dict[str, str]] = {}
+        self._origins: set[str] = set()
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is taken."""
+        return len(self._resources) >= self._limit
+
+    def add(self, page: Iterable[Any]) -> None:
+        """Take the resources of one page."""
+        for resource in page:
+            uri = resource.get("uri") if isinstance(resource, Mapping) else None
+            if not isinstance(uri, str) or uri in self._resources:
+                continue
+            if self.full:
+                return
+            self._resources[uri] = dict(resource)
+            self._origins.add(origin_of(uri))
+            match scheme_of(uri):
+                case "window":
+                    self._windows.append(uri)
+                case "dpe":
+                    self._add_document(uri)
+
+    def build(self) -> Listing:
+        """Return the listing of what was taken."""
+        return Listing(
+            self._resources, tuple(self._windows), frozenset(self._documents), self._hosts, frozenset(self._origins)
+        )
+
+    def _add_document(self, uri: str) -> None:
+        self._documents.add(uri)
+        try:
+            parsed = parse_dpe_uri(uri)
+        except InvalidDPEUri:
+            return
+        documents = self._hosts.setdefault(parsed.host, {})
+        if parsed.level == 1 and parsed.doc_ref is not None:
+            documents.setdefault(parsed.doc_ref, uri)
