@@ -78,7 +78,7 @@ class Command:
                 env=self._env,
                 start_new_session=True,
             )
-        except (OSError, ValueError) as problem:
+        except OSError as problem:
             raise Unresolved(f"its command {quoted(argv[0])} cannot be run: {_reason(problem)}") from None
 
 
@@ -102,12 +102,9 @@ def _words(command: str) -> list[str]:
     if shutil.which(command) is not None:
         return [command]  # a path with blanks in it
     try:
-        words = shlex.split(command, posix=os.name == "posix")
+        return shlex.split(command, posix=os.name == "posix")
     except ValueError:
         raise Unresolved("its command has a quote that is never closed; close it") from None
-    if not words:
-        raise Unresolved("its command is empty; name a program")
-    return words
 
 
 async def _read(process: asyncio.subprocess.Process) -> bytes:
@@ -142,13 +139,11 @@ def _text(output: bytes) -> str:
     return text
 
 
-def _reason(problem: Exception) -> str:
+def _reason(problem: OSError) -> str:
     match problem:
         case FileNotFoundError():
             return "there is no such program here (commands of an editor are not known); install it, or name another"
         case PermissionError():
             return "it may not be executed; check its permissions"
-        case OSError():
-            return f"{problem.strerror or 'unknown reason'}; check it"
         case _:
-            return "it is not a command; check it"
+            return f"{problem.strerror or 'unknown reason'}; check it"

@@ -129,7 +129,7 @@ async def test_the_real_keyring_package_reads_what_it_stored() -> None:
     backend = pytest.importorskip("keyring.backend")
 
     class Memory(backend.KeyringBackend):  # type: ignore[name-defined, misc]
-        priority = 1
+        priority = -1  # used because it is set, and never found by itself
         kept: dict[tuple[str, str], str] = {}  # noqa: RUF012
 
         def get_password(self, service: str, username: str) -> str | None:

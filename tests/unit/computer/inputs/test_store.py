@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer import MCPServerInput
+from a2c_smcp.computer.inputs.commands import Command
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import Callback, Environment, Found, Given, Source
 from a2c_smcp.computer.inputs.store import Inputs, InputState
@@ -376,9 +377,7 @@ async def test_a_text_by_others_is_cleaned_of_secrets_in_the_environment_and_the
 
 
 async def test_a_command_gives_a_value() -> None:
-    from a2c_smcp.computer.inputs import standard_sources
-
-    inputs = Inputs([command("echo abc")], standard_sources())
+    inputs = Inputs([command("echo abc")], [Command()])
     assert await args_of(inputs, "${input:key}") == ["abc"]
     assert inputs.list() == (InputState("key", "command", "The key", "its command"),)
 
