@@ -1,0 +1,201 @@
+"""The documents of all MCP servers as one catalogue: read in parallel, kept until they change, told of when they do."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from a2c_smcp.computer.cells import Cell, in_time
+from a2c_smcp.computer.finder.catalogue import Catalogue
+from a2c_smcp.computer.finder.organize import organize_finder
+from a2c_smcp.computer.finder.shelving import ServerDocuments
+from a2c_smcp.computer.index import IndexedServer, ResourceIndex
+from a2c_smcp.computer.listing import DPE, Listing, scheme_of
+from a2c_smcp.computer.recency import History
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.smcp import DPEDocumentSummary
+from a2c_smcp.types import SERVER_NAME
+
+logger = logging.getLogger(__name__)
+
+_MANY: Final = 500
+"""So many documents are sorted and folded in a thread, to keep the event loop free."""
+
+
+class Found(NamedTuple):
+    """A page of the catalogue.
+
+    Attributes:
+        total: How many documents pass the filters.
+        unavailable: The MCP servers that could not be asked for all their documents.
+    """
+
+    documents: list[DPEDocumentSummary]
+    total: int
+    unavailable: list[SERVER_NAME]
+
+
+@dataclass(slots=True)
+class _Part:
+    """One server's part of the catalogue. `quiet`: nobody was told yet of what the next reading may find."""
+
+    documents: ServerDocuments
+    cell: Cell[bool]
+    quiet: bool = False
+
+
+class FinderAggregator:
+    """Answers `get_finder`.
+
+    What has not changed is not read again. A reply waits `limits.reply` seconds at most, and for one server at most
+    once: the documents of a late one are missing, or as they were, until they arrive; that is a change like any other.
+
+    Args:
+        changed: Called, from within the event loop, when the catalogue is not what it was.
+    """
+
+    def __init__(self, index: ResourceIndex, changed: Callable[[], None]) -> None:
+        self._index = index
+        self._changed = changed
+        self._catalogue = Catalogue.of()
+        self._parts: dict[SERVER_NAME, _Part] = {}
+        self._late: set[SERVER_NAME] = set()
+        index.observe(self)
+
+    async def find(
+        self,
+        keywords: Iterable[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+        history: History | None = None,
+    ) -> Found:
+        """Return a page of the documents: see `organize_finder`.
+
+        Raises:
+            BadRequest: An argument is of the wrong kind.
+        """
+        servers = self._index.servers()
+        reached = await self._collect([server for server in servers if server.takes_part])
+        unavailable = [
+            server.name for server in servers if server.absent or (server.takes_part and server.name not in reached)
+        ]
+        return Found(*organize_finder(self._catalogue, keywords, file_type, history, offset, limit), unavailable)
+
+    async def close(self) -> None:
+        """End what is being read."""
+        for part in list(self._parts.values()):
+            await part.cell.close()
+
+    # Collecting
+
+    async def _collect(self, servers: list[IndexedServer]) -> set[SERVER_NAME]:
+        reached = {server.name for server in servers if self._holds(server)}
+        self._late -= reached
+        if len(reached) < len(servers):
+            waiting = [server for server in servers if server.name not in reached]
+            await in_time([self._visit(server, reached) for server in waiting], self._index.limits.reply)
+            self._late.update(server.name for server in waiting if server.name not in reached and self._silent(server))
+        return reached
+
+    def _holds(self, server: IndexedServer) -> bool:
+        return server.fresh() is not None and self._part(server).cell.value is True
+
+    def _silent(self, server: IndexedServer) -> bool:
+        problem = server.problem or self._part(server).cell.error
+        return problem is None or isinstance(problem, TimeoutError)
+
+    async def _visit(self, server: IndexedServer, reached: set[SERVER_NAME]) -> None:
+        cell = self._part(server).cell
+        if server.name in self._late:
+            if not cell.settled:
+                cell.start()
+            return
+        try:
+            await server.listing()
+            await cell.get()
+        except SMCPError:
+            return  # told as unavailable
+        reached.add(server.name)
+
+    def _part(self, server: IndexedServer) -> _Part:
+        part = self._parts.get(server.name)
+        if part is None:
+            documents = ServerDocuments(server)
+            part = _Part(documents, Cell(lambda: self._read(server), pause=self._index.limits.pause))
+            self._parts[server.name] = part
+        return part
+
+    async def _read(self, server: IndexedServer) -> bool:
+        part, name = self._parts[server.name], server.name
+        quiet, part.quiet = part.quiet, False
+        problem = await part.documents.read()
+        shelved = await _shelve(part.documents.documents)
+        if not server.known.documents:
+            shelved = Catalogue.of()  # they went while they were put in order
+        differs = self._put(name, shelved)
+        if problem is not None:
+            logger.warning("Not all documents of %r could be read: %s", name, problem, extra={"server": name})
+            raise problem
+        if name in self._late or (quiet and differs):
+            self._late.discard(name)
+            self._changed()
+        return True
+
+    def _put(self, server: SERVER_NAME, shelved: Catalogue) -> bool:
+        """Replace the documents of one server, and return whether they are other ones."""
+        # Only now, after the last wait: meanwhile other servers may have been put.
+        before, after = self._catalogue.shelves.get(server), shelved.shelves.get(server)
+        shelves = {name: shelf for name, shelf in self._catalogue.shelves.items() if name != server}
+        self._catalogue = Catalogue({**shelves, **shelved.shelves})
+        return (before and before.documents) != (after and after.documents)
+
+    # What is heard
+
+    def forgotten(self, server: SERVER_NAME) -> None:
+        """Nothing that was read from this server holds any more."""
+        self._late.discard(server)
+        part = self._parts.pop(server, None)
+        if part is not None:
+            part.cell.cancel()
+        if self._put(server, Catalogue.of()):
+            self._changed()
+
+    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
+        """Compare the documents: other ones are a change."""
+        part = self._parts.get(server)
+        if before.documents != after.documents:
+            if part is not None:
+                part.documents.list_changed()
+                part.cell.expire()
+            if not after.documents:
+                self._put(server, Catalogue.of())
+            self._changed()
+        elif part is not None and part.documents.mark_unlisted(after):
+            self._renew(part)
+
+    def watched(self, server: SERVER_NAME) -> None:
+        """What was read before may have changed unheard: look once more."""
+        part = self._parts.get(server)
+        if part is not None and part.documents.mark_early():
+            self._renew(part)
+
+    def updated(self, server: SERVER_NAME, uri: str) -> None:
+        """A document, or a catalogue, has new contents."""
+        if scheme_of(uri) != DPE:
+            return
+        part = self._parts.get(server)
+        if part is not None:
+            part.documents.mark(uri)
+            part.cell.expire()
+        self._changed()
+
+    @staticmethod
+    def _renew(part: _Part) -> None:
+        part.quiet = True
+        part.cell.renew()
+
+
+async def _shelve(documents: list[DPEDocumentSummary]) -> Catalogue:
+    return Catalogue.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Catalogue.of, documents)

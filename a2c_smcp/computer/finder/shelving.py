@@ -1,0 +1,227 @@
+"""The documents of one MCP server: read by its catalogue where it offers one, else one by one."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from a2c_smcp.computer.finder.summaries import (
+    Entries,
+    catalogue_documents,
+    entries_of,
+    parse_json,
+    plain_uri,
+    summary_of,
+)
+from a2c_smcp.computer.index import IndexedServer
+from a2c_smcp.computer.listing import Listing
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.errors import DocumentNotFound, InvalidDPEUri, RequestTimeout, SMCPError, ToolFailed
+from a2c_smcp.smcp import DPEDocumentSummary
+from a2c_smcp.types import SERVER_NAME
+from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FEW: Final = 8
+"""So many changed documents are read one by one; for more the whole catalogue is read again."""
+
+LONG: Final = 128 * 1024
+"""Replies longer than this are taken apart in a thread, to keep the event loop free."""
+
+
+@dataclass(slots=True)
+class _Marks:
+    """What is to be read again: the whole host, or the documents of these doc-refs."""
+
+    stale: bool = True
+    changed: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Host:
+    """What is known of the documents of one host.
+
+    Attributes:
+        offers_catalogue: Whether level 0 can be read; None until that was tried.
+        early: The catalogue was read before updates of its documents were told.
+    """
+
+    entries: Entries = field(default_factory=dict)
+    offers_catalogue: bool | None = None
+    early: bool = False
+    marks: _Marks = field(default_factory=_Marks)
+
+
+class ServerDocuments:
+    """Reads the documents of one MCP server, and only what is not known of them."""
+
+    def __init__(self, server: IndexedServer) -> None:
+        self._server = server
+        self._hosts: dict[str, _Host] = {}
+
+    # What is heard
+
+    def list_changed(self) -> None:
+        """Documents came or went: a catalogue names others now. What is read one by one shows by itself."""
+        for host in self._hosts.values():
+            host.marks.stale = host.marks.stale or host.offers_catalogue is not False
+
+    def mark(self, uri: str) -> None:
+        """The document of this URI may be different, or the catalogue, if it is one."""
+        try:
+            parsed = parse_dpe_uri(uri)
+        except InvalidDPEUri:
+            for host in self._hosts.values():
+                host.marks.stale = True
+            return
+        known = self._hosts.get(parsed.host)
+        if known is None:
+            return
+        if parsed.doc_ref is None or parsed.doc_ref not in known.entries:
+            known.marks.stale = True
+        else:
+            known.marks.changed.add(parsed.doc_ref)
+
+    def mark_early(self) -> bool:
+        """Mark the catalogues that were read before updates were told; return whether there are any."""
+        early = [host for host in self._hosts.values() if host.early]
+        for host in early:
+            host.marks.stale, host.early = True, False
+        return bool(early)
+
+    def mark_unlisted(self, listing: Listing) -> bool:
+        """Mark the catalogues that name documents which the server does not list; return whether there are any.
+
+        Of those documents a list tells nothing, not even that it changed.
+        """
+        found = [
+            host
+            for name, host in self._hosts.items()
+            if host.offers_catalogue and host.entries.keys() - listing.hosts.get(name, {}).keys()
+        ]
+        for host in found:
+            host.marks.stale = True
+        return bool(found)
+
+    # Reading
+
+    @property
+    def documents(self) -> list[DPEDocumentSummary]:
+        """What is known now."""
+        return [entry for host in self._hosts.values() for entry in host.entries.values()]
+
+    async def read(self) -> SMCPError | None:
+        """Read what is not known; return why that is incomplete, if it is.
+
+        Raises:
+            SMCPError: Not even the list could be read.
+        """
+        listing = await self._server.listing()
+        for gone in self._hosts.keys() - listing.hosts.keys():
+            del self._hosts[gone]
+        hosts = [(name, self._hosts.setdefault(name, _Host())) for name in listing.hosts]
+        problems = await asyncio.gather(*(self._read_host(name, host, listing) for name, host in hosts))
+        return next((problem for problem in problems if problem is not None), None)
+
+    async def _read_host(self, name: str, host: _Host, listing: Listing) -> SMCPError | None:
+        # Taken first: what is told while reading is to be read once more.
+        marks, host.marks = host.marks, _Marks(stale=False)
+        listed = listing.hosts[name]
+        resources = {doc_ref: listing.resources[uri] for doc_ref, uri in listed.items()}
+        try:
+            if marks.stale or (host.offers_catalogue and len(marks.changed) > FEW):
+                await self._read_catalogue(name, host, marks, resources)
+            await self._read_documents(host, marks, listed, resources)
+        except SMCPError as error:
+            host.marks.stale |= marks.stale
+            host.marks.changed |= marks.changed
+            return error
+        finally:
+            if not host.offers_catalogue:
+                host.entries = {doc_ref: host.entries[doc_ref] for doc_ref in listed if doc_ref in host.entries}
+        return None
+
+    async def _read_catalogue(self, name: str, host: _Host, marks: _Marks, resources: Mapping[str, Json]) -> None:
+        if host.offers_catalogue is not False:
+            host.early = not all(self._server.watches(resource["uri"]) for resource in resources.values())
+            entries = await self._ask_for_catalogue(name, resources)
+            if entries is not None:
+                host.entries, host.offers_catalogue = entries, True
+                marks.stale, marks.changed = False, set()
+                return
+            host.early = False
+            if host.offers_catalogue:
+                # It may be a bad moment. If it is not, the documents are read one by one next time.
+                host.offers_catalogue = None
+                raise ToolFailed(f"The MCP server {self._server.name!r} gave no catalogue of {name}")
+            host.offers_catalogue = False
+        marks.stale, marks.changed = False, set(host.entries)
+
+    async def _ask_for_catalogue(self, name: str, resources: Mapping[str, Json]) -> Entries | None:
+        try:
+            contents = await self._server.read(build_dpe_uri(name))
+        except (ToolFailed, RequestTimeout):
+            raise
+        except SMCPError:
+            return None
+        return await _take_apart(contents, partial(_entries, contents, self._server.name, name, resources))
+
+    async def _read_documents(
+        self, host: _Host, marks: _Marks, listed: Mapping[str, str], resources: Mapping[str, Json]
+    ) -> None:
+        wanted = {
+            doc_ref: plain_uri(uri)
+            for doc_ref, uri in listed.items()
+            if doc_ref not in host.entries or doc_ref in marks.changed
+        }
+        for doc_ref in marks.changed.difference(listed).intersection(host.entries):
+            wanted[doc_ref] = host.entries[doc_ref]["uri"]
+        if not wanted:
+            return
+        await self._server.all_watched()
+        waiting = iter(wanted.items())
+        errors: list[SMCPError] = []
+
+        async def work() -> None:
+            for doc_ref, uri in waiting:
+                try:
+                    host.entries[doc_ref] = await self._ask_for_document(doc_ref, uri, resources.get(doc_ref))
+                except (ToolFailed, RequestTimeout) as error:
+                    errors.insert(0, error)
+                    continue
+                except SMCPError as error:
+                    self._leave_out(host, doc_ref, uri, error, errors)
+                marks.changed.discard(doc_ref)
+
+        await asyncio.gather(*(work() for _ in range(min(len(wanted), self._server.limits.at_once))))
+        if errors and (isinstance(errors[0], ToolFailed | RequestTimeout) or not host.entries):
+            raise errors[0]
+
+    async def _ask_for_document(self, doc_ref: str, uri: str, resource: Json | None) -> DPEDocumentSummary:
+        contents = await self._server.read(uri)
+        item = await _take_apart(contents, partial(parse_json, contents))
+        return summary_of(item, self._server.name, doc_ref, uri, resource)
+
+    def _leave_out(self, host: _Host, doc_ref: str, uri: str, error: SMCPError, errors: list[SMCPError]) -> None:
+        host.entries.pop(doc_ref, None)
+        if not isinstance(error, DocumentNotFound):
+            name = self._server.name
+            logger.warning("Cannot read %s of %r: %s", uri, name, error, extra={"server": name})
+            errors.append(error)
+
+
+def _entries(contents: Sequence[Json], server: SERVER_NAME, host: str, resources: Mapping[str, Json]) -> Entries | None:
+    items = catalogue_documents(parse_json(contents))
+    return None if items is None else entries_of(items, server, host, resources)
+
+
+async def _take_apart(contents: Sequence[Any], work: Callable[[], T]) -> T:
+    texts = (item.get("text") for item in contents if isinstance(item, Mapping))
+    if sum(len(text) for text in texts if isinstance(text, str)) < LONG:
+        return work()
+    return await asyncio.to_thread(work)

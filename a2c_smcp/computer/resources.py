@@ -1,0 +1,250 @@
+"""Reading for an Agent: which MCP server a URI belongs to, and the MCP calls about resources passed through."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import Final, TypeVar
+
+from a2c_smcp.computer.cells import in_time
+from a2c_smcp.computer.finder.merging import merge_catalogues
+from a2c_smcp.computer.index import IndexedServer, ResourceIndex
+from a2c_smcp.computer.listing import DPE, origin_of, scheme_of
+from a2c_smcp.computer.ports import Json, Session
+from a2c_smcp.computer.templates import fits, literal_length
+from a2c_smcp.errors import DocumentNotFound, NotFound, RequestTimeout, SMCPError
+from a2c_smcp.types import SERVER_NAME
+from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
+
+T = TypeVar("T")
+
+TIMEOUT: Final = 60.0
+"""How long an MCP server has to answer an Agent, in seconds."""
+
+LOOK_AGAIN_AFTER: Final = 5.0
+"""So old must a list be, whose server does not say that it tells of changes, to be read again for an unknown URI."""
+
+
+class ResourceReader:
+    """Answers `read_resource`, `get_resources`, `get_resource_templates` and `complete`, each without its `req_id`.
+
+    What an MCP server answers with, errors included, is passed on as it is.
+    """
+
+    def __init__(self, index: ResourceIndex, *, timeout: float = TIMEOUT) -> None:
+        self._index = index
+        self._timeout = timeout
+        self._late: set[SERVER_NAME] = set()
+
+    async def read(self, uri: str) -> Json:
+        """Return `{"contents": […]}` of a resource of any scheme.
+
+        Raises:
+            InvalidDPEUri: A `dpe://` URI breaks its rules; no MCP server was asked.
+            DocumentNotFound: No MCP server serves the host of a `dpe://` URI.
+            NotFound: No MCP server serves the URI, or it is not clear which; `details` name those that come near.
+            RequestTimeout: The MCP server did not answer in time.
+            SMCPError: What the MCP server answered.
+        """
+        if scheme_of(uri) == DPE:
+            contents = await self._read_document(uri, parse_dpe_uri(uri))
+        else:
+            contents = await self._first_of(await self._servers_of(uri), uri, SMCPError)
+        return {"contents": contents}
+
+    async def get_resources(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
+        """Return a page of what the server lists: `{"resources": […], "next_cursor"?: …}`.
+
+        Raises:
+            NotFound: The Computer has no MCP server of that name.
+            SMCPError: What the MCP server answered.
+        """
+        session = self._session(mcp_server)
+        page, following = await self._in_time(mcp_server, session.list_resources(cursor))
+        return {"resources": page} | _next(following)
+
+    async def get_resource_templates(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
+        """Return a page of the server's templates: `{"resource_templates": […], "next_cursor"?: …}`.
+
+        Raises:
+            NotFound: The Computer has no MCP server of that name.
+            SMCPError: What the MCP server answered.
+        """
+        session = self._session(mcp_server)
+        page, following = await self._in_time(mcp_server, session.list_resource_templates(cursor))
+        return {"resource_templates": page} | _next(following)
+
+    async def complete(self, mcp_server: SERVER_NAME, ref: Json, argument: Json, context: Json | None = None) -> Json:
+        """Return `{"completion": {…}}` of MCP's `completion/complete`.
+
+        Raises:
+            NotFound: The Computer has no MCP server of that name.
+            SMCPError: What the MCP server answered.
+        """
+        session = self._session(mcp_server)
+        return {"completion": await self._in_time(mcp_server, session.complete(ref, argument, context))}
+
+    # Documents
+
+    async def _read_document(self, uri: str, parsed: ParsedDPEUri) -> list[Json]:
+        servers = await self._servers_of_document(uri, parsed)
+        if not servers:
+            unasked = [server.name for server in self._index.servers() if server.absent or server.problem is not None]
+            raise DocumentNotFound(
+                f"No MCP server of this Computer serves dpe://{parsed.host}",
+                details={"host": parsed.host} | ({"unavailable": unasked} if unasked else {}),
+            )
+        if parsed.level == 0 and len(servers) > 1:
+            return await self._merged(uri, servers)
+        return await self._first_of(servers, uri, DocumentNotFound)
+
+    async def _servers_of_document(self, uri: str, parsed: ParsedDPEUri) -> Sequence[IndexedServer]:
+        """Return those that serve the host, the owners of the document first."""
+
+        def owns(server: IndexedServer) -> bool:
+            return parsed.doc_ref in server.known.hosts.get(parsed.host, ())
+
+        def serving() -> list[IndexedServer]:
+            return [server for server in self._running() if parsed.host in server.known.hosts]
+
+        if parsed.doc_ref is None or not any(map(owns, serving())):
+            await self._refresh()
+        if not serving():
+            await self._look_again()
+        servers = serving() or await self._fitting(uri)
+        return sorted(servers, key=owns, reverse=True)  # stable: else in the order of the configuration
+
+    async def _merged(self, uri: str, servers: Sequence[IndexedServer]) -> list[Json]:
+        replies: dict[SERVER_NAME, list[Json]] = {}
+        errors: list[SMCPError] = []
+
+        async def ask(server: IndexedServer) -> None:
+            try:
+                replies[server.name] = await server.session.read_resource(uri)
+            except SMCPError as error:
+                errors.append(error)
+
+        await in_time(map(ask, servers), self._index.limits.reply)
+        if not replies:
+            raise errors[0] if errors else _silence(", ".join(server.name for server in servers))
+        names = [server.name for server in servers]
+        answered = [replies[name] for name in names if name in replies]
+        missing = [name for name in names if name not in replies]
+        return await asyncio.to_thread(merge_catalogues, uri, answered, missing)
+
+    # Any other scheme
+
+    async def _servers_of(self, uri: str) -> Sequence[IndexedServer]:
+        """Return the servers to try, the likeliest first: whoever lists the URI, has a template for it, or is near."""
+        for prepare in (_nothing, self._refresh, self._look_again):
+            await prepare()
+            if listing := [server for server in self._running() if uri in server.known.resources]:
+                return listing
+        if fitting := await self._fitting(uri):
+            return fitting
+        near = await self._near(uri)
+        if len(near) == 1:
+            return near
+        raise _nobody(uri, near)
+
+    async def _fitting(self, uri: str) -> list[IndexedServer]:
+        """Return those with a template for it, the longest literal part first."""
+        templates = await self._templates()
+        lengths = {
+            server: max((literal_length(template) for template in texts if fits(uri, template)), default=-1)
+            for server, texts in templates.items()
+        }
+        found = [server for server, length in lengths.items() if length >= 0]
+        return sorted(found, key=lengths.__getitem__, reverse=True)
+
+    async def _near(self, uri: str) -> list[IndexedServer]:
+        """Return those that offer something at the same place; if nobody does, of the same scheme."""
+        templates = await self._templates()
+        origin, scheme = origin_of(uri), scheme_of(uri)
+        origins = {
+            server: server.known.origins.union(map(origin_of, templates.get(server, ()))) for server in self._running()
+        }
+        same_place = [server for server, found in origins.items() if origin in found]
+        return same_place or [server for server, found in origins.items() if scheme in map(scheme_of, found)]
+
+    # Asking
+
+    def _session(self, name: SERVER_NAME) -> Session:
+        server = self._index.get(name)
+        if server is None:
+            names = [server.name for server in self._index.servers()]
+            raise NotFound(
+                f"This Computer has no MCP server {name!r}", details={"mcp_server": name, "mcp_servers": names}
+            )
+        return server.session
+
+    def _running(self) -> list[IndexedServer]:
+        return [server for server in self._index.servers() if server.running]
+
+    async def _first_of(self, servers: Sequence[IndexedServer], uri: str, passed: type[SMCPError]) -> list[Json]:
+        """Return the contents from the first server that has them; `passed` errors lead on to the next one."""
+        first: SMCPError | None = None
+        for server in servers:
+            try:
+                return await self._in_time(server.name, server.session.read_resource(uri))
+            except passed as error:
+                first = first or error
+        raise first or _nobody(uri, servers)
+
+    async def _refresh(self) -> None:
+        """Read the lists that changed, and wait a while for that, but for no server twice."""
+        stale = [server for server in self._running() if server.fresh() is None]
+        await in_time([_list(server) for server in stale if server.name not in self._late], self._index.limits.reply)
+        self._late = {server.name for server in stale if server.fresh() is None and server.problem is None}
+
+    async def _look_again(self) -> None:
+        for server in self._running():
+            server.look_again(LOOK_AGAIN_AFTER)
+        await self._refresh()
+
+    async def _templates(self) -> dict[IndexedServer, list[str]]:
+        found: dict[IndexedServer, list[str]] = {}
+
+        async def ask(server: IndexedServer) -> None:
+            templates = (template.get("uriTemplate") for template in await server.templates())
+            found[server] = [template for template in templates if isinstance(template, str)]
+
+        servers = self._running()
+        await in_time(map(ask, servers), self._index.limits.reply)
+        return {server: found[server] for server in servers if server in found}
+
+    async def _in_time(self, server: SERVER_NAME, request: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await request
+        except SMCPError:
+            raise
+        except TimeoutError:
+            raise _silence(server) from None
+
+
+async def _list(server: IndexedServer) -> None:
+    try:
+        await server.listing()
+    except SMCPError:
+        return  # the server remembers why
+
+
+async def _nothing() -> None:
+    return
+
+
+def _next(cursor: str | None) -> Json:
+    return {} if cursor is None else {"next_cursor": cursor}
+
+
+def _silence(servers: str) -> RequestTimeout:
+    return RequestTimeout(f"The MCP server did not answer in time: {servers}", details={"mcp_server": servers})
+
+
+def _nobody(uri: str, near: Iterable[IndexedServer]) -> NotFound:
+    names = [server.name for server in near]
+    scheme = scheme_of(uri)
+    if names:
+        why = f"it is in no list, and several MCP servers offer {scheme}: resources ({', '.join(names)})"
+    else:
+        why = f"no MCP server of this Computer offers {scheme}: resources" if scheme else "it has no scheme"
+    return NotFound(f"No MCP server for {uri[:200]!r}: {why}", details={"scheme": scheme, "mcp_servers": names})
