@@ -1,0 +1,209 @@
+"""The desk where requests of Agents arrive: each is checked, answered in a task of its own, and acknowledged."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from a2c_smcp.chunks import LARGE, MAX_REPLY, PIECE, SMALLEST, Parcel
+from a2c_smcp.computer.socketio.answerer import Answerer
+from a2c_smcp.computer.socketio.transfers import Transfers, new_name
+from a2c_smcp.errors import BadRequest, InternalError, NotFound, RateLimited, SMCPError
+from a2c_smcp.fastjson import FastJson
+from a2c_smcp.smcp import (
+    ACCEPT_CHUNKS,
+    CANCEL_TOOL_CALL_NOTIFICATION,
+    EVENTS,
+    GET_CHUNK_EVENT,
+    MAX_NAME,
+    ChunkedRet,
+    GetChunkRet,
+    error_ack,
+    parse_request,
+)
+
+log = logging.getLogger(__name__)
+
+AT_ONCE: Final = 1024
+
+Send: TypeAlias = Callable[[str], Awaitable[bool]]
+"""Sends the ack of one request, encoded; False if the connection that wanted it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it came."""
+
+    event: str
+    payload: Any
+    send: Send
+    limit: int
+    """The largest reply that can be sent whole, in bytes."""
+
+    @property
+    def req_id(self) -> str | None:
+        """Its id, if it is one."""
+        found = self.payload.get("req_id") if isinstance(self.payload, Mapping) else None
+        return found if isinstance(found, str) and 0 < len(found) <= MAX_NAME else None
+
+    @property
+    def takes_pieces(self) -> bool:
+        """Whether its sender can fetch a large reply in pieces."""
+        return isinstance(self.payload, Mapping) and self.payload.get(ACCEPT_CHUNKS) is True
+
+
+class Desk:
+    """Answers requests; it outlives connections.
+
+    Args:
+        name: The Computer's own name.
+        at_once: How many requests are answered at a time; more are refused.
+    """
+
+    def __init__(self, answerer: Answerer, name: str, transfers: Transfers, *, at_once: int = AT_ONCE) -> None:
+        self._answerer = answerer
+        self._name = name
+        self._transfers = transfers
+        self._at_once = at_once
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    @property
+    def running(self) -> int:
+        """How many requests are being answered."""
+        return len(self._tasks)
+
+    def take(self, asked: Asked) -> None:
+        """Answer a request, now or later."""
+        if len(self._tasks) >= 2 * self._at_once:
+            # Not even refusals get through; the server's time-out answers for us.
+            log.warning("a request was dropped: too many wait", extra={"req_id": asked.req_id})
+            return
+        self._start(self._answer(asked, full=len(self._tasks) >= self._at_once))
+
+    def cancel(self, payload: Any) -> None:
+        """Pass on that an Agent wants a call no more; what is malformed is ignored."""
+        try:
+            data = parse_request(CANCEL_TOOL_CALL_NOTIFICATION, payload)
+        except BadRequest:
+            log.info("a malformed cancellation was ignored")
+            return
+        self._start(self._cancel(data["agent"], data["req_id"]))
+
+    def forget(self) -> None:
+        """Drop every reply that waits to be fetched."""
+        self._transfers.clear()
+
+    async def close(self) -> None:
+        """Cancel whatever is still being answered."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.forget()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _cancel(self, agent: str, req_id: str) -> None:
+        try:
+            await self._answerer.cancel(agent, req_id)
+        except Exception as problem:  # noqa: BLE001
+            log.error("cancelling a call failed: %s", type(problem).__name__, extra={"req_id": req_id})
+
+    async def _answer(self, asked: Asked, *, full: bool) -> None:
+        try:
+            body = await self._encoded(asked, await self._reply(asked, full=full))
+        except SMCPError as error:
+            body = self._refusal(asked, error)
+        except Exception as problem:
+            log.error(
+                "%s failed: %s",
+                _named(asked.event),
+                type(problem).__name__,
+                exc_info=log.isEnabledFor(logging.DEBUG),
+                extra={"req_id": asked.req_id},
+            )
+            body = self._refusal(asked, InternalError(f"{asked.event} failed on the computer; it is logged there"))
+        if not await asked.send(body.decode()):
+            log.info("the answer to %s came too late", _named(asked.event), extra={"req_id": asked.req_id})
+
+    async def _reply(self, asked: Asked, *, full: bool) -> Any:
+        event = asked.event
+        if event not in EVENTS or not event.startswith("client:"):
+            raise BadRequest(f"This computer does not know {event[:100]}; it may be older than the agent")
+        request = parse_request(event, asked.payload)
+        if request["computer"] != self._name:
+            raise NotFound(f"This is not the computer {request['computer']!r}", details={"computer": self._name})
+        if event == GET_CHUNK_EVENT:
+            return self._piece(request)
+        if full:
+            raise RateLimited(
+                f"Limit exceeded: requests at once per computer ({self._at_once})",
+                details={"limit": "requests at once per computer", "value": self._at_once},
+            )
+        return await self._answerer.answer(event, request)
+
+    def _piece(self, request: dict[str, Any]) -> GetChunkRet:
+        index = request["index"]
+        data = self._transfers.piece(request["agent"], request["transfer"], index)
+        return {"data": data, "index": index, "req_id": request["req_id"]}
+
+    async def _encoded(self, asked: Asked, reply: Any) -> bytes:
+        body = FastJson.encode(reply)
+        size = len(body)
+        if size > min(LARGE, asked.limit) and asked.takes_pieces and asked.event != GET_CHUNK_EVENT:
+            return await self._announced(asked, body)
+        if size > asked.limit:
+            raise _too_large(size, asked.limit)
+        return body
+
+    async def _announced(self, asked: Asked, body: bytes) -> bytes:
+        if len(body) > MAX_REPLY:
+            raise _too_large(len(body), MAX_REPLY)
+        request = (asked.payload["agent"], asked.event, asked.payload["req_id"])
+        self._transfers.admit(request, len(body))
+        # Escaping may double a piece.
+        parcel = Parcel(body, min(PIECE, max(SMALLEST, asked.limit // 2 - SMALLEST)))
+        announced = await asyncio.to_thread(parcel.announce, new_name())  # hashing megabytes would hold up the loop
+        self._transfers.admit(request, len(body))
+        self._transfers.keep(request, parcel, announced)
+        self._watch()
+        reply: ChunkedRet = {"chunked": announced, "req_id": asked.payload["req_id"]}
+        return FastJson.encode(reply)
+
+    def _watch(self) -> None:
+        if self._sweeper is None and len(self._transfers):
+            self._sweeper = asyncio.get_running_loop().call_later(self._transfers.seconds, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        self._transfers.expire()
+        self._watch()
+
+    def _refusal(self, asked: Asked, error: SMCPError) -> bytes:
+        log.info("%s was refused: %d", _named(asked.event), error.code, extra={"req_id": asked.req_id})
+        body = FastJson.encode(error_ack(asked.event, error, asked.req_id))
+        if len(body) > asked.limit:
+            short = SMCPError(f"{error.message[:1000]} (details left out: too large)", code=error.code)
+            body = FastJson.encode(error_ack(asked.event, short, asked.req_id))
+        return body
+
+
+def _named(event: str) -> str:
+    # An Agent can send any name; what it makes up does not reach the log.
+    return event if event in EVENTS else "an event"
+
+
+def _too_large(size: int, limit: int) -> BadRequest:
+    return BadRequest(
+        f"The reply of {size} bytes is over the limit of {limit} bytes; ask for less at a time (a page or an element "
+        "of a document, a filter, a smaller number), or with an agent that takes large replies in pieces",
+        details={"limit": "reply size", "size": size, "value": limit},
+    )

@@ -1,0 +1,246 @@
+"""python-socketio's client with its hot path cut short, for the life of one connection.
+
+What differs from the stock client, and why:
+
+- A websocket is read by one plain loop and written to directly; the stock client starts tasks and timers for every
+  message, and waits for ever for a writer that a dead network holds up.
+- Events are handed on without a second decoding, and acks go out as text that is encoded already.
+- What the server announces as its largest message is kept, and the HTTP status of a refused handshake is told.
+- A packet that is no packet is dropped; it neither ends the connection nor logs a traceback.
+
+It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/connection` shows each of
+them at work.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import aiohttp
+import engineio
+import socketio
+from engineio import packet as eio_packet
+from socketio import packet as sio_packet
+
+from a2c_smcp.fastjson import FastJson
+from a2c_smcp.smcp import SMCP_NAMESPACE
+
+log = logging.getLogger(__name__)
+
+STOCK_PAYLOAD: Final = 1_000_000
+"""What a server takes that announces nothing: the default of every Socket.IO server."""
+
+CLOSE_PATIENCE: Final = 2.0
+BROKEN: Final = (aiohttp.ClientError, OSError, RuntimeError)
+"""What writing to a websocket that is gone raises."""
+
+_EVENT: Final = re.compile(rf"2{re.escape(SMCP_NAMESPACE)},(\d{{0,18}})(?=\[)")
+
+Received: TypeAlias = Callable[[int | None, str, Any], None]
+"""Takes the ack number, the name and the payload of an event. Must not wait."""
+
+
+class Packet(sio_packet.Packet):  # type: ignore[misc]
+    """A packet of JSON alone: nothing is searched for binary parts before it is sent."""
+
+    uses_binary_events = False
+    json = FastJson
+
+
+class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
+    """Engine.IO over a websocket that is written to directly. Polling, and what upgrades from it, stay stock."""
+
+    max_payload = STOCK_PAYLOAD
+    deliver: Callable[[str], bool]
+    _lean = False
+    _pong: "asyncio.Task[None] | None" = None
+
+    async def _connect_websocket(self, url: str, headers: dict[str, str], engineio_path: str) -> bool:
+        if self.sid:
+            return bool(await super()._connect_websocket(url, headers, engineio_path))
+        address = self._get_engineio_url(url, engineio_path, "websocket") + self._get_url_timestamp()
+        patience = aiohttp.ClientWSTimeout(ws_close=CLOSE_PATIENCE)
+        self.ws = await self.http.ws_connect(address, headers=headers, max_msg_size=0, timeout=patience)
+        self._lean = True
+        self._take_hello((await self.ws.receive()).data)
+        self.current_transport = "websocket"
+        self.state = "connected"
+        await self._trigger_event("connect", run_async=False)
+        self.read_loop_task = self.start_background_task(self._read_loop_websocket)
+        return True
+
+    def _take_hello(self, frame: object) -> None:
+        try:
+            hello: Any = FastJson.loads(frame[1:]) if isinstance(frame, str) and frame[:1] == "0" else None
+            self.sid = hello["sid"]
+            self.upgrades = hello["upgrades"]
+            self.ping_interval = hello["pingInterval"] / 1000
+            self.ping_timeout = hello["pingTimeout"] / 1000
+            self.max_payload = int(hello.get("maxPayload") or STOCK_PAYLOAD)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise engineio.exceptions.ConnectionError("what answers there is no Socket.IO server") from None
+
+    async def _read_loop_websocket(self) -> None:
+        reason = await self._read()
+        if self.write_loop_task:
+            await self.queue.put(None)
+            await self.write_loop_task
+        if self.state == "connected":
+            self.abort()
+            await self._trigger_event("disconnect", reason, run_async=False)
+            await self._reset()
+
+    async def _read(self) -> str:
+        """Hand on what comes until nothing more can; return why not."""
+        patience = self.ping_interval + self.ping_timeout
+        clock = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(patience) as watch:
+                while self.state == "connected":
+                    message = await self.ws.receive()
+                    watch.reschedule(clock() + patience)
+                    if not await self._take(message.data):
+                        break
+        except TimeoutError:
+            return f"the server gave no sign of life for {patience:g} s"
+        except BROKEN as problem:
+            return str(problem) or type(problem).__name__
+        return str(self.reason.TRANSPORT_ERROR)
+
+    async def _take(self, frame: object) -> bool:
+        if isinstance(frame, str):
+            kind = frame[:1]
+            if kind == "4":
+                if not self.deliver(frame[1:]):
+                    await self._trigger_event("message", frame[1:], run_async=True)
+            elif kind == "2":
+                # Reading goes on while a slow line takes this.
+                self._pong = asyncio.ensure_future(self._send_packet(eio_packet.Packet(eio_packet.PONG, frame[1:])))
+            return kind != "1"
+        if isinstance(frame, bytes):
+            await self._trigger_event("message", frame, run_async=True)
+            return True
+        return False  # the websocket was closed
+
+    async def _send_packet(self, pkt: Any) -> None:
+        if not self._lean:
+            await super()._send_packet(pkt)
+        elif self.state == "connected":
+            await self.write(pkt.encode())
+
+    async def write(self, frame: str | bytes) -> bool:
+        """Write a frame now, waiting while the line is full; whether the connection took it."""
+        try:
+            await (self.ws.send_str(frame) if isinstance(frame, str) else self.ws.send_bytes(frame))
+        except BROKEN:
+            return False  # the reader notices as well
+        return True
+
+    def abort(self) -> None:
+        """Drop the line at once, with whatever waits to be written."""
+        if not self._lean:
+            return
+        response = self.ws._response  # noqa: SLF001
+        if response.connection is not None and response.connection.transport is not None:
+            response.connection.transport.abort()  # closing alone would wait until a dead network takes the rest
+        response.close()
+
+
+class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
+    """Socket.IO in the namespace of the protocol; it neither reconnects nor catches signals.
+
+    Args:
+        received: Is told of every event.
+        http: The session to connect with; whoever made it closes it.
+    """
+
+    def __init__(self, received: Received, http: aiohttp.ClientSession) -> None:
+        quiet = _library_log()
+        super().__init__(
+            reconnection=False,
+            handle_sigint=False,
+            serializer=Packet,
+            logger=quiet,
+            engineio_logger=quiet,
+            http_session=http,
+        )
+        self._received = received
+        self.eio.deliver = self._deliver
+
+    def _engineio_client_class(self) -> type[EngineClient]:
+        return EngineClient
+
+    @property
+    def max_payload(self) -> int:
+        """The largest message that the server says it takes, in bytes."""
+        return int(self.eio.max_payload)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the transport is open."""
+        return bool(self.eio.state == "connected")
+
+    @property
+    def silence(self) -> float:
+        """Seconds after which a server that gives no sign of life is given up."""
+        return float(self.eio.ping_interval + self.eio.ping_timeout)
+
+    async def ack(self, number: int, body: str) -> bool:
+        """Answer an event with one argument, encoded already; whether the connection took it."""
+        if not self.alive:
+            return False
+        text = f"3{SMCP_NAMESPACE},{number}[{body}]"
+        if self.eio._lean:  # noqa: SLF001
+            return bool(await self.eio.write(f"4{text}"))
+        await self.eio.send(text)
+        return True
+
+    def forget(self, callback: Callable[..., None]) -> None:
+        """Wait no more for the ack that `callback` was to take."""
+        waiting = self.callbacks.get(SMCP_NAMESPACE, {})
+        for number in [number for number, waits in waiting.items() if waits is callback]:
+            del waiting[number]
+
+    def drop(self) -> None:
+        """End the connection without a farewell."""
+        self.eio.abort()
+
+    async def abort(self) -> None:
+        """End the connection without a farewell, and wait until nothing is read any more."""
+        self.drop()
+        if self.eio.read_loop_task is not None:
+            await asyncio.wait([self.eio.read_loop_task], timeout=CLOSE_PATIENCE)
+
+    def _deliver(self, packet: str) -> bool:
+        """Take an event of the namespace; anything else goes the stock way."""
+        match = _EVENT.match(packet)
+        if match is None:
+            return False
+        try:
+            name, *arguments = FastJson.loads(packet[match.end() :])
+        except ValueError:
+            log.info("a malformed event was dropped")
+            return True
+        if isinstance(name, str):
+            self._received(int(match[1]) if match[1] else None, name, arguments[0] if len(arguments) == 1 else None)
+        return True
+
+    async def _handle_event(self, namespace: str | None, id: int | None, data: Any) -> None:  # noqa: A002, ARG002
+        # Only what came with binary parts or over polling is decoded by the stock code.
+        if isinstance(data, list) and data and isinstance(data[0], str):
+            self._received(id, data[0], data[1] if len(data) == 2 else None)
+
+    async def _handle_eio_message(self, data: Any) -> None:
+        try:
+            await super()._handle_eio_message(data)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
+            log.info("a malformed packet was dropped: %s", type(problem).__name__)
+
+
+def _library_log() -> logging.Logger:
+    # The libraries log whole payloads, and would print an ordinary lost connection as an error.
+    quiet = logging.getLogger(f"{__name__}.library")
+    quiet.setLevel(logging.CRITICAL)
+    return quiet

@@ -1,0 +1,267 @@
+"""One connection to a server, from its handshake to its end. It is never used again: late acks cannot stray."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+import engineio
+import socketio
+
+from a2c_smcp import PROTOCOL_VERSION
+from a2c_smcp.computer.socketio.engine import BROKEN, CLOSE_PATIENCE, Received, SocketClient
+from a2c_smcp.errors import (
+    Forbidden,
+    InvalidConfig,
+    RequestTimeout,
+    SMCPError,
+    Unauthorized,
+    from_wire,
+    is_error,
+)
+from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, SOCKETIO_PATH, refusal_error
+
+log = logging.getLogger(__name__)
+
+PATIENCE: Final = 15.0
+"""Seconds for a handshake, a join, an acknowledgement."""
+
+HEADER: Final = 128
+"""Bytes that a packet adds to what it carries, at most."""
+
+Secret: TypeAlias = str | Callable[[], str | Awaitable[str]]
+"""A credential, or what returns a fresh one for every attempt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where the server is and what to show at its door."""
+
+    url: str = field(repr=False)
+    path: str = SOCKETIO_PATH
+    token: Secret | None = field(default=None, repr=False)
+    api_key: Secret | None = field(default=None, repr=False)
+    auth: Mapping[str, Any] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
+    transports: tuple[str, ...] = ("websocket",)
+    ssl_context: ssl.SSLContext | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https", "ws", "wss") or not parts.hostname:
+            raise InvalidConfig("The server's address is a URL such as https://a2c.example.org")
+
+    @property
+    def real_url(self) -> str:
+        """The URL with the protocol version that this package speaks."""
+        parts = urlsplit(self.url)
+        query = parts.query if "a2c_version=" in parts.query else f"{parts.query}&a2c_version={PROTOCOL_VERSION}"
+        return urlunsplit(parts._replace(query=query.lstrip("&")))
+
+    @property
+    def real_path(self) -> str:
+        """The path of Socket.IO, below the path of the URL where that has one."""
+        return f"{urlsplit(self.url).path.strip('/')}/{self.path.strip('/')}".strip("/")
+
+    async def credentials(self) -> tuple[dict[str, Any] | None, dict[str, str]]:
+        """What to send as `auth` and as headers, fresh for this attempt."""
+        auth = dict(self.auth) if self.auth else {}
+        headers = dict(self.headers) if self.headers else {}
+        if self.token is not None:
+            auth["token"] = await _current(self.token)
+        if self.api_key is not None:
+            headers["x-api-key"] = await _current(self.api_key)
+        return auth or None, headers
+
+
+async def _current(secret: Secret) -> str:
+    try:
+        value = secret() if callable(secret) else secret
+        return await value if isawaitable(value) else value
+    except Exception as problem:  # noqa: BLE001
+        log.error("fetching a fresh credential failed: %s", type(problem).__name__)
+        raise Unauthorized(f"No fresh credential could be fetched ({type(problem).__name__})") from None
+
+
+class Link:
+    """A connection to the namespace of the protocol.
+
+    Attributes:
+        gone: Set when it has ended.
+    """
+
+    def __init__(self, address: Address, received: "Callable[[Link, int | None, str, Any], None]") -> None:
+        self.gone = asyncio.Event()
+        self._address = address
+        self._refusal: Any = None
+        connector = aiohttp.TCPConnector(ssl=address.ssl_context or True)
+        self._http = aiohttp.ClientSession(connector=connector, trust_env=True)
+        self._sio = SocketClient(self._to(received), self._http)
+        self._sio.on("disconnect", self._on_disconnect, namespace=SMCP_NAMESPACE)
+        self._sio.on("connect_error", self._on_refusal, namespace=SMCP_NAMESPACE)
+        self.why = "it was never open"
+
+    def _to(self, received: "Callable[[Link, int | None, str, Any], None]") -> Received:
+        return lambda number, event, payload: received(self, number, event, payload)
+
+    def _on_disconnect(self, reason: str) -> None:
+        if not self.gone.is_set():
+            self.drop(str(reason))
+
+    def _on_refusal(self, data: Any = None) -> None:
+        self._refusal = data
+
+    @property
+    def limit(self) -> int:
+        """The largest reply that the server takes in one message, as far as it says."""
+        return self._sio.max_payload - HEADER
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            Unauthorized, Forbidden: The server refused.
+            ConnectionError: There is no such server, or it does not speak the protocol.
+            SMCPError: The server refused for another reason.
+        """
+        try:
+            async with asyncio.timeout(PATIENCE):
+                auth, headers = await self._address.credentials()
+                await self._sio.connect(
+                    self._address.real_url,
+                    headers=headers,
+                    auth=auth,
+                    transports=list(self._address.transports),
+                    namespaces=[SMCP_NAMESPACE],
+                    socketio_path=self._address.real_path,
+                    wait_timeout=PATIENCE,
+                )
+        except TimeoutError:
+            raise ConnectionError(f"no answer within {PATIENCE:g} s") from None
+        except aiohttp.WSServerHandshakeError as problem:
+            raise _refused_handshake(problem.status) from None
+        except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError) as problem:
+            if SMCP_NAMESPACE in self._sio.failed_namespaces:
+                raise _refusal_error(self._refusal) from None
+            raise ConnectionError(str(problem)) from None
+        except (aiohttp.ClientError, OSError) as problem:
+            raise ConnectionError(_words(problem)) from None
+        if not self._sio.alive:  # it broke before anybody listened for that
+            raise ConnectionError("the connection broke at once")
+
+    @property
+    def silence(self) -> float:
+        """Seconds of silence after which a connection is given up, and a little more."""
+        return self._sio.silence + 1
+
+    def drop(self, why: str) -> None:
+        """Use it no more."""
+        self.why = why
+        self.gone.set()
+
+    async def call(self, event: str, data: Any, *, within: float = PATIENCE) -> tuple[Any, ...]:
+        """Send an event and return the arguments of its ack.
+
+        Raises:
+            ConnectionError: The connection ended first.
+            RequestTimeout: Nothing came in time.
+        """
+        if self.gone.is_set():
+            raise ConnectionError(self.why)
+        answer: asyncio.Future[tuple[Any, ...]] = asyncio.get_running_loop().create_future()
+
+        def answered(*arguments: Any) -> None:
+            if not answer.done():
+                answer.set_result(arguments)
+
+        ended = asyncio.ensure_future(self.gone.wait())
+        try:
+            async with asyncio.timeout(within):
+                await self._sio.emit(event, data, namespace=SMCP_NAMESPACE, callback=answered)
+                await asyncio.wait((answer, ended), return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            self._sio.forget(answered)
+            raise RequestTimeout(f"The server did not answer {event} within {within:g} s") from None
+        except socketio.exceptions.SocketIOError as problem:
+            raise ConnectionError(str(problem)) from None
+        finally:
+            ended.cancel()
+        if not answer.done():
+            raise ConnectionError(self.why)
+        return answer.result()
+
+    async def join(self, name: str, office_id: str) -> None:
+        """Take a seat as a Computer.
+
+        Raises:
+            SMCPError: The server refused.
+            ConnectionError, RequestTimeout: As `call`.
+        """
+        request = {"role": "computer", "name": name, "office_id": office_id}
+        _settled(await self.call(JOIN_OFFICE_EVENT, request))
+
+    async def leave(self, office_id: str) -> None:
+        """Give up the seat; raises what `join` raises."""
+        _settled(await self.call(LEAVE_OFFICE_EVENT, {"office_id": office_id}))
+
+    async def ack(self, number: int | None, body: str) -> bool:
+        """Answer an event, if it wants an answer; whether the connection took it."""
+        return number is None or (not self.gone.is_set() and await self._sio.ack(number, body))
+
+    async def close(self) -> None:
+        """End it, politely where that is possible; it never takes long, and being cancelled leaves nothing open."""
+        if not self.gone.is_set():
+            self.drop("it was closed")
+        try:
+            with suppress(TimeoutError, *BROKEN):
+                async with asyncio.timeout(CLOSE_PATIENCE):
+                    await self._sio.disconnect()
+            await self._sio.abort()
+        finally:
+            self._sio.drop()
+            await self._http.close()
+
+
+def _settled(answer: tuple[Any, ...]) -> None:
+    """Read the ack of a join or leave: two arguments, or what a stranger's server may send instead."""
+    match answer:
+        case (True, *_) | ([True, *_],):
+            return
+        case (False, why, *_) | ([False, why, *_],):
+            raise refusal_error(why)
+        case (Mapping() as ack, *_) if is_error(ack):
+            raise from_wire(ack)
+        case _:
+            raise refusal_error(None)
+
+
+def _refused_handshake(status: int) -> SMCPError | ConnectionError:
+    message = f"The server refused the connection with HTTP status {status}"
+    match status:
+        case 401 | 407:
+            return Unauthorized(message)
+        case 403:
+            return Forbidden(message)
+        case _:
+            return ConnectionError(message)
+
+
+def _refusal_error(data: Any) -> SMCPError:
+    """The error behind a refused connection: ours tells a code, an older server only words or nothing."""
+    inner = data.get("data") if isinstance(data, Mapping) else None
+    for told in (inner, data):
+        if isinstance(told, Mapping) and is_error(told):
+            return from_wire(told)
+    words = data.get("message") if isinstance(data, Mapping) else data
+    reason = words if isinstance(words, str) and words else "it gave no reason"
+    return Forbidden(f"The server refused the connection: {reason}")
+
+
+def _words(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__
