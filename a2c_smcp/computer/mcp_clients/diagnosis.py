@@ -1,0 +1,201 @@
+"""What went wrong with an MCP server and what its owner can do, in words. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from a2c_smcp.redaction import redact_text
+
+Retry = Literal["counted", "always", "never"]
+"""Whether a failed server is started again: so often, for ever (it is out of reach), or only by its owner."""
+
+LAST_WORDS: Final = 400
+SAMPLES: Final = 3
+SAMPLE_LENGTH: Final = 120
+
+_TELLING: Final = re.compile(
+    r"error|exception|cannot|can't|could not|not found|no such|denied|fail|invalid|missing|required|refused|usage",
+    re.IGNORECASE,
+)
+_INSTALL: Final = {
+    "npx": "install Node.js",
+    "npm": "install Node.js",
+    "node": "install Node.js",
+    "uvx": "install uv",
+    "uv": "install uv",
+    "docker": "install Docker",
+    "python": "use python3, or give the full path of the interpreter",
+    "deno": "install Deno",
+    "bunx": "install Bun",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a server does not run."""
+
+    problem: str
+    advice: str
+    retry: Retry = "counted"
+
+
+@dataclass(slots=True)
+class Output:
+    """What a process wrote that was not meant for us: its standard error, and what is no message on standard output."""
+
+    errors: Sequence[str] = ()
+    garbage: int = 0
+    samples: list[str] = field(default_factory=list)
+
+    def heard_garbage(self, text: str) -> None:
+        """Count a line of standard output that is no message, and remember the first ones."""
+        self.garbage += 1
+        if len(self.samples) < SAMPLES:
+            self.samples.append(text[:SAMPLE_LENGTH])
+
+    def last_words(self) -> str:
+        """Return the lines of standard error that tell most, redacted; empty when there are none."""
+        # Frames and source lines of a stack trace are indented; what they led to is not.
+        lines = [line for line in self.errors if line.strip() and not line[0].isspace() and "Traceback (" not in line]
+        telling = [line for line in lines if _TELLING.search(line)] or lines
+        return cut(" / ".join(redact_text(line) for line in telling[-2:]), LAST_WORDS)
+
+
+def cut(text: str, length: int) -> str:
+    """Return `text`, shortened to `length`."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def prints(output: Output) -> Failure | None:
+    """What a server that runs but prints to standard output is told."""
+    if not output.garbage:
+        return None
+    lines = "1 line" if output.garbage == 1 else f"{output.garbage} lines"
+    first = redact_text(output.samples[0])
+    return Failure(
+        f"it prints to standard output: {lines} that are not MCP messages, the first: {first!r}",
+        "make it log to standard error; standard output belongs to the protocol",
+    )
+
+
+def not_found(command: str) -> Failure:
+    """The program to start does not exist."""
+    name = command.replace("\\", "/").rsplit("/", 1)[-1]
+    what = _INSTALL.get(name, "install it")
+    return Failure(
+        f"the command {name!r} was not found",
+        f"{what}, check its spelling, or configure its full path or a PATH in env that leads to it",
+    )
+
+
+def no_directory() -> Failure:
+    """The directory to start in does not exist."""
+    return Failure("the directory to start in (cwd) does not exist", "create it, or correct cwd")
+
+
+def cannot_run(command: str, reason: str) -> Failure:
+    """The program exists but the system will not run it."""
+    name = command.replace("\\", "/").rsplit("/", 1)[-1]
+    return Failure(
+        f"the command {name!r} cannot be run: {reason}",
+        "check that it is executable and a program of this machine (a script needs its first line to name one)",
+    )
+
+
+def exited(code: int | None, output: Output, *, running: bool) -> Failure:
+    """The process ended by itself."""
+    when = "while running" if running else "before it answered"
+    how = "closed its output" if code is None else f"exited with code {code}" if code >= 0 else f"was killed by {-code}"
+    if code is not None and code < 0:
+        how = f"was killed by signal {-code}"
+    words = output.last_words() or _printed(output)
+    said = f": {words}" if words else ", and said nothing"
+    return Failure(f"it {how} {when}{said}", _exit_advice(code, words, running=running))
+
+
+def silent(seconds: float, output: Output | None, *, running: bool = False) -> Failure:
+    """The server does not answer."""
+    words = (output.last_words() or _printed(output)) if output is not None else ""
+    said = f"; it said: {words}" if words else ""
+    if running:
+        return Failure(f"it stopped answering for {seconds:g} s{said}", "see its own logs; it is started again")
+    return Failure(
+        f"it did not answer the MCP handshake within {seconds:g} s{said}",
+        "check that the command starts an MCP server in stdio mode; a first start that downloads needs more time"
+        if output is not None
+        else "check that the URL is that of an MCP server",
+    )
+
+
+def refused_handshake(message: str, output: Output | None) -> Failure:
+    """The server answered the handshake with an error or with nonsense."""
+    words = output.last_words() if output is not None else ""
+    said = f"; it said: {words}" if words else ""
+    return Failure(
+        f"the MCP handshake failed: {cut(redact_text(message), 200)}{said}",
+        "check that it is an MCP server, and update it: it may speak no protocol version in common",
+    )
+
+
+def unreachable(reason: str) -> Failure:
+    """The URL cannot be reached: that may pass, so it is tried for ever."""
+    return Failure(
+        f"it cannot be reached: {cut(redact_text(reason), 200)}",
+        "check that it runs, the URL with its port, and the network; it is tried again by itself",
+        retry="always",
+    )
+
+
+def bad_status(status: int) -> Failure:
+    """The URL answered with an HTTP status that is no answer."""
+    if status in (401, 403):
+        return Failure(
+            f"it refused the credentials (HTTP {status})", "check the headers and the inputs they take values from"
+        )
+    if 300 <= status < 400:
+        return Failure(f"it redirects elsewhere (HTTP {status})", "configure the URL that it redirects to")
+    if status in (404, 405, 406, 410):
+        return Failure(f"there is no MCP endpoint at its URL (HTTP {status})", "check the path of the URL")
+    if status in (408, 425, 429) or status >= 500:
+        return Failure(f"it has trouble of its own (HTTP {status})", "it is tried again by itself", retry="always")
+    return Failure(f"it refused the request (HTTP {status})", "check the URL and the headers")
+
+
+def session_lost() -> Failure:
+    """A server on HTTP no longer knows our session: it was restarted."""
+    return Failure("it forgot the session, as after a restart", "nothing; it is connected again", retry="always")
+
+
+def stream_lost() -> Failure:
+    """The stream on which a server on HTTP speaks to us broke."""
+    return Failure("its event stream broke", "nothing; it is connected again", retry="always")
+
+
+def unresolved(message: str) -> Failure:
+    """A value of the configuration could not be found. Asking a person again and again would not help."""
+    return Failure(
+        f"its configuration could not be completed: {message}",
+        "set the input, then start the server again",
+        retry="never",
+    )
+
+
+def _printed(output: Output) -> str:
+    return f"on standard output: {_join(output.samples)}" if output.samples else ""
+
+
+def _join(lines: Iterable[str]) -> str:
+    return cut(" / ".join(redact_text(line) for line in lines), LAST_WORDS)
+
+
+def _exit_advice(code: int | None, words: str, *, running: bool) -> str:
+    if code in (126, 127):
+        return "a command it runs is missing: check the arguments and the PATH in env"
+    if code == -9:
+        return "something killed it, perhaps for want of memory"
+    if re.search(r"module|package|import", words, re.IGNORECASE):
+        return "a package it needs is missing: install it where the command runs"
+    if running:
+        return "see its own logs; it is started again"
+    return "run the command by hand with the same arguments and environment to see why"

@@ -1,0 +1,187 @@
+"""What a server says by itself: taken off its stream early, counted, and told to the Computer in bounded portions.
+
+The SDK starts a task for every notification. A server that floods would fill the loop with them, so those that only say
+"look again" are merged here, and whatever is not an answer is let through at a bounded rate: the pipe or socket
+behind fills up and it is the server that waits.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
+
+from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
+from a2c_smcp.computer.ports import Listener
+from a2c_smcp.types import SERVER_NAME
+
+logger = logging.getLogger(__name__)
+
+# Between two tellings of what changed. The first comes at once.
+PAUSE: Final = 0.05
+# Resources that wait to be told of; a server that names more meanwhile waits.
+MAX_URIS: Final = 1_000
+# Unasked messages a second, and how many may come at once.
+RATE: Final = 1_000.0
+BURST: Final = 1_000.0
+TURN: Final = 32
+
+
+class Changes:
+    """What changed at a server since its listener was last told."""
+
+    def __init__(self, server: SERVER_NAME, listener: Listener) -> None:
+        self._server = server
+        self._listener = listener
+        self._tools = False
+        self._resources = False
+        self._uris: dict[str, None] = {}
+        self._timer: asyncio.Handle | None = None
+        self._told_at = -PAUSE
+        self._room = asyncio.Event()
+        self._room.set()
+
+    def tools(self) -> None:
+        """The tool list may differ."""
+        self._tools = True
+        self._schedule()
+
+    def resources(self) -> None:
+        """The resource list may differ."""
+        self._resources = True
+        self._schedule()
+
+    def updated(self, uri: str) -> None:
+        """A resource has new contents."""
+        self._uris[uri] = None
+        if len(self._uris) >= MAX_URIS:
+            self._room.clear()
+        self._schedule()
+
+    def everything(self, uris: Iterable[str] = ()) -> None:
+        """Nothing is known for sure: the server came or went, or notifications may have been lost."""
+        self._tools = self._resources = True
+        self._uris.update(dict.fromkeys(uris))
+        self._schedule()
+
+    async def room(self) -> None:
+        """Wait until more can be taken in."""
+        await self._room.wait()
+
+    def close(self) -> None:
+        """Tell what is left."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._tell()
+
+    def _schedule(self) -> None:
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(max(0.0, self._told_at + PAUSE - loop.time()), self._tell)
+
+    def _tell(self) -> None:
+        self._timer = None
+        self._told_at = asyncio.get_running_loop().time()
+        tools, resources, uris = self._tools, self._resources, self._uris
+        self._tools, self._resources, self._uris = False, False, {}
+        self._room.set()
+        if tools:
+            tell(self._listener.tools_changed, self._server)
+        if resources:
+            tell(self._listener.resources_changed, self._server)
+        for uri in uris:
+            tell(self._listener.resource_updated, self._server, uri)
+
+
+def tell(listener: Callable[..., None], *arguments: str) -> None:
+    """Call a listener, whose mistakes are not the server's."""
+    try:
+        listener(*arguments)
+    except Exception:
+        logger.exception("A listener failed", extra={"server": arguments[0]})
+
+
+class Meter:
+    """A budget that refills with time. Clocks are the loop's."""
+
+    def __init__(self, rate: float = RATE, burst: float = BURST) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._left = burst
+        self._seen = 0.0
+
+    def wait(self, now: float) -> float:
+        """Spend one unit; return how long to wait until it is there."""
+        self._left = min(self._burst, self._left + (now - self._seen) * self._rate) - 1
+        self._seen = now
+        return max(0.0, -self._left / self._rate)
+
+
+class Intake(ReadEnd):
+    """A link's messages on their way to the SDK, without those that `Changes` has taken.
+
+    Attributes:
+        ended: Whether the stream has come to its end.
+        heard_at: When the server last said anything.
+    """
+
+    def __init__(self, source: Reader, changes: Changes, on_end: Callable[[], None]) -> None:
+        self.ended = False
+        self.heard_at = 0.0
+        self._source = source
+        self._changes = changes
+        self._on_end = on_end
+        self._meter = Meter()
+        self._turns = 0
+
+    async def receive(self) -> Incoming:
+        """The next message for the SDK."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            try:
+                item = await self._source.receive()
+            except (anyio.EndOfStream, anyio.ClosedResourceError):
+                self._end()
+                raise anyio.EndOfStream from None
+            self.heard_at = clock()
+            self._turns += 1
+            if self._turns % TURN == 0:
+                await breathe()
+            if isinstance(item, SessionMessage) and not _unasked(item.message):
+                return item
+            if pause := self._meter.wait(self.heard_at):
+                await asyncio.sleep(pause)
+            if isinstance(item, SessionMessage) and not await self._taken(item.message):
+                return item
+
+    async def aclose(self) -> None:
+        """Close the source too."""
+        self._end()
+        await self._source.aclose()
+
+    def _end(self) -> None:
+        if not self.ended:
+            self.ended = True
+            self._on_end()
+
+    async def _taken(self, message: JSONRPCMessage) -> bool:
+        match message:
+            case JSONRPCNotification(method="notifications/resources/updated", params={"uri": str(uri)}):
+                await self._changes.room()
+                self._changes.updated(uri)
+            case JSONRPCNotification(method="notifications/resources/list_changed"):
+                self._changes.resources()
+            case JSONRPCNotification(method="notifications/tools/list_changed"):
+                self._changes.tools()
+            case JSONRPCNotification(method="notifications/message" | "notifications/prompts/list_changed"):
+                pass
+            case _:
+                return False
+        return True
+
+
+def _unasked(message: JSONRPCMessage) -> bool:
+    return isinstance(message, JSONRPCNotification | JSONRPCRequest)

@@ -1,0 +1,245 @@
+"""One life of an MCP server: from opening its link to leaving it, in one task."""
+
+import asyncio
+import math
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import anyio
+import anyio.abc
+from mcp import ClientSession, Implementation, MCPError
+from pydantic import ValidationError
+
+from a2c_smcp import __version__
+from a2c_smcp.computer.mcp_clients import diagnosis
+from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
+from a2c_smcp.computer.mcp_clients.diagnosis import Failure
+from a2c_smcp.computer.mcp_clients.http import LOST
+from a2c_smcp.computer.mcp_clients.intake import Changes, Intake
+from a2c_smcp.computer.mcp_clients.links import Link, LinkError
+from a2c_smcp.computer.mcp_clients.negotiation import PATIENCE, Memory, is_modern, negotiate
+from a2c_smcp.computer.mcp_clients.stdio import GRACE_SECONDS
+from a2c_smcp.computer.mcp_clients.subscriptions import Subscriptions
+from a2c_smcp.types import SERVER_NAME
+
+RETRY_SECONDS: Final = 1.0
+# How the SDK's errors begin that stand for an answer which did not come over HTTP.
+_SDK_WORDS: Final = ("SSE stream", "Server returned an error response", "Session terminated", "Connection closed")
+_CLIENT: Final = Implementation(name="a2c-smcp-computer", version=__version__)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long what may take, in seconds.
+
+    Attributes:
+        startup: From the start of a server to the end of its handshake.
+        request: One request, tool calls apart: their time is the caller's.
+        probe: A server on HTTP that was silent for so long is asked whether it is there.
+        answer: How long it may take to say so.
+        hang: The same for a process, which may be busy: one that says nothing for so long is started anew.
+        grace: What a process gets to end by itself, and again after SIGTERM.
+        era: How long a server may think about a question of the newer protocol era before the older one is tried.
+    """
+
+    startup: float = 60.0
+    request: float = 60.0
+    probe: float = 30.0
+    answer: float = 10.0
+    hang: float = 30.0
+    grace: float = GRACE_SECONDS
+    era: float = PATIENCE
+    restarts: RestartPolicy = field(default_factory=RestartPolicy)
+
+
+class Life:
+    """A session with a server and everything that lives and dies with it.
+
+    Attributes:
+        session: The SDK's session; there from the moment the server runs.
+        over: Whether it has ended, or is about to.
+        started_at: When the server began to run, by the loop's clock.
+    """
+
+    session: ClientSession
+    subscriptions: Subscriptions
+
+    def __init__(self, server: SERVER_NAME, link: Link, changes: Changes, memory: Memory, timing: Timing) -> None:
+        self.link = link
+        self.over = False
+        self.started_at = math.inf
+        self._server = server
+        self._changes = changes
+        self._memory = memory
+        self.timing = timing
+        self._intake: Intake
+        self._tasks: anyio.abc.TaskGroup
+        self._left = False
+        self._doubtful = False
+        self._probing = False
+        self._verdict: Failure | None = None
+        self._wake = asyncio.Event()
+        self._requests: dict[object, float] = {}
+        link.on_doubt = self.doubt
+        link.on_gap = changes.everything
+
+    async def run(self, on_running: Callable[[], None]) -> Failure | None:
+        """Live; return why it ended, or None if it was left."""
+        outcome: Failure | None = None
+        starting = anyio.move_on_after(self.timing.startup)
+        try:
+            with starting:
+                async with AsyncExitStack() as stack:
+                    outcome = await self._live(stack, starting, on_running)
+        except ExceptionGroup as group:
+            # The SDK's own tasks failed under us.
+            outcome = self.link.explain(running=self.running) or diagnosis.refused_handshake(_first(group), None)
+        finally:
+            self.over = True
+        if starting.cancelled_caught:
+            return diagnosis.silent(self.timing.startup, self.link.output)
+        return outcome
+
+    @property
+    def running(self) -> bool:
+        """Whether the handshake has been done."""
+        return self.started_at < math.inf
+
+    def leave(self) -> None:
+        """End it, orderly."""
+        self.over = self._left = True
+        self._wake.set()
+
+    def soon(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do something that ends with this life."""
+        self._tasks.start_soon(work)
+
+    def cut(self, error: MCPError) -> bool:
+        """Whether a request failed because the server was lost, rather than because it said so."""
+        if self.over or self._intake.ended or self.link.lost is not None:
+            return True
+        return self.link.probed and (error.data == LOST or error.message.startswith(_SDK_WORDS))
+
+    def begin(self) -> object:
+        """A request sets out; give the token back to `end`."""
+        token = object()
+        self._requests[token] = self._now()
+        return token
+
+    def end(self, token: object, *, abandoned: bool = False) -> None:
+        """A request is done, or nobody waits for it any more."""
+        began = self._requests.pop(token)
+        if abandoned and self._intake.heard_at <= began:
+            self.doubt()
+
+    def doubt(self) -> None:
+        """Something happened that makes it worth asking whether the server is still there."""
+        self._doubtful = True
+        self._wake.set()
+
+    async def _live(
+        self, stack: AsyncExitStack, starting: anyio.CancelScope, on_running: Callable[[], None]
+    ) -> Failure | None:
+        try:
+            read, write = await stack.enter_async_context(self.link)
+        except LinkError as error:
+            return error.failure
+        self._intake = Intake(read, self._changes, self._wake.set)
+        session = await stack.enter_async_context(ClientSession(self._intake, write, client_info=_CLIENT))
+        try:
+            await negotiate(session, self._memory, patience=self.timing.era)
+        except (MCPError, ValidationError, RuntimeError) as error:
+            await self._settle()
+            # Only one that went away can have died of the question.
+            self._memory.asking &= self._intake.ended
+            return self.link.explain(running=False) or diagnosis.refused_handshake(_words(error), self.link.output)
+        starting.deadline = math.inf
+        self.session = session
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            self.subscriptions = Subscriptions(self._server, session, self._changes, tasks)
+            self.started_at = self._now()
+            self._doubtful = False
+            on_running()
+            outcome = await self._watch()
+            self.over = True
+            tasks.cancel_scope.cancel()
+        return outcome
+
+    async def _settle(self) -> None:
+        # A process that went away in the handshake is told apart from one that refused it by its end, a moment later.
+        with anyio.move_on_after(0.3):
+            while not self._intake.ended:
+                self._wake.clear()
+                await self._wake.wait()
+
+    async def _watch(self) -> Failure | None:
+        while True:
+            with anyio.move_on_after(self._until_probe()):
+                await self._wake.wait()
+            self._wake.clear()
+            if self._left:
+                return None
+            if (failure := self._verdict or self.link.lost) is not None:
+                return failure
+            if self._intake.ended:
+                return self.link.explain(running=True) or diagnosis.stream_lost()
+            if not self._probing and (self._doubtful or self._until_probe() <= 0):
+                self._probing, self._doubtful = True, False
+                self._tasks.start_soon(self._probe)
+
+    def _until_probe(self) -> float:
+        if not self.link.probed or self._probing or self._requests:
+            return math.inf
+        return max(0.0, max(self._intake.heard_at, self.started_at) + self.timing.probe - self._now())
+
+    async def _probe(self) -> None:
+        """Ask whether the server is there. One sign of life, be it an error, is enough; twice none is not."""
+        began = self._now()
+        patience = self.timing.answer if self.link.probed else self.timing.hang
+        for _ in range(2):
+            with anyio.move_on_after(patience / 2):
+                await self._ask()
+            if self._intake.heard_at > began and not self._unwell():
+                break
+            if self.link.lost is not None or self._intake.ended:
+                break
+            await anyio.sleep(min(RETRY_SECONDS, patience / 2))
+        else:
+            # A server may be busy with what it was asked before; that has a time-out of its own.
+            if any(asked < began for asked in self._requests.values()):
+                self._doubtful = True
+            else:
+                self._verdict = (self.link.explain(running=True) if self.link.probed else None) or diagnosis.silent(
+                    patience, self.link.output, running=True
+                )
+        self._probing = False
+        self._wake.set()
+
+    async def _ask(self) -> None:
+        try:
+            if is_modern(self.session):
+                await self.session.send_discover(str(self.session.protocol_version))
+            else:
+                await self.session.send_ping()
+        except (MCPError, ValidationError):
+            return
+
+    def _unwell(self) -> bool:
+        return self.link.probed and self.link.explain(running=True) is not None
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+def _words(error: Exception) -> str:
+    return error.message if isinstance(error, MCPError) else "its answer is not one of the protocol"
+
+
+def _first(group: ExceptionGroup[Exception]) -> str:
+    error: Exception = group
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return type(error).__name__

@@ -1,0 +1,63 @@
+"""Cuts the byte stream of a process into lines, bounded. Pure."""
+
+import codecs
+from typing import Final, TypeAlias
+
+Line: TypeAlias = bytes | str
+"""Bytes where the encoding spells a line break as one byte, else decoded text."""
+
+MAX_LINE: Final = 64 * 1024 * 1024
+SAMPLE: Final = 500
+
+
+class Lines:
+    """A stream that is fed in chunks and read in lines.
+
+    A line longer than `limit` is cut to its first characters and the rest skipped, so that no process can fill the
+    memory; it then does not parse, which is how its reader learns of it. Empty lines are left out.
+    """
+
+    def __init__(self, encoding: str = "utf-8", *, limit: int = MAX_LINE) -> None:
+        self._limit = limit
+        self._kept: list[bytes] = []
+        self._size = 0
+        self._sample: bytes | None = None
+        # A line break of several bytes (UTF-16) cannot be found byte by byte.
+        wide = "\n".encode(encoding) != b"\n"
+        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if wide else None
+
+    def feed(self, data: bytes) -> list[Line]:
+        """Return the lines that `data` completes."""
+        if self._decoder is not None:
+            data = self._decoder.decode(data).encode()
+        found: list[bytes] = []
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            found.append(self._completed(data[start:end]))
+            start = end + 1
+        self._keep(data[start:])
+        return self._told(found)
+
+    def end(self) -> list[Line]:
+        """Return what is left when the stream has ended without a line break."""
+        if self._decoder is not None:
+            self._keep(self._decoder.decode(b"", final=True).encode())
+        return self._told([self._completed(b"")])
+
+    def _completed(self, piece: bytes) -> bytes:
+        self._keep(piece)
+        line = self._sample if self._sample is not None else b"".join(self._kept)
+        self._kept, self._size, self._sample = [], 0, None
+        return line.strip()
+
+    def _keep(self, piece: bytes) -> None:
+        if not piece or self._sample is not None:
+            return
+        self._kept.append(piece)
+        self._size += len(piece)
+        if self._size > self._limit:
+            self._sample = b"".join(self._kept)[:SAMPLE]
+            self._kept = []
+
+    def _told(self, lines: list[bytes]) -> list[Line]:
+        return [line if self._decoder is None else line.decode() for line in lines if line]

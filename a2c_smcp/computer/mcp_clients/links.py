@@ -1,0 +1,141 @@
+"""A link: an open way to an MCP server, of whatever transport, and the two streams it gives to the SDK."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Final, Protocol, Self, TypeAlias
+
+import anyio
+from mcp.shared.message import SessionMessage
+
+from a2c_smcp.computer.mcp_clients.diagnosis import Failure, Output
+
+MAX_MESSAGE: Final = 64 * 1024 * 1024
+"""The longest message taken from a server, in bytes."""
+
+Incoming: TypeAlias = SessionMessage | Exception
+"""A message, or a piece of the stream that was none."""
+
+
+class ReadEnd(ABC):
+    """What the SDK reads from. `receive` raises `anyio.EndOfStream` at the end."""
+
+    @abstractmethod
+    async def receive(self) -> Incoming:
+        """The next message."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Nobody reads any more."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Incoming:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class WriteEnd(ABC):
+    """What the SDK writes to. `send` raises `anyio.BrokenResourceError` when nothing can be sent any more."""
+
+    @abstractmethod
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send one message."""
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Nobody writes any more."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class Reader(Protocol):
+    """A stream of incoming messages: our own `ReadEnd`, or one of the SDK's."""
+
+    async def receive(self) -> Incoming:
+        """The next message."""
+
+    async def aclose(self) -> None:
+        """Nobody reads any more."""
+
+
+class Writer(Protocol):
+    """A stream of outgoing messages: our own `WriteEnd`, or one of the SDK's."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send one message."""
+
+    async def aclose(self) -> None:
+        """Nobody writes any more."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> bool | None: ...
+
+
+class LinkError(Exception):
+    """A link could not be opened."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.problem)
+        self.failure = failure
+
+
+class Link(ABC):
+    """One connection to one server, from opening to closing. Entered and left by one task.
+
+    Attributes:
+        probed: Whether the link cannot tell by itself that the server is gone, so that it must be asked.
+        output: What the server's process wrote beside the protocol, where there is a process.
+    """
+
+    probed: bool = True
+    output: Output | None = None
+
+    def __init__(self) -> None:
+        self.on_doubt: Callable[[], None] = _ignore
+        """Told when something happened that makes a look at the server worth while."""
+        self.on_gap: Callable[[], None] = _ignore
+        """Told when notifications may have been lost."""
+
+    @abstractmethod
+    async def __aenter__(self) -> tuple[Reader, Writer]:
+        """Open.
+
+        Raises:
+            LinkError: It cannot be opened.
+        """
+
+    @abstractmethod
+    async def __aexit__(self, *_: object) -> None:
+        """Close, in bounded time."""
+
+    @property
+    @abstractmethod
+    def lost(self) -> Failure | None:
+        """Why the link is of no use any more; None while it is."""
+
+    @abstractmethod
+    def explain(self, *, running: bool) -> Failure | None:
+        """Return what the link knows of why the server failed, before it ran or after."""
+
+
+def _ignore() -> None: ...
+
+
+async def breathe() -> None:
+    """Let everybody else have a turn. What always has something to do would otherwise starve the rest."""
+    await asyncio.sleep(0)

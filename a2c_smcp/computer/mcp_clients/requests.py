@@ -1,0 +1,172 @@
+"""What a running MCP server can be asked, in JSON both ways."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from typing import Any, Final
+
+from mcp import MCPError
+from mcp.types import (
+    HEADER_MISMATCH,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    PaginatedRequestParams,
+    Request,
+)
+from pydantic import TypeAdapter, ValidationError
+
+from a2c_smcp.computer.mcp_clients.life import Life
+from a2c_smcp.computer.mcp_clients.masking import Mask
+from a2c_smcp.computer.mcp_clients.replies import error_of, tool_result
+from a2c_smcp.computer.ports import Json, Progress
+from a2c_smcp.errors import RequestTimeout, SMCPError, ToolFailed
+from a2c_smcp.types import SERVER_NAME
+
+MAX_PAGES: Final = 1_000
+
+# The SDK has validated a result before it asks for its type; as JSON it need not be built into models and dumped again.
+_RAW: Final[Any] = TypeAdapter(dict[str, Any])
+
+
+class _Request(Request[dict[str, Any], str]):
+    """Any request: the wire names are ours to give."""
+
+
+class Requests(ABC):
+    """The requests of a session. Each raises `ToolFailed` when the server does not run or dies under it."""
+
+    name: SERVER_NAME
+    _mask: Mask
+    _capabilities: Json
+
+    @abstractmethod
+    def _living(self) -> Life:
+        """Return the life to ask.
+
+        Raises:
+            ToolFailed: The server does not run.
+        """
+
+    async def list_tools(self) -> list[Json]:
+        """All tools (every cursor), in MCP's JSON form; none if it offers none."""
+        tools: list[Json] = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page, after = await self._page("tools/list", "tools", cursor)
+            tools += page
+            if after is None or after == cursor:
+                break
+            cursor = after
+        return tools
+
+    async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
+        """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON."""
+        params = {"name": name, "arguments": arguments}
+        try:
+            return tool_result(await self._ask("tools/call", params, timed=False, progress=progress))
+        except SMCPError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+        # The newer era over HTTP: the server did not run the tool; it wants headers that follow from the tool's schema.
+        await self._learn_headers(name)
+        return tool_result(await self._ask("tools/call", params, timed=False, progress=progress))
+
+    async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
+        """One page of resources and the next cursor."""
+        return await self._page("resources/list", "resources", cursor)
+
+    async def list_resource_templates(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
+        """One page of templates and the next cursor."""
+        return await self._page("resources/templates/list", "resourceTemplates", cursor)
+
+    async def read_resource(self, uri: str) -> list[Json]:
+        """The contents of a resource."""
+        contents: list[Json] = (await self._ask("resources/read", {"uri": uri})).get("contents", [])
+        return contents
+
+    async def complete(self, ref: Json, argument: Json, context: Json | None = None) -> Json:
+        """The `completion` object of `completion/complete`."""
+        params = {"ref": ref, "argument": argument}
+        completion: Json = (
+            await self._ask("completion/complete", params if context is None else params | {"context": context})
+        )["completion"]
+        return completion
+
+    async def _page(self, method: str, key: str, cursor: str | None) -> tuple[list[Json], str | None]:
+        self._living()
+        if method.partition("/")[0] not in self._capabilities:
+            return [], None
+        try:
+            raw = await self._ask(method, {} if cursor is None else {"cursor": cursor})
+        except SMCPError as error:
+            if error.code == METHOD_NOT_FOUND:
+                return [], None
+            raise
+        after = raw.get("nextCursor")
+        return raw.get(key, []), after if isinstance(after, str) and after else None
+
+    async def _learn_headers(self, tool: str) -> None:
+        life = self._living()
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            try:
+                page = await life.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+            except (MCPError, ValidationError) as error:
+                raise self._failed(life, error) from error
+            cursor = page.next_cursor
+            if cursor is None or any(listed.name == tool for listed in page.tools):
+                return
+
+    async def _ask(
+        self, method: str, params: Json, *, timed: bool = True, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        life = self._living()
+        token = life.begin()
+        abandoned = True
+        limit = life.timing.request if timed else None
+        try:
+            async with asyncio.timeout(limit):
+                answer: dict[str, Any] = await life.session.send_request(
+                    _Request(method=method, params=params), _RAW, progress_callback=_progress(progress)
+                )
+            abandoned = False
+        except (MCPError, ValidationError, RuntimeError) as error:
+            abandoned = False
+            raise self._failed(life, error) from error
+        except TimeoutError as error:
+            message = f"MCP server {self.name!r} did not answer {method} within {limit:g} s"
+            raise RequestTimeout(message) from error
+        finally:
+            life.end(token, abandoned=abandoned)
+        if answer.get("resultType") == "input_required":
+            raise ToolFailed(f"MCP server {self.name!r} asks for input that this Computer cannot give")
+        return answer
+
+    def _failed(self, life: Life, error: Exception) -> SMCPError:
+        """Return what a failed request means to whoever asked."""
+        if not isinstance(error, MCPError):
+            if life.over:
+                return self._died(life)
+            return ToolFailed(f"MCP server {self.name!r} answered with something that is not an MCP result")
+        if error.code == PARSE_ERROR:
+            return ToolFailed(f"MCP server {self.name!r} answered with something that is not an MCP message")
+        if life.cut(error):
+            return self._died(life)
+        return error_of(error, self._mask)
+
+    def _died(self, life: Life) -> ToolFailed:
+        failure = life.link.explain(running=True)
+        why = f": {self._mask.hide(failure.problem)}" if failure is not None else ""
+        return ToolFailed(
+            f"MCP server {self.name!r} was lost while it worked on this{why}. It may or may not have been done, and is "
+            "not tried again by itself"
+        )
+
+
+def _progress(progress: Progress | None) -> Any:
+    if progress is None:
+        return None
+
+    async def told(done: float, total: float | None, message: str | None) -> None:
+        progress(done, total, message)
+
+    return told

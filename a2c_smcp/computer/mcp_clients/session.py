@@ -1,0 +1,273 @@
+"""One MCP server as the Computer knows it: started, watched, started again, and asked. It outlives its processes."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
+
+import anyio
+from pydantic import BaseModel
+
+from a2c_smcp.computer.mcp_clients import diagnosis
+from a2c_smcp.computer.mcp_clients.backoff import Restarts
+from a2c_smcp.computer.mcp_clients.diagnosis import Failure
+from a2c_smcp.computer.mcp_clients.guardian import Guardian
+from a2c_smcp.computer.mcp_clients.intake import Changes, tell
+from a2c_smcp.computer.mcp_clients.life import Life, Timing
+from a2c_smcp.computer.mcp_clients.masking import Mask
+from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
+from a2c_smcp.computer.mcp_clients.negotiation import Memory, is_modern
+from a2c_smcp.computer.mcp_clients.requests import Requests
+from a2c_smcp.computer.mcp_clients.streamable import StreamableLink
+from a2c_smcp.computer.mcp_clients.transports import link_to
+from a2c_smcp.computer.ports import Json, Listener, ServerState, ServerStatus
+from a2c_smcp.errors import SMCPError, ToolFailed
+
+logger = logging.getLogger(__name__)
+
+Resolve: TypeAlias = Callable[[MCPServerConfig], Awaitable[MCPServerConfig]]
+"""Replaces the placeholders of a configuration by their values; asked at every start of a server."""
+
+SCHEMES: Final = ("window://", "dpe://")
+# Longer than any orderly end takes.
+STOP_SECONDS: Final = 15.0
+
+_REFUSALS: Final = {
+    ServerState.DISABLED: "is disabled; its owner can enable it",
+    ServerState.STARTING: "is starting; try again in a moment",
+    ServerState.RUNNING: "is ending; try again in a moment",
+    ServerState.WAITING: "failed and is started again soon; try again in a moment",
+    ServerState.FAILED: "has failed; its owner has to mend it and start it again",
+    ServerState.STOPPED: "is stopped; its owner can start it",
+}
+
+
+class ServerSession(Requests):
+    """Implements `ports.Session`. One task owns each life of the server; requests come from any task."""
+
+    def __init__(
+        self,
+        config: MCPServerConfig,
+        *,
+        listener: Listener,
+        resolve: Resolve,
+        guardian: Guardian | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.name = config.name
+        self._config = config
+        self._listener = listener
+        self._resolve = resolve
+        self._guardian = guardian
+        self._timing = timing if timing is not None else Timing()
+        self._changes = Changes(config.name, listener)
+        self._restarts = Restarts(self._timing.restarts, random.random)
+        self._memory = Memory()
+        self._mask = Mask()
+        self._wanted: Sequence[str] = ()
+        self._life: Life | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._scope = anyio.CancelScope()
+        self._moved = asyncio.Event()
+        self._state = ServerState.DISABLED if config.disabled else ServerState.STOPPED
+        self._since = _now()
+        self._failure: Failure | None = None
+        self._restarted = 0
+        self._undeclared = False
+        self._capabilities: Json = {}
+        self._server_info: Json | None = None
+        self._version: str | None = None
+
+    @property
+    def config(self) -> MCPServerConfig:
+        """Its configuration, placeholders and all."""
+        return self._config
+
+    @property
+    def status(self) -> ServerStatus:
+        """Its state now."""
+        failure = self._failure
+        if failure is None and self._life is not None and self._life.link.output is not None:
+            failure = diagnosis.prints(self._life.link.output)
+        return ServerStatus(
+            name=self.name,
+            kind=self._config.type,
+            state=self._state,
+            since=self._since,
+            restarts=self._restarted,
+            problem=None if failure is None else self._mask.hide(failure.problem),
+            advice=None if failure is None else failure.advice,
+            protocol_version=self._version,
+            server_info=self._server_info,
+            capabilities=self._capabilities,
+            subscribes=self._subscribes,
+            undeclared=self._undeclared and not self._subscribes,
+        )
+
+    async def settled(self) -> ServerState:
+        """Wait until it is no longer starting, and say what became of it."""
+        while self._state is ServerState.STARTING:
+            self._moved.clear()
+            await self._moved.wait()
+        return self._state
+
+    def start(self) -> None:
+        """Start it, unless it is under way. Earlier failures are forgotten."""
+        if self._task is not None and not self._task.done():
+            return
+        self._restarts.forget()
+        self._scope = anyio.CancelScope()
+        self._enter(ServerState.STARTING)
+        self._task = asyncio.create_task(self._own(), name=f"MCP server {self.name}")
+
+    async def stop(self, state: ServerState = ServerState.STOPPED) -> None:
+        """Stop it and wait until nothing of it is left; afterwards it is in `state`."""
+        task, self._task = self._task, None
+        if task is not None and not task.done():
+            if self._life is not None:
+                # Orderly at first: a server on HTTP is told that its session ends.
+                self._life.leave()
+                await asyncio.wait([task], timeout=STOP_SECONDS)
+            self._scope.cancel()
+            await asyncio.wait([task])
+        self._changes.close()
+        self._enter(state)
+
+    async def restart(self, config: MCPServerConfig) -> None:
+        """Start it anew with other parameters, of which nothing is known yet. One that was stopped stays so."""
+        stopped = self._state is ServerState.STOPPED
+        await self.stop()
+        self._memory, self._mask, self._restarted = Memory(), Mask(), 0
+        self._capabilities, self._server_info, self._version = {}, None, None
+        self.reconfigure(config)
+        if not stopped:
+            self.start()
+
+    @property
+    def at_rest(self) -> ServerState:
+        """What it is when it does not run by configuration or by its owner's will."""
+        return ServerState.DISABLED if self._config.disabled else ServerState.STOPPED
+
+    def reconfigure(self, config: MCPServerConfig) -> None:
+        """Take on settings that need no restart."""
+        self._config = config
+        if self._life is not None:
+            self._changes.everything()
+            self._life.soon(self._settle_in)
+
+    async def subscribe(self, uris: Sequence[str]) -> None:
+        """Be told of updates of exactly these resources; at a server that does not run, from its next start on."""
+        self._wanted = tuple(uris)
+        life = self._life
+        if life is not None and self._subscribes:
+            await life.subscriptions.want(self._wanted)
+
+    def _living(self) -> Life:
+        if self._life is None or self._life.over:
+            why = f" ({self._mask.hide(self._failure.problem)})" if self._failure is not None else ""
+            raise ToolFailed(f"MCP server {self.name!r} {_REFUSALS[self._state]}{why}")
+        return self._life
+
+    async def _own(self) -> None:
+        try:
+            with self._scope:
+                await self._live_on()
+        except Exception as error:
+            logger.exception("The session of an MCP server failed", extra={"server": self.name})
+            self._enter(ServerState.FAILED, Failure(f"an internal error ({type(error).__name__})", "please report it"))
+
+    async def _live_on(self) -> None:
+        while (failure := await self._live()) is not None:
+            logger.warning(
+                "MCP server %s failed: %s",
+                self.name,
+                self._mask.hide(failure.problem),
+                extra={"server": self.name, "retry": failure.retry},
+            )
+            pause = None if failure.retry == "never" else self._restarts.failed(strikes=failure.retry == "counted")
+            if pause is None:
+                self._enter(ServerState.FAILED, failure)
+                return
+            self._enter(ServerState.WAITING, failure)
+            await anyio.sleep(pause)
+            self._restarted += 1
+            self._enter(ServerState.STARTING, failure)
+
+    async def _live(self) -> Failure | None:
+        """Live once; return why it ended, or None if it was stopped."""
+        try:
+            resolved = await self._resolve(self._config)
+        except SMCPError as error:
+            return diagnosis.unresolved(error.message)
+        self._mask = Mask.between(self._config, resolved)
+        life, failure = await self._try(resolved)
+        if self._memory.asking:
+            # It went away at a question of the newer era. Perhaps because of it: at once again, without.
+            life, failure = await self._try(resolved)
+        if failure is not None and not life.running and isinstance(life.link, StreamableLink) and life.link.is_sse:
+            self._memory.sse = True
+            life, second = await self._try(resolved)
+            # Where the older transport does not answer either, the configured one is the one to mend.
+            self._memory.sse = life.running
+            failure = second if life.running else failure
+        return failure
+
+    async def _try(self, resolved: MCPServerConfig) -> tuple[Life, Failure | None]:
+        link = link_to(resolved, self._mask, self._guardian, grace=self._timing.grace, sse=self._memory.sse)
+        life = Life(self.name, link, self._changes, self._memory, self._timing)
+        try:
+            return life, await life.run(lambda: self._running(life))
+        finally:
+            self._life = None
+            if life.running:
+                self._restarts.lived(asyncio.get_running_loop().time() - life.started_at)
+                self._changes.everything()
+
+    def _running(self, life: Life) -> None:
+        self._life = life
+        self._version = life.session.protocol_version
+        self._server_info = _json(life.session.server_info)
+        self._capabilities = _json(life.session.server_capabilities) or {}
+        self._undeclared = False
+        self._enter(ServerState.RUNNING)
+        self._changes.everything()
+        life.soon(self._settle_in)
+
+    async def _settle_in(self) -> None:
+        """What is done after each start: renew the subscriptions, and look for what was not declared."""
+        life = self._living()
+        try:
+            if self._subscribes or is_modern(life.session):
+                await life.subscriptions.want(self._wanted)
+            if not self._subscribes:
+                resources, _ = await self.list_resources()
+                if any(str(resource.get("uri", "")).lower().startswith(SCHEMES) for resource in resources):
+                    self._undeclared = True
+                    tell(self._listener.status_changed, self.name)
+        except SMCPError as error:
+            logger.debug("A server did not settle in: %d", error.code, extra={"server": self.name})
+
+    @property
+    def _subscribes(self) -> bool:
+        resources = self._capabilities.get("resources")
+        if resources is None or self._state is not ServerState.RUNNING:
+            return False
+        return bool(resources.get("subscribe")) or self._config.subscribe == "assume"
+
+    def _enter(self, state: ServerState, failure: Failure | None = None) -> None:
+        self._failure = failure
+        if state is not self._state:
+            self._state = state
+            self._since = _now()
+        self._moved.set()
+        tell(self._listener.status_changed, self.name)
+
+
+def _json(model: BaseModel | None) -> Json | None:
+    return None if model is None else dict(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

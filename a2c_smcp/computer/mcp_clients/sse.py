@@ -1,0 +1,140 @@
+"""A link to an MCP server on the older HTTP transport: one event stream down, a POST for every message up.
+
+Not the SDK's: that one ends the session at an event over 1 MiB and lets a request wait for ever when its POST fails.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx2
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage
+
+from a2c_smcp.computer.mcp_clients import diagnosis
+from a2c_smcp.computer.mcp_clients.diagnosis import Failure
+from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient
+from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
+from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Incoming, LinkError, ReadEnd, WriteEnd
+from a2c_smcp.computer.mcp_clients.masking import Mask
+from a2c_smcp.computer.mcp_clients.model import MCPSSEParameters
+
+
+class SseLink(HttpLink):
+    """One event stream of a server, and the endpoint it named."""
+
+    def __init__(self, parameters: MCPSSEParameters, mask: Mask) -> None:
+        super().__init__(mask)
+        self._parameters = parameters
+        self._stack = AsyncExitStack()
+        self.ended = False
+
+    async def __aenter__(self) -> tuple[ReadEnd, WriteEnd]:
+        """Open the event stream and wait for the endpoint."""
+        try:
+            return await self._open()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let the stream go."""
+        with anyio.CancelScope(shield=True):
+            await self._stack.aclose()
+
+    @property
+    def lost(self) -> Failure | None:
+        """The stream is all there is of the session."""
+        return diagnosis.stream_lost() if self.ended else super().lost
+
+    async def _open(self) -> tuple[ReadEnd, WriteEnd]:
+        url = self._parameters.url
+        client = await self._stack.enter_async_context(
+            WatchedClient(
+                self,
+                headers=self._parameters.headers,
+                timeout=self._parameters.timeout,
+                silence=self._parameters.sse_read_timeout,
+            )
+        )
+        request = client.build_request("GET", url, headers={"Accept": "text/event-stream", "Cache-Control": "no-store"})
+        try:
+            response = await client.send(request, stream=True)
+        except httpx2.TransportError as error:
+            raise LinkError(diagnosis.unreachable(str(error) or "no connection")) from error
+        self._stack.push_async_callback(response.aclose)
+        if response.status_code != 200:
+            raise LinkError(diagnosis.bad_status(response.status_code))
+        events = aiter(httpx2.EventSource(response, max_event_size=MAX_MESSAGE))
+        try:
+            endpoint = await _endpoint(events, url)
+        except (httpx2.HTTPError, httpx2.SSEError) as error:
+            raise LinkError(_no_stream()) from error
+        if endpoint is None:
+            raise LinkError(_no_stream())
+        return _Received(events, self), _Sent(client, endpoint)
+
+
+async def _endpoint(events: AsyncIterator[httpx2.ServerSentEvent], url: str) -> str | None:
+    async for event in events:
+        if event.event == "endpoint":
+            endpoint = urljoin(url, event.data)
+            # Our headers go there: a server cannot have them sent to somebody else.
+            if urlsplit(endpoint)[:2] != urlsplit(url)[:2]:
+                raise LinkError(
+                    diagnosis.refused_handshake("the server wants messages to be sent to another origin", None)
+                )
+            return endpoint
+    return None
+
+
+def _no_stream() -> Failure:
+    return diagnosis.refused_handshake("the URL gave no event stream of an MCP server", None)
+
+
+class _Received(ReadEnd):
+    """The messages of the event stream."""
+
+    def __init__(self, events: AsyncIterator[httpx2.ServerSentEvent], link: SseLink) -> None:
+        self._events = events
+        self._link = link
+        self._batch: deque[JSONRPCMessage] = deque()
+
+    async def receive(self) -> Incoming:
+        while not self._batch:
+            try:
+                event = await anext(self._events)
+            except (StopAsyncIteration, httpx2.HTTPError, httpx2.SSEError):
+                self._link.ended = True
+                raise anyio.EndOfStream from None
+            if event.event == "message" and event.data:
+                try:
+                    self._batch.extend(decode(event.data))
+                except ValueError as error:
+                    return error
+        return SessionMessage(self._batch.popleft())
+
+    async def aclose(self) -> None:
+        """The link closes the stream, when it is left."""
+
+
+class _Sent(WriteEnd):
+    """Messages to the endpoint, each posted by the task that sends it."""
+
+    def __init__(self, client: WatchedClient, endpoint: str) -> None:
+        self._client = client
+        self._endpoint = endpoint
+
+    async def send(self, item: SessionMessage, /) -> None:
+        if self._client.is_closed:
+            raise anyio.BrokenResourceError
+        response = await self._client.post(
+            self._endpoint, content=encode(item.message), headers={"Content-Type": "application/json"}
+        )
+        if response.status_code >= 300:
+            raise anyio.BrokenResourceError
+
+    async def aclose(self) -> None:
+        """The link closes the client, when it is left."""

@@ -1,0 +1,344 @@
+"""A link to an MCP server that is a child process: JSON lines over its standard input and output.
+
+The process leads a session and process group of its own, so that Ctrl-C at the terminal is not its business and closing
+reaches its children too. Messages go straight from the pipe to the SDK, without a task between.
+"""
+
+import asyncio
+import codecs
+import os
+import shutil
+import signal
+import subprocess
+from collections import deque
+from typing import Final, cast
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCMessage
+
+from a2c_smcp.computer.mcp_clients import diagnosis, watchdog
+from a2c_smcp.computer.mcp_clients.diagnosis import Failure, Output
+from a2c_smcp.computer.mcp_clients.guardian import Guardian
+from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
+from a2c_smcp.computer.mcp_clients.lines import Line, Lines
+from a2c_smcp.computer.mcp_clients.links import Incoming, Link, LinkError, ReadEnd, WriteEnd
+from a2c_smcp.computer.mcp_clients.model import MCPServerStdioParameters
+
+INHERITED: Final = (
+    *("HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "SSL_CERT_DIR", "SSL_CERT_FILE"),
+    *("TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
+)
+"""The variables a server gets from the Computer's own environment: none that commonly holds a secret."""
+
+STDERR_LINES: Final = 60
+STDERR_LINE: Final = 64 * 1024
+# How much may wait to be read before the pipe is left to fill up.
+HIGH_WATER: Final = 4 * 1024 * 1024
+WRITE_AHEAD: Final = 1024 * 1024
+# Output that is still in the pipe when the process ends is read for so long, if a child holds the pipe open.
+DRAIN_SECONDS: Final = 0.2
+GRACE_SECONDS: Final = 2.0
+
+
+class StdioLink(Link):
+    """One run of a server's process."""
+
+    probed = False
+
+    def __init__(
+        self, parameters: MCPServerStdioParameters, guardian: Guardian | None = None, *, grace: float = GRACE_SECONDS
+    ) -> None:
+        super().__init__()
+        self._parameters = parameters
+        self._guardian = guardian
+        self._grace = grace
+        self._mark = ""
+        self._process = _Process(codecs.lookup(parameters.encoding).name, parameters.encoding_error_handler)
+        self.output = self._process.output
+
+    @property
+    def pid(self) -> int:
+        """The process, which leads the group of the same number."""
+        return self._process.pid
+
+    async def __aenter__(self) -> tuple[ReadEnd, WriteEnd]:
+        """Start the process."""
+        parameters = self._parameters
+        environment = {name: os.environ[name] for name in INHERITED if name in os.environ} | (parameters.env or {})
+        if self._guardian is not None:
+            environment |= (marks := self._guardian.environment())
+            self._mark = marks[watchdog.MARK]
+        try:
+            await asyncio.get_running_loop().subprocess_exec(
+                lambda: self._process,
+                parameters.command,
+                *parameters.args,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=parameters.cwd,
+                env=environment,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise LinkError(_cannot_start(error, parameters, environment.get("PATH"))) from error
+        if self._guardian is not None:
+            self._guardian.watch(self.pid)
+        self._process.widen()
+        return _Received(self._process), _Sent(self._process)
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the process and whatever it started: end of input, then SIGTERM, then SIGKILL."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._leave()
+            except asyncio.CancelledError:
+                # The program itself is ending: no more patience.
+                self._signal(signal.SIGKILL)
+                raise
+            finally:
+                self._process.close()
+                if self._guardian is not None:
+                    self._guardian.forget(self.pid)
+
+    @property
+    def lost(self) -> Failure | None:
+        """The process has ended, or does not listen any more."""
+        return self.explain(running=True) if self._process.over.is_set() else None
+
+    def explain(self, *, running: bool) -> Failure | None:
+        """How the process ended; None while it lives."""
+        if not self._process.over.is_set():
+            return None
+        return diagnosis.exited(self._process.exit_code, self._process.output, running=running)
+
+    async def _leave(self) -> None:
+        process = self._process
+        process.hang_up()
+        if not await process.ended_within(self._grace):
+            self._signal(signal.SIGTERM)
+            if not await process.ended_within(self._grace):
+                self._signal(signal.SIGKILL)
+                await process.ended_within(self._grace)
+        # What the process started may have outlived it, in its group or outside.
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if not await asyncio.to_thread(self._signal_rest, number):
+                return
+            deadline = asyncio.get_running_loop().time() + self._grace
+            while asyncio.get_running_loop().time() < deadline:
+                await asyncio.sleep(watchdog.POLL_SECONDS)
+                if not await asyncio.to_thread(self._signal_rest, 0):
+                    return
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except OSError:
+            return
+
+    def _signal_rest(self, number: int) -> bool:
+        group = {self.pid} if watchdog.group_lives(self.pid) else set()
+        if not self._mark:
+            return bool(group) and watchdog.signal_all(group, "\0", number)
+        return watchdog.signal_all(group, self._mark, number)
+
+
+class _Process(asyncio.SubprocessProtocol):
+    """The process as the loop reports it."""
+
+    def __init__(self, encoding: str, errors: str) -> None:
+        self.encoding = encoding
+        self.errors = errors
+        self.output = Output(errors=deque(maxlen=STDERR_LINES))
+        self.lines: deque[Line] = deque()
+        self.over = asyncio.Event()
+        """Nothing more will be read."""
+        self.pid = 0
+        self.exit_code: int | None = None
+        self._waiting = 0
+        self._paused = False
+        self._unwanted = False
+        self._stdout = Lines(encoding)
+        self._stderr = Lines(limit=STDERR_LINE)
+        self._exited = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._ends_at: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process has started."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        self.pid = self._transport.get_pid()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Take in output; past the high-water mark the process has to wait."""
+        if fd == 2:
+            cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.feed(data))
+        elif not self._unwanted:
+            self._take(self._stdout.feed(data))
+            if self._waiting > HIGH_WATER and not self._paused:
+                self._paused = True
+                self._pipe(1).pause_reading()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
+        """A pipe was closed: at the end of the process, or by it."""
+        if fd == 1:
+            self._take(self._stdout.end())
+        if fd == 2:
+            cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.end())
+        else:
+            self._ending(at_once=fd == 1 and self._exited.is_set())
+
+    def process_exited(self) -> None:
+        """The process has ended; a child of it may still hold its pipes."""
+        self.exit_code = self._transport.get_returncode()
+        self._exited.set()
+        pipe = self._transport.get_pipe_transport(1)
+        self._ending(at_once=pipe is None or pipe.is_closing())
+
+    def widen(self) -> None:
+        """Let a message or two wait for a busy process without making their senders wait."""
+        pipe = self._transport.get_pipe_transport(0)
+        cast("asyncio.WriteTransport", pipe).set_write_buffer_limits(high=WRITE_AHEAD)
+
+    def pause_writing(self) -> None:
+        """The process does not read as fast as we write."""
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        self._writable.set()
+
+    async def next_line(self) -> Line:
+        """Wait for a line of standard output.
+
+        Raises:
+            anyio.EndOfStream: There will be no more.
+        """
+        while not self.lines:
+            if self.over.is_set():
+                raise anyio.EndOfStream
+            self._arrived.clear()
+            await self._arrived.wait()
+        line = self.lines.popleft()
+        self._waiting -= len(line)
+        if self._paused and self._waiting < HIGH_WATER // 2:
+            self._paused = False
+            self._pipe(1).resume_reading()
+        return line
+
+    async def write(self, data: bytes) -> None:
+        """Write to standard input.
+
+        Raises:
+            anyio.BrokenResourceError: It is closed.
+        """
+        pipe = self._transport.get_pipe_transport(0)
+        if pipe is None or pipe.is_closing() or self.over.is_set():
+            raise anyio.BrokenResourceError
+        cast("asyncio.WriteTransport", pipe).write(data)
+        await self._writable.wait()
+
+    def hush(self) -> None:
+        """Read on only to throw away: a process that cannot write cannot leave."""
+        self._unwanted = True
+        self.lines.clear()
+        if self._paused:
+            self._paused = False
+            self._pipe(1).resume_reading()
+
+    def hang_up(self) -> None:
+        """Close standard input."""
+        self.hush()
+        self._finish()
+        if (pipe := self._transport.get_pipe_transport(0)) is not None:
+            pipe.close()
+
+    async def ended_within(self, seconds: float) -> bool:
+        """Whether the process ends within that time."""
+        with anyio.move_on_after(seconds):
+            await self._exited.wait()
+        return self._exited.is_set()
+
+    def close(self) -> None:
+        """Let go of the pipes, whoever else holds them."""
+        self._finish()
+        self._transport.close()
+
+    def _take(self, lines: list[Line]) -> None:
+        self.lines.extend(lines)
+        self._waiting += sum(map(len, lines))
+        self._arrived.set()
+
+    def _ending(self, *, at_once: bool) -> None:
+        # The exit code and the last output belong together, so the one that comes first waits a little for the other.
+        if at_once:
+            self._finish()
+        elif self._ends_at is None:
+            self._ends_at = asyncio.get_running_loop().call_later(DRAIN_SECONDS, self._finish)
+
+    def _finish(self) -> None:
+        if self._ends_at is not None:
+            self._ends_at.cancel()
+        self.over.set()
+        self._arrived.set()
+        self._writable.set()
+
+    def _pipe(self, descriptor: int) -> asyncio.ReadTransport:
+        return cast("asyncio.ReadTransport", self._transport.get_pipe_transport(descriptor))
+
+
+class _Received(ReadEnd):
+    """The messages on the process's standard output. What is none comes as an exception."""
+
+    def __init__(self, process: _Process) -> None:
+        self._process = process
+        self._batch: deque[JSONRPCMessage] = deque()
+
+    async def receive(self) -> Incoming:
+        process = self._process
+        if not self._batch:
+            line = await process.next_line()
+            try:
+                self._batch.extend(decode(line, process.encoding, process.errors))
+            except ValueError as error:
+                process.output.heard_garbage(_text(line))
+                return error
+        return SessionMessage(self._batch.popleft())
+
+    async def aclose(self) -> None:
+        self._process.hush()
+
+
+class _Sent(WriteEnd):
+    """Messages to the process's standard input."""
+
+    def __init__(self, process: _Process) -> None:
+        self._process = process
+
+    async def send(self, item: SessionMessage, /) -> None:
+        encoding = self._process.encoding
+        await self._process.write(f"{encode(item.message, encoding)}\n".encode(encoding))
+
+    async def aclose(self) -> None:
+        """The link itself hangs up, when it is left."""
+
+
+def _text(line: Line) -> str:
+    return (line if isinstance(line, str) else line.decode(errors="replace"))[: diagnosis.LAST_WORDS]
+
+
+def _cannot_start(error: Exception, parameters: MCPServerStdioParameters, path: str | None) -> Failure:
+    match error:
+        case FileNotFoundError() | NotADirectoryError() if error.filename == parameters.cwd and parameters.cwd:
+            return diagnosis.no_directory()
+        case FileNotFoundError() if shutil.which(parameters.command, path=path) is None:
+            return diagnosis.not_found(parameters.command)
+        case FileNotFoundError():
+            return diagnosis.cannot_run(parameters.command, "the program that its first line names was not found")
+        case OSError():
+            return diagnosis.cannot_run(parameters.command, error.strerror or "it is not a program")
+        case _:
+            return diagnosis.cannot_run(parameters.command, "its arguments have a character that no program can take")

@@ -1,0 +1,118 @@
+"""Being told of changes: `resources/subscribe` in the older era, one `subscriptions/listen` stream in the newer."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+import anyio
+import anyio.abc
+from mcp import ClientSession, MCPError
+from mcp.client.subscriptions import SubscriptionLost, listen
+from mcp.types import (
+    METHOD_NOT_FOUND,
+    EmptyResult,
+    SubscribeRequest,
+    SubscribeRequestParams,
+    UnsubscribeRequest,
+    UnsubscribeRequestParams,
+)
+
+from a2c_smcp.computer.mcp_clients.intake import Changes
+from a2c_smcp.computer.mcp_clients.negotiation import is_modern
+from a2c_smcp.types import SERVER_NAME
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE: Final = 16
+ACKNOWLEDGED_WITHIN: Final = 30.0
+LISTEN_AGAIN: Final = (0.5, 1.0, 2.0, 5.0, 15.0, 60.0)
+
+
+class Subscriptions:
+    """What one session is subscribed to."""
+
+    def __init__(
+        self, server: SERVER_NAME, session: ClientSession, changes: Changes, tasks: anyio.abc.TaskGroup
+    ) -> None:
+        self._server = server
+        self._session = session
+        self._changes = changes
+        self._tasks = tasks
+        self._turn = asyncio.Lock()
+        self._uris: frozenset[str] = frozenset()
+        self._stream: anyio.CancelScope | None = None
+        self._unsupported = False
+
+    async def want(self, uris: Sequence[str]) -> None:
+        """Be subscribed to exactly these, and return when the server has agreed.
+
+        A resource that the server refuses is left out: it may be gone already.
+        """
+        async with self._turn:
+            wanted = frozenset(uris)
+            if is_modern(self._session):
+                if self._stream is None or wanted != self._uris:
+                    await self._listen(wanted)
+            else:
+                await self._change(wanted)
+            self._uris = wanted
+
+    async def _change(self, wanted: frozenset[str]) -> None:
+        slots = asyncio.Semaphore(AT_ONCE)
+
+        async def ask(request: SubscribeRequest | UnsubscribeRequest) -> None:
+            async with slots:
+                if self._unsupported:
+                    return
+                try:
+                    await self._session.send_request(request, EmptyResult)
+                except MCPError as error:
+                    self._unsupported = error.code == METHOD_NOT_FOUND
+                    logger.debug("A subscription was refused: %s", error.code, extra={"server": self._server})
+
+        news = [SubscribeRequest(params=SubscribeRequestParams(uri=uri)) for uri in sorted(wanted - self._uris)]
+        olds = [UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri)) for uri in sorted(self._uris - wanted)]
+        await asyncio.gather(*map(ask, news), *map(ask, olds))
+
+    async def _listen(self, uris: frozenset[str]) -> None:
+        """Open a stream for `uris`, and only then close the one before: nothing that changes meanwhile is missed."""
+        if self._unsupported:
+            return
+        before = self._stream
+        opened = asyncio.Event()
+        self._stream = anyio.CancelScope()
+        self._tasks.start_soon(self._keep_listening, self._stream, uris, opened)
+        with anyio.move_on_after(ACKNOWLEDGED_WITHIN):
+            await opened.wait()
+        if before is not None:
+            before.cancel()
+
+    async def _keep_listening(self, scope: anyio.CancelScope, uris: frozenset[str], opened: asyncio.Event) -> None:
+        tries = 0
+        with scope:
+            while True:
+                try:
+                    async with listen(
+                        self._session,
+                        tools_list_changed=True,
+                        resources_list_changed=True,
+                        resource_subscriptions=sorted(uris),
+                    ) as stream:
+                        if opened.is_set():
+                            # What changed while nobody listened is unknown.
+                            self._changes.everything(uris)
+                        opened.set()
+                        tries = 0
+                        # The intake has taken the events themselves; here only the end is heard.
+                        async for _ in stream:
+                            tries = 0
+                except MCPError as error:
+                    self._unsupported = error.code == METHOD_NOT_FOUND
+                except SubscriptionLost:
+                    pass
+                opened.set()
+                if self._unsupported:
+                    return
+                await asyncio.sleep(LISTEN_AGAIN[min(tries, len(LISTEN_AGAIN) - 1)])
+                tries += 1

@@ -1,0 +1,114 @@
+"""The process that outlives a Computer by a moment and ends what it left behind.
+
+Run as a script, with nothing but the standard library's cheapest modules: it starts within milliseconds and waits.
+Its Computer tells it on standard input, a line each: `+123` for a process group that lives, `-123` for one that has
+ended, `.` for a farewell. When the Computer is gone without one (killed, crashed), it ends the groups, and whatever
+else still carries the Computer's mark in its environment, because processes can leave their group.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+
+MARK = "A2C_SMCP_RUN"
+"""The environment variable that every process started for a Computer inherits."""
+
+# A process whose standard input ended needs a moment to leave by itself, and one that was asked to leave another.
+LEAVE_SECONDS = 0.5
+TERMINATE_SECONDS = 2.0
+POLL_SECONDS = 0.02
+PARENT_SECONDS = 2.0
+
+
+def marked(mark: str) -> list[int]:
+    """Return the processes whose mark begins with `mark`. Only where there is a `/proc`; elsewhere none is found."""
+    wanted = f"\0{MARK}={mark}".encode()
+    found = []
+    try:
+        # Not pathlib, which costs more to import than all else here.
+        names = os.listdir("/proc")  # noqa: PTH208
+    except OSError:
+        return []
+    for name in names:
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
+                environment = b"\0" + file.read()
+        except OSError:  # it has just ended, or is not ours
+            continue
+        if wanted in environment:
+            found.append(int(name))
+    return found
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process group still has a process."""
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
+
+
+def signal_all(groups: set[int], mark: str, number: int) -> bool:
+    """Send a signal to the groups and to the marked processes; say whether any was left to get it."""
+    reached = False
+    for send, targets in ((os.killpg, list(groups)), (os.kill, marked(mark))):
+        for target in targets:
+            try:
+                send(target, number)
+                reached = True
+            except OSError:
+                continue
+    return reached
+
+
+def end_all(groups: set[int], mark: str) -> None:
+    """End the groups and everything marked, politely first. Returns when nothing is left, or cannot be helped."""
+    for number, seconds in ((0, LEAVE_SECONDS), (signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, LEAVE_SECONDS)):
+        signal_all(groups, mark, number)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if not signal_all(groups, mark, 0):
+                return
+            time.sleep(POLL_SECONDS)
+
+
+def listen(descriptor: int) -> set[int] | None:
+    """Follow the Computer until it is gone; return the groups it left, or None after a farewell."""
+    groups: set[int] = set()
+    unread = b""
+    parent = os.getppid()
+    while True:
+        # A forked copy of the Computer may hold the pipe open, so the parent is looked at as well.
+        ready, _, _ = select.select([descriptor], [], [], PARENT_SECONDS)
+        if not ready:
+            if os.getppid() != parent:
+                return groups
+            continue
+        data = os.read(descriptor, 65536)
+        if not data:
+            return groups
+        *lines, unread = (unread + data).split(b"\n")
+        for line in lines:
+            if line == b".":
+                return None
+            change = groups.add if line.startswith(b"+") else groups.discard
+            change(int(line[1:]))
+
+
+def main(mark: str) -> None:
+    """Watch over one Computer, whose mark it is."""
+    # What ends the Computer (Ctrl-C, a service manager) must not end this process before its work.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    groups = listen(0)
+    if groups is not None:
+        end_all(groups, mark)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
