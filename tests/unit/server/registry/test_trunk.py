@@ -1,0 +1,201 @@
+"""Requests between nodes, on a bus that does what it is told."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from a2c_smcp.errors import BadRequest, InternalError
+from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.payload import Payload, Raw
+from a2c_smcp.server.registry.directory import Directory
+from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, unpack_error, unpack_frame
+from a2c_smcp.server.registry.trunk import KEPT_BYTES, TRIES, Trunk, body_of
+from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.switchboard import Answer as Arguments
+from a2c_smcp.server.switchboard import Reply, Switchboard
+
+FAR = Seat("o", "computer", "c", "far", "there")
+REQUEST = '{"agent":"a","req_id":"r","computer":"c","timeout":9}'
+ASK = Ask(1, "here", "far", "o", "client:get_tools", 12.0)
+
+
+@dataclass
+class Port:
+    """Connections that remember what they were asked."""
+
+    asked: list[tuple[str, str, Payload]] = field(default_factory=list)
+    answered: list[Reply] = field(default_factory=list)
+
+    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+        self.asked.append((sid, event, payload))
+        self.answered.append(answered)
+        return len(self.answered)
+
+    def forget(self, sid: str, ack: int) -> None: ...
+
+    def notify(self, sids: Iterable[str], event: str, data: Any) -> None: ...
+
+    def hang_up(self, sid: str) -> None: ...
+
+
+@dataclass
+class Bus:
+    """Other nodes and Redis, as the test says they are."""
+
+    heard: int | Exception = 1
+    found: Seat | Exception | None = None
+    sent: list[tuple[str, Frame, bytes]] = field(default_factory=list)
+    looked_up: list[Callable[[Seat | Exception | None], None]] = field(default_factory=list)
+    slow: bool = False
+
+    def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
+        self.sent.append((node, *unpack_frame(frame)))
+        then(self.heard)
+
+    def look_up(self, office_id: str, computer: str, then: Callable[[Seat | Exception | None], None]) -> None:
+        self.looked_up.append(then)
+        if not self.slow:
+            then(self.found)
+
+
+class Desk:
+    """A node with one member: an Agent where requests go out, a Computer where they come in."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.port, self.bus, self.directory = Port(), Bus(), Directory(seat.node)
+        self.board = Switchboard(self.port, Limits(), Observer(), lambda: 0.0)
+        self.trunk = self.board.elsewhere = Trunk(self.board, self.directory, self.bus)
+        self.board.sit(self.board.connect(seat.sid, Identity(), address="", version=None), seat)
+        self.directory.take(seat, 1)
+        self.replies: list[Arguments] = []
+
+    def ask(self) -> None:
+        self.board.route("near", "client:get_tools", Raw(REQUEST), self.replies.append)
+
+    def codes(self) -> list[int]:
+        return [reply[0]["error"]["code"] for reply in self.replies if isinstance(reply, tuple)]
+
+
+@pytest.fixture
+def here() -> Desk:
+    return Desk(Seat("o", "agent", "a", "near", "here"))
+
+
+@pytest.fixture
+def there() -> Desk:
+    return Desk(FAR)
+
+
+def test_a_request_goes_to_the_node_that_is_known_to_have_the_computer(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.ask()
+    assert here.bus.sent == [("there", ASK, REQUEST.encode())]
+    here.trunk.take(Answer(1), b'{"tools":[]}')
+    assert here.replies == [Raw('{"tools":[]}')]
+    assert here.board.in_flight == 0
+
+
+def test_a_computer_that_is_not_known_is_looked_up(here: Desk) -> None:
+    here.bus.found = FAR
+    here.ask()
+    assert here.bus.sent == [("there", ASK, REQUEST.encode())]
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [(None, 404), (Seat("o", "computer", "c", "x", "here"), 404), (ConnectionError(), 500)],
+    ids=["nowhere", "here and leaving", "Redis is away"],
+)
+def test_a_look_up_that_finds_nobody_ends_the_request(here: Desk, found: Any, code: int) -> None:
+    here.bus.found = found
+    here.ask()
+    assert (here.codes(), here.bus.sent, here.board.in_flight) == ([code], [], 0)
+
+
+def test_a_look_up_for_an_agent_that_is_gone_leads_nowhere(here: Desk) -> None:
+    here.bus.slow = True
+    here.ask()
+    here.board.disconnect("near")
+    here.bus.looked_up[0](FAR)
+    assert (here.bus.sent, here.replies) == ([], [])
+
+
+def test_a_node_where_nobody_listens_is_tried_so_often_and_no_more(here: Desk) -> None:
+    here.bus.heard, here.bus.found = 0, FAR
+    here.ask()
+    assert (len(here.bus.sent), here.codes()) == (TRIES, [404])
+
+
+def test_a_computer_that_was_not_there_is_looked_for_again(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.bus.found = Seat("o", "computer", "c", "new", "elsewhere")
+    here.ask()
+    here.trunk.take(Absent(1), b"")
+    assert [(node, head.sid) for node, head, _ in here.bus.sent if isinstance(head, Ask)] == [
+        ("there", "far"),
+        ("elsewhere", "new"),
+    ]
+    here.trunk.lost(FAR)  # nobody waits for the first one any more
+    assert here.replies == []
+
+
+def test_a_request_that_cannot_be_sent_fails_at_once(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.bus.heard = ConnectionError()
+    here.ask()
+    assert here.codes() == [500]
+
+
+def test_losing_a_seat_fails_its_requests_and_no_others(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.ask()
+    here.trunk.lost(Seat("p", "computer", "c", "far", "there"))
+    assert here.replies == []
+    here.trunk.lost(FAR)
+    assert here.codes() == [404]
+    here.trunk.take(Answer(1), b"1")  # too late
+    assert len(here.replies) == 1
+
+
+def test_a_request_that_comes_in_reaches_the_computer_and_its_answer_goes_back(there: Desk) -> None:
+    there.trunk.take(ASK, REQUEST.encode())
+    assert there.port.asked == [("far", "client:get_tools", json.loads(REQUEST))]
+    there.port.answered[0](({"tools": []},))
+    assert there.bus.sent == [("here", Answer(1), b'{"tools":[]}')]
+
+
+@pytest.mark.parametrize(("sid", "office"), [("far", "another"), ("nobody", "o")])
+def test_a_request_for_somebody_who_does_not_sit_there_is_sent_back(there: Desk, sid: str, office: str) -> None:
+    there.trunk.take(Ask(1, "here", sid, office, "client:get_tools", 12.0), REQUEST.encode())
+    assert (there.port.asked, there.bus.sent) == ([], [("here", Absent(1), b"")])
+
+
+def test_what_goes_wrong_there_is_told_here(there: Desk) -> None:
+    there.trunk.take(ASK, REQUEST.encode())
+    there.board.disconnect("far")
+    ((node, head, body),) = there.bus.sent
+    error = unpack_error(body)
+    assert (node, head, error.code, error.details) == ("here", Failure(1), 404, {"computer": "c"})
+
+
+def test_small_answers_that_could_not_be_sent_are_sent_later_and_large_ones_reported_lost(there: Desk) -> None:
+    there.bus.heard = ConnectionError()
+    for number, answer in ((1, "small"), (2, "x" * KEPT_BYTES)):
+        there.trunk.take(Ask(number, "here", "far", "o", "client:get_tools", 12.0), REQUEST.encode())
+        there.port.answered[-1]((answer,))
+    there.bus.sent.clear()
+    there.trunk.resume()
+    there.trunk.resume()
+    (first, (node, head, body)) = there.bus.sent
+    assert first == ("here", Answer(1), b'"small"')
+    assert (node, head, unpack_error(body).code) == ("here", Failure(2), InternalError.code)
+
+
+@pytest.mark.parametrize("payload", [{"blob": b"\x00"}, [b""], {"text": "\ud800"}, Raw("\ud800")])
+def test_what_json_cannot_carry_is_refused(payload: Payload) -> None:
+    with pytest.raises(BadRequest):
+        body_of(payload)
