@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from a2c_smcp.computer.ports import Json, ServerState, Sessions
+from a2c_smcp.computer.ports import ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.confirmation import Gate, refusal
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
@@ -133,6 +133,9 @@ class Call:
             return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
         if not around.gate.is_open(route, self.key):
             await self._ask(route)
+        if self._phase == "ended":
+            # Somebody on the way here swallowed the cancellation. Nothing runs that nobody waits for.
+            raise asyncio.CancelledError
         self._start(route)
         try:
             raw = await session.call_tool(route.tool, self._arguments, progress=self._progress)
@@ -151,7 +154,7 @@ class Call:
         self._phase = "asking"
         self._set_clock(seconds)
         self._tell(CallStage.ASKED)
-        await self._around.gate.ask(route, self.key, self._arguments, seconds)
+        await self._around.gate.ask(route, self.key, self._arguments, seconds, lambda: self._phase == "asking")
 
     def _start(self, route: Route) -> None:
         self._phase = "running"

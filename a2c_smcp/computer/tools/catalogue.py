@@ -21,6 +21,8 @@ RESERVED: Final = frozenset({A2C_TOOL_META, MCP_TOOL_ANNOTATION})
 
 NEAR: Final = 3
 MAX_COMPARED: Final = 500
+MAX_SHOWN: Final = 128
+"""A name may be as long as a message; more of it than this helps nobody."""
 
 _NOTHING: Final = ToolMeta()
 
@@ -78,6 +80,7 @@ class Catalogue:
         if route is not None:
             return route
         server = self.forbidden.get(name)
+        name = name[:MAX_SHOWN]
         if server is not None:
             raise ToolDisabled(
                 f"The tool {name!r} is forbidden by the configuration of this Computer",
@@ -91,7 +94,7 @@ class Catalogue:
         """Return listed names that somebody who asked for `name` may have meant."""
         renamed = self.renamed.get(name, [])
         listed = [tool["name"] for tool in self.tools[:MAX_COMPARED]]
-        return list(dict.fromkeys([*renamed, *get_close_matches(name[:MAX_COMPARED], listed, NEAR)]))[:NEAR]
+        return list(dict.fromkeys([*renamed, *get_close_matches(name, listed, NEAR)]))[:NEAR]
 
 
 def build_catalogue(servers: Sequence[ServerTools]) -> Catalogue:

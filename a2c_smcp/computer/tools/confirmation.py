@@ -100,8 +100,18 @@ class Gate:
             return True
         return self._always.get(_standing(route, key)) == route.config
 
-    async def ask(self, route: Route, key: CallKey, arguments: Json, seconds: float) -> None:
+    async def ask(
+        self,
+        route: Route,
+        key: CallKey,
+        arguments: Json,
+        seconds: float,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
         """Return when the owner allows the call.
+
+        Args:
+            is_wanted: Whether the call still waits for an answer; one that comes later counts for nothing.
 
         Raises:
             ConfirmationRequired: Refused, or nobody is there to ask.
@@ -119,6 +129,8 @@ class Gate:
             # Whatever breaks on the way to the owner, the call is not allowed.
             logger.exception("A confirmation could not be asked for", extra={"req_id": key.req_id})
             raise refusal(route, "nobody", seconds) from None
+        if not is_wanted():
+            raise refusal(route, "expired", seconds)
         if answer is None:
             raise refusal(route, "nobody", seconds)
         # Not `in`: a callback that answers True, or any other text, has not said yes.

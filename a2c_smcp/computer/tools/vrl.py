@@ -10,7 +10,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from a2c_smcp.computer.tools import vrl_worker
 
@@ -66,11 +66,18 @@ def check_vrl(script: str) -> str | None:
 
 
 class VrlRunner:
-    """Runs scripts off the event loop. A worker serves one script, so that a slow one holds up nobody else."""
+    """Runs scripts off the event loop. A worker serves one script, so that a slow one holds up nobody else.
 
-    def __init__(self, *, seconds: int = RUN_SECONDS, workers: int = MAX_WORKERS) -> None:
-        self._seconds, self._most = seconds, workers
+    Args:
+        seconds: How long a script may take.
+        workers: How many scripts have a worker at a time.
+        grace: How much longer than its own clock a worker is waited for.
+    """
+
+    def __init__(self, *, seconds: int = RUN_SECONDS, workers: int = MAX_WORKERS, grace: float = 1.0) -> None:
+        self._seconds, self._most, self._grace = seconds, workers, grace
         self._workers: OrderedDict[str, _Worker] = OrderedDict()
+        self._leaving: set[asyncio.Task[None]] = set()
 
     async def run(self, script: str, event: dict[str, Any]) -> str:
         """Return what the script makes of an event, as JSON.
@@ -78,34 +85,35 @@ class VrlRunner:
         Raises:
             VrlError: It failed, took too long or made too much; or the library is missing.
         """
-        worker = self._workers.get(script) or _Worker(script, self._seconds)
+        worker = self._workers.get(script) or _Worker(script, self._seconds, self._grace)
         self._workers[script] = worker
         self._workers.move_to_end(script)
         if len(self._workers) > self._most:
             _, oldest = self._workers.popitem(last=False)
-            await oldest.aclose()
+            leaving = asyncio.create_task(oldest.aclose())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
         return await worker.run(event)
 
     async def aclose(self) -> None:
         """End the workers."""
         workers = list(self._workers.values())
         self._workers.clear()
-        for worker in workers:
-            await worker.aclose()
+        await asyncio.gather(*self._leaving, *(worker.aclose() for worker in workers))
 
 
 class _Worker:
     """One process; started when needed, and again after it was ended."""
 
-    def __init__(self, script: str, seconds: int) -> None:
-        self._script, self._seconds = script, seconds
+    def __init__(self, script: str, seconds: int, grace: float) -> None:
+        self._script, self._seconds, self._grace = script, seconds, grace
         self._turn = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self, event: dict[str, Any]) -> str:
         try:
-            # The process ends itself a second earlier; this is for who waits for a turn, and systems without alarms.
-            async with asyncio.timeout(self._seconds + 1), self._turn:
+            # The process ends itself a little earlier; this is for who waits for a turn, and systems without alarms.
+            async with asyncio.timeout(self._seconds + self._grace), self._turn:
                 answer = await self._talk(event)
         except TimeoutError:
             raise VrlError(_too_long(self._seconds)) from None
@@ -123,7 +131,7 @@ class _Worker:
         try:
             return await self._exchange(event)
         except (OSError, asyncio.IncompleteReadError):
-            code = await self._end()
+            code = await self._end(patience=1.0)
             raise VrlError(_too_long(self._seconds) if code == ALARMED else "the script broke down") from None
         except BaseException:
             # Given up in the middle of an exchange: the next answer would be this one's.
@@ -133,9 +141,7 @@ class _Worker:
     async def _exchange(self, event: dict[str, Any]) -> dict[str, Any]:
         line = json.dumps(event).encode() + b"\n"
         process = self._process or await self._start()
-        stdin, stdout = process.stdin, process.stdout
-        if stdin is None or stdout is None:
-            raise BrokenPipeError
+        stdin, stdout = cast("tuple[asyncio.StreamWriter, asyncio.StreamReader]", (process.stdin, process.stdout))
         stdin.write(line)
         await stdin.drain()
         answer: dict[str, Any] = json.loads(await stdout.readuntil(b"\n"))
@@ -150,16 +156,17 @@ class _Worker:
             stderr=asyncio.subprocess.DEVNULL,
             limit=vrl_worker.MAX_OUTPUT + 2,
         )
-        if process.stdin is not None:
-            process.stdin.write(json.dumps(self._script).encode() + b"\n")
+        cast("asyncio.StreamWriter", process.stdin).write(json.dumps(self._script).encode() + b"\n")
         return process
 
-    async def _end(self) -> int | None:
+    async def _end(self, patience: float = 0) -> int | None:
         process, self._process = self._process, None
         if process is None:
             return None
-        if process.stdin is not None:
-            process.stdin.close()
+        cast("asyncio.StreamWriter", process.stdin).close()
+        with suppress(TimeoutError):
+            # Who is ending already is not killed: that could hide how it ended.
+            await asyncio.wait_for(process.wait(), patience)
         with suppress(ProcessLookupError):
             process.kill()
         return await process.wait()

@@ -1,0 +1,173 @@
+"""Asking the owner."""
+
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.confirmation import Answer, Confirmation, Gate, Standing, fingerprint, refusal
+from a2c_smcp.computer.tools.kept import CallKey
+from a2c_smcp.errors import ConfirmationRequired
+from tests.unit.computer.tools.fakes import config
+
+KEY = CallKey("office", "agent", "r1")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(), children, max_size=3),
+    max_leaves=8,
+)
+
+
+def route(auto_apply: bool | None = None, **fields: Any) -> Route:
+    return Route("fs", "rm", "delete", "fs__rm", config("fs", **fields), ToolMeta(auto_apply=auto_apply))
+
+
+class Owner:
+    """Answers as told, and remembers the questions."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.asked: list[Confirmation] = []
+
+    async def __call__(self, confirmation: Confirmation) -> Answer | None:
+        self.asked.append(confirmation)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        given: Answer | None = answer
+        return given
+
+
+async def reason(gate: Gate, arguments: dict[str, Any] | None = None) -> Any:
+    with pytest.raises(ConfirmationRequired) as caught:
+        await gate.ask(route(), KEY, arguments or {}, 30)
+    assert caught.value.details is not None
+    return caught.value.details["reason"]
+
+
+@pytest.mark.rule("4.4")
+def test_auto_apply_opens_the_gate() -> None:
+    assert Gate().is_open(route(auto_apply=True), KEY)
+
+
+@pytest.mark.rule("4.4")
+@pytest.mark.parametrize("auto_apply", [False, None])
+def test_without_auto_apply_the_gate_is_closed(auto_apply: bool | None) -> None:
+    assert not Gate().is_open(route(auto_apply=auto_apply), KEY)
+
+
+@pytest.mark.rule("4.4")
+async def test_the_question_shows_the_exact_arguments() -> None:
+    owner = Owner(Answer.ONCE)
+    await Gate(owner).ask(route(), KEY, {"path": "a"}, 30)
+    mark = fingerprint("fs", "rm", {"path": "a"})
+    assert owner.asked == [Confirmation("fs", "rm", "delete", {"path": "a"}, "agent", "r1", mark, 30)]
+
+
+@pytest.mark.rule("4.4")
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (Answer.REFUSE, "refused"),
+        (None, "nobody"),
+        (True, "refused"),
+        ("once", "refused"),
+        (ConnectionError("gone"), "nobody"),
+    ],
+)
+async def test_whatever_is_not_a_yes_is_a_no(answer: Any, why: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    assert await reason(Gate(Owner(answer))) == why
+
+
+@pytest.mark.rule("4.4")
+async def test_with_nobody_to_ask_the_call_is_refused() -> None:
+    assert await reason(Gate()) == "nobody"
+
+
+@pytest.mark.rule("4.4")
+def test_the_refusal_says_how_to_allow_the_tool() -> None:
+    error = refusal(route(), "expired", 30)
+    assert error.code == 4005
+    assert error.message == (
+        "The tool 'delete' needs a confirmation and nobody answered within 30 s. To allow it without asking, set "
+        "auto_apply: true in tool_meta['rm'] of the MCP server 'fs'."
+    )
+    assert error.details == {"tool_name": "delete", "mcp_server": "fs", "reason": "expired"}
+
+
+async def test_an_answer_holds_once() -> None:
+    gate = Gate(Owner(Answer.ONCE))
+    await gate.ask(route(), KEY, {}, 30)
+    assert not gate.is_open(route(), KEY)
+
+
+async def test_always_holds_for_this_tool_and_this_agent() -> None:
+    gate = Gate(Owner(Answer.ALWAYS))
+    await gate.ask(route(), KEY, {"path": "a"}, 30)
+    assert gate.standing() == [Standing("office", "agent", "fs", "rm")]
+    assert gate.is_open(route(), CallKey("office", "agent", "r2"))
+    assert not gate.is_open(route(), CallKey("office", "other", "r2"))
+    assert not gate.is_open(route(), CallKey("elsewhere", "agent", "r2"))
+
+
+async def test_always_ends_when_the_server_is_configured_otherwise() -> None:
+    gate = Gate(Owner(Answer.ALWAYS))
+    await gate.ask(route(), KEY, {}, 30)
+    assert not gate.is_open(route(forbidden_tools=["x"]), KEY)
+
+
+@pytest.mark.parametrize("which", [(), (Standing("office", "agent", "fs", "rm"),)])
+async def test_always_can_be_taken_back(which: tuple[Standing, ...]) -> None:
+    gate = Gate(Owner(Answer.ALWAYS))
+    await gate.ask(route(), KEY, {}, 30)
+    gate.withdraw(*which)
+    assert gate.standing() == []
+    assert not gate.is_open(route(), KEY)
+
+
+async def test_changing_what_was_shown_changes_nothing() -> None:
+    arguments = {"paths": ["a"]}
+
+    async def meddle(confirmation: Confirmation) -> Answer:
+        confirmation.arguments["paths"].append("b")
+        return Answer.ONCE
+
+    await Gate(meddle).ask(route(), KEY, arguments, 30)
+    assert arguments == {"paths": ["a"]}
+
+
+@pytest.mark.rule("4.4")
+async def test_a_yes_is_worth_nothing_for_other_arguments() -> None:
+    arguments = {"paths": ["a"]}
+
+    async def swap(_: Confirmation) -> Answer:
+        arguments["paths"].append("b")
+        return Answer.ALWAYS
+
+    gate = Gate(swap)
+    assert await reason(gate, arguments) == "refused"
+    assert gate.standing() == []
+
+
+async def test_an_answer_that_nobody_waits_for_counts_for_nothing() -> None:
+    gate = Gate(Owner(Answer.ALWAYS))
+    with pytest.raises(ConfirmationRequired, match="nobody answered"):
+        await gate.ask(route(), KEY, {}, 30, lambda: False)
+    assert gate.standing() == []
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_a_fingerprint_does_not_depend_on_the_order_of_keys(value: dict[str, Any]) -> None:
+    assert fingerprint(dict(reversed(value.items()))) == fingerprint(value)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, True), (1, 1.0), ("1", 1), (["a", "b"], ["b", "a"]), ({"a": None}, {}), ("a", "á")]
+)
+def test_a_fingerprint_differs_where_the_json_differs(one: Any, other: Any) -> None:
+    assert fingerprint(one) != fingerprint(other)
