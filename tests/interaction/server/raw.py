@@ -19,7 +19,7 @@ class RawClient:
     @classmethod
     async def open(cls, url: str, **options: Any) -> "RawClient":
         address = url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
-        client = cls(await connect(address, max_size=None, **options))
+        client = cls(await connect(address, max_size=None, close_timeout=1, **options))
         await client.receive("0")
         await client.send("40/smcp,")
         await client.receive("40/smcp,")

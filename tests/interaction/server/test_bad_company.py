@@ -17,7 +17,7 @@ from tests.interaction.server.raw import RawClient
 @pytest.fixture
 async def small(tmp_path: Path) -> AsyncIterator[Running]:
     """A server that lets little wait for a slow reader and refuses floods."""
-    process, running = run_server("ready", tmp_path, backlog_bytes=2_000_000, requests_per_second=500)
+    process, running = run_server("ready", tmp_path, backlog_bytes=2_000_000, requests_per_second=100)
     yield running
     stop_server(process)
 
@@ -57,7 +57,9 @@ async def test_a_computer_that_does_not_read_is_dropped_and_its_calls_fail(small
     calls = [asyncio.create_task(agent.tool("slow", req_id=f"r{i}", timeout=60, big="x" * 200_000)) for i in range(200)]
     await talk(witness, 50)
     replies = await asyncio.gather(*calls)
-    assert {reply["error"]["code"] for reply in replies} == {404}
+    codes = {reply["error"]["code"] for reply in replies}
+    assert 404 in codes
+    assert codes <= {404, 429}
     assert "reads too slowly" in small.logged()
     await talk(witness, 50)
     await slow.close()
