@@ -119,8 +119,8 @@ class ConfigFile:
 
     async def _stirs(self) -> AsyncGenerator[bool, None]:
         """Yield whenever the file may have changed: True when the system said so, False when it is time to look."""
-        yield False  # what happened since it was read
         while True:
+            yield False  # for what happened while nobody listened
             if self._native_events:
                 try:
                     async with aclosing(self._told()) as events:
@@ -131,15 +131,14 @@ class ConfigFile:
                 except (ImportError, OSError, RuntimeError, ExceptionGroup) as problem:
                     log.debug("looking every %g s: %s", self._interval, type(problem).__name__)
             await asyncio.sleep(self._interval)
-            yield False
 
     async def _told(self) -> AsyncGenerator[bool, None]:
         """Yield what the system tells of the file, until the way to the file leads through other directories."""
         from watchfiles import awatch  # noqa: PLC0415 - without it, looking now and then does
 
         trail = _trail(self.path)
-        names = {step.name for step in trail}
         places = _places(trail)
+        names = {step.name for step in trail} | {place.name for place in places}
         watching = awatch(
             *sorted(places),
             watch_filter=lambda _, path: Path(path).name in names,
@@ -152,8 +151,7 @@ class ConfigFile:
         async with aclosing(watching) as events:
             async for changes in events:
                 yield bool(changes)
-                trail = _trail(self.path)
-                if {step.name for step in trail} != names or _places(trail) != places:
+                if _trail(self.path) != trail or _places(trail) != places:
                     return
 
     def _read(self) -> Loaded:
@@ -176,7 +174,8 @@ def _stamp(path: Path) -> Stamp:
         status = path.stat()
     except (OSError, ValueError):
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev
+    # With the time of the last change of its status: that of its text can be kept, and permissions count as well.
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
 def _trail(path: Path) -> list[Path]:
