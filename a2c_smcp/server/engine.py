@@ -281,7 +281,14 @@ class Manager(socketio.AsyncManager):  # type: ignore[misc]
 
 
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
-    """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves."""
+    """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves.
+
+    Attributes:
+        hello_seconds: How long a client may take to join a namespace; one that never does, and answers every ping,
+            would hold its connection for ever.
+    """
+
+    hello_seconds = 20.0
 
     def __init__(self, limits: Limits | None = None, **options: Any) -> None:
         self.limits = limits or Limits()
@@ -292,7 +299,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             "client_manager": Manager(),
             "json": FastJson,
             "max_http_buffer_size": self.limits.frame_bytes,
-            "cors_allowed_origins": [],
+            "cors_allowed_origins": lambda *_: False,  # an empty list would turn the check off
             "logger": _library_log(),
             "engineio_logger": _library_log(),
         }
@@ -454,6 +461,15 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
     def _drop_partial(self, eio_sid: str) -> None:
         self._binary_packet.pop(eio_sid, None)
         self._attached.pop(eio_sid, None)
+
+    async def _handle_eio_connect(self, eio_sid: str, environ: dict[str, Any]) -> None:
+        await super()._handle_eio_connect(eio_sid, environ)
+        asyncio.get_running_loop().call_later(self.hello_seconds, self._expect_hello, eio_sid)
+
+    def _expect_hello(self, eio_sid: str) -> None:
+        socket = self.eio.sockets.get(eio_sid)
+        if socket is not None and eio_sid not in self.manager.eio_to_sid:
+            self.eio.hang_up(socket)
 
     async def _handle_eio_disconnect(self, eio_sid: str, reason: str) -> None:
         self._drop_partial(eio_sid)
