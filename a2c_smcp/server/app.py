@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -14,6 +15,7 @@ from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_of, tracing_of
 from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
 from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.limits import exceeded
 from a2c_smcp.server.logs import LogEvents
 from a2c_smcp.server.metrics import CONTENT_TYPE, Metrics
 from a2c_smcp.server.namespace import SMCPNamespace
@@ -25,6 +27,8 @@ from a2c_smcp.smcp import SMCP_NAMESPACE
 
 log = logging.getLogger(__name__)
 
+DOORSTEP: Final = 2
+"""Websockets of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 PAUSE: Final = 0.05
 CLOSE_SECONDS: Final = 3.0
 """How long closing connections, and the registry's farewell, may take."""
@@ -75,6 +79,7 @@ class SMCPApp:
         self.draining = False
         self._started = False
         self._starting = asyncio.Lock()
+        self._websockets: Counter[str] = Counter()
         self._credentials = ConfiguredAuth(settings) if settings.authenticated else None
         self._audit = audit_of(settings)
         self._tracing = tracing_of(settings)
@@ -218,8 +223,7 @@ class SMCPApp:
             try:
                 self._door.check(scope)
             except Forbidden as error:
-                client = scope.get("client")
-                self.observer.refused("connect", error, Stranger("", client[0] if client else ""), None)
+                self.observer.refused("connect", error, Stranger("", _address(scope)), None)
                 await refuse(scope, send, 403, error)
                 return
             if is_below(path, self.settings.path):
@@ -236,7 +240,23 @@ class SMCPApp:
             return
         if not self._started:
             await self.start()
-        await self.server.handle_request(scope, receive, send)
+        if scope["type"] == "http":
+            await self.server.handle_request(scope, receive, send)
+            return
+        # The namespace counts those that come in; this counts those that stay outside as well.
+        address, limit = _address(scope), DOORSTEP * self.settings.limits.connections_per_address
+        if limit and self._websockets[address] >= limit:
+            refusal = exceeded("websockets per address", limit)
+            self.observer.refused("connect", refusal, Stranger("", address), None)
+            await refuse(scope, send, 429, refusal)
+            return
+        self._websockets[address] += 1
+        try:
+            await self.server.handle_request(scope, receive, send)
+        finally:
+            self._websockets[address] -= 1
+            if not self._websockets[address]:
+                del self._websockets[address]
 
     async def _show_metrics(self, scope: Scope, send: Send) -> None:
         token = self.settings.metrics_token
@@ -253,6 +273,11 @@ class SMCPApp:
             await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
             return
         await answer(scope, send, status, body if isinstance(body, str) else json.dumps(body), **options)
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 async def _until(done: Callable[[], bool], seconds: float) -> None:

@@ -8,16 +8,22 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from websockets.asyncio.client import connect as open_websocket
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig
 from a2c_smcp.server import Identity, MemoryRegistry, Observer, ServerSettings, create_app
 from a2c_smcp.server.observer import Member
 from a2c_smcp.server.switchboard import Switchboard
-from tests.interaction.server.client import Client
+from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import Here, get, refused, serving
 
 POLL = "/socket.io/?EIO=4&transport=polling"
+
+
+def websocket(server: Here) -> str:
+    return server.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket"
 
 
 async def pair(connect: Connect, server: Here, **options: Any) -> tuple[Client, Client]:
@@ -235,6 +241,32 @@ async def test_a_server_without_credentials_answers_on_loopback_only_whoever_run
 
     async with serving(moved) as server:
         assert (await get(f"{server.url}{POLL}")).status_code == status
+
+
+async def test_a_client_that_joins_no_namespace_does_not_stay() -> None:
+    app = create_app(ping_interval=0.05)
+    app.server.hello_seconds = 0.3
+    async with serving(app) as server:
+        pings = 0
+        async with open_websocket(websocket(server)) as socket:
+            with pytest.raises(ConnectionClosed):
+                async with asyncio.timeout(CAP):
+                    while True:
+                        if await socket.recv() == "2":  # it answers every ping
+                            pings += 1
+                            await socket.send("3")
+    assert pings > 0
+
+
+async def test_those_outside_the_namespace_are_counted_too(connect: Connect) -> None:
+    async with serving(create_app(limits={"connections_per_address": 2})) as server:
+        outside = [await open_websocket(websocket(server)) for _ in range(4)]
+        with pytest.raises(InvalidStatus) as caught:
+            await open_websocket(websocket(server))
+        assert caught.value.response.status_code == 429
+        await outside[0].close()
+        await connect(server)
+        await asyncio.gather(*(socket.close() for socket in outside))
 
 
 # Metrics
