@@ -251,3 +251,20 @@ async def test_documents_that_are_read_one_by_one_wait_until_their_updates_are_t
         assert (await office.finder.find()).total == 1
         await office.settle()
         assert server.calls == ["list", "subscribe", f"read {HOST}", f"read {HOST}/a"]
+
+
+@in_virtual_time
+async def test_an_update_is_told_before_anybody_asked_for_the_catalogue() -> None:
+    async with Office(reports("a")) as office:
+        await office.settle()
+        office.forget_calls()
+        office.index.resource_updated("reports", f"{HOST}/a")
+        assert (office.pushes, office.calls()) == (["finder"], {})
+
+
+@in_virtual_time
+async def test_an_update_at_an_unknown_host_is_told_and_costs_no_reading() -> None:
+    async with warm(reports("a")) as office:
+        office.index.resource_updated("reports", "dpe://elsewhere/x")
+        await office.finder.find()
+        assert (office.pushes, office.calls()) == (["finder"], {})

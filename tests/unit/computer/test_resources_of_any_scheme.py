@@ -1,0 +1,131 @@
+"""Reading for an Agent: which server a URI that is no document goes to."""
+
+from typing import Any
+
+import pytest
+
+from a2c_smcp.errors import (
+    NotFound,
+    RequestTimeout,
+    SMCPError,
+    ToolFailed,
+)
+from tests.unit.computer.resource_servers import HANG, FakeServer, Office
+from tests.unit.computer.virtual_time import in_virtual_time
+
+
+def text(uri: str, value: str, mime_type: str = "text/plain") -> dict[str, Any]:
+    return {"uri": uri, "mimeType": mime_type, "text": value}
+
+
+def reads(*servers: FakeServer) -> dict[str, list[str]]:
+    return {server.name: found for server in servers if (found := server.asked("read"))}
+
+
+@pytest.mark.rule("2.2.read")
+@pytest.mark.parametrize("uri", ["window://com.example.editor", "file:///notes.txt", "memo:today", "no scheme"])
+@in_virtual_time
+async def test_a_listed_uri_of_any_scheme_goes_to_the_server_that_lists_it(uri: str) -> None:
+    async with Office(FakeServer("other", {"file:///other.txt": "…"}), FakeServer("one", {uri: "text"})) as office:
+        assert await office.reader.read(uri) == {"contents": [text(uri, "text")]}
+
+
+@in_virtual_time
+async def test_binary_contents_pass_unchanged() -> None:
+    contents = [{"uri": "file:///a.png", "mimeType": "image/png", "blob": "iVBORw0KGgo="}]
+    async with Office(FakeServer("files", {"file:///a.png": contents})) as office:
+        assert await office.reader.read("file:///a.png") == {"contents": contents}
+
+
+@in_virtual_time
+async def test_a_uri_that_two_servers_list_comes_from_the_first_that_can_give_it() -> None:
+    first = FakeServer("first", {"file:///a.txt": ToolFailed("died under the request")})
+    async with Office(first, FakeServer("second", {"file:///a.txt": "from the second"})) as office:
+        assert await office.reader.read("file:///a.txt") == {"contents": [text("file:///a.txt", "from the second")]}
+
+
+@in_virtual_time
+async def test_a_uri_that_was_listed_just_now_is_found() -> None:
+    server = FakeServer("files", {"file:///a.txt": "A"})
+    async with Office(server, FakeServer("more", {"file:///c.txt": "C"})) as office:
+        await office.settle()
+        server.resources["file:///b.txt"] = "B"
+        office.index.resources_changed("files")
+        assert await office.reader.read("file:///b.txt") == {"contents": [text("file:///b.txt", "B")]}
+
+
+@in_virtual_time
+async def test_an_unlisted_uri_goes_to_the_most_special_template() -> None:
+    everything = FakeServer("everything", {"repo://x/y": "…"}, listed=[], templates=["repo://{+path}"])
+    owner = FakeServer("owner", {"repo://x/y": "from the owner"}, listed=[], templates=["repo://x/{path}"])
+    async with Office(everything, owner) as office:
+        assert await office.reader.read("repo://x/y") == {"contents": [text("repo://x/y", "from the owner")]}
+
+
+@in_virtual_time
+async def test_of_servers_with_equal_templates_the_first_that_has_it_answers() -> None:
+    first = FakeServer("first", templates=["file:///{path}"])
+    second = FakeServer("second", {"file:///b": "B"}, listed=[], templates=["file:///{path}"])
+    async with Office(first, second) as office:
+        assert await office.reader.read("file:///b") == {"contents": [text("file:///b", "B")]}
+
+
+@in_virtual_time
+async def test_a_uri_in_no_list_goes_to_the_only_server_of_its_place() -> None:
+    one = FakeServer("one", {"https://one.example/": "…", "https://one.example/new": "new"})
+    one.listed = ["https://one.example/"]
+    async with Office(one, FakeServer("two", {"https://two.example/": "…"})) as office:
+        uri = "https://one.example/new"
+        assert await office.reader.read(uri) == {"contents": [text(uri, "new")]}
+
+
+@in_virtual_time
+async def test_a_uri_in_no_list_goes_to_the_only_server_of_its_scheme() -> None:
+    server = FakeServer("memos", {"memo:yesterday": "…", "memo:today": "now"}, listed=["memo:yesterday"])
+    async with Office(server, FakeServer("files", {"file:///a": "…"})) as office:
+        assert await office.reader.read("memo:today") == {"contents": [text("memo:today", "now")]}
+
+
+@in_virtual_time
+async def test_a_uri_that_several_servers_could_serve_is_not_found_and_names_them() -> None:
+    files = [FakeServer(name, {f"file:///{name}.txt": "…"}) for name in ("first", "second")]
+    async with Office(*files, FakeServer("other", {"memo:x": "…"})) as office:
+        with pytest.raises(NotFound) as caught:
+            await office.reader.read("file:///third.txt")
+        assert caught.value.details == {"scheme": "file", "mcp_servers": ["first", "second"]}
+        assert reads(*files) == {}
+
+
+@pytest.mark.parametrize(("uri", "scheme"), [("ftp://host/a", "ftp"), ("nothing", "")])
+@in_virtual_time
+async def test_a_uri_that_nobody_serves_is_not_found(uri: str, scheme: str) -> None:
+    async with Office(FakeServer("files", {"file:///a": "…"})) as office:
+        with pytest.raises(NotFound) as caught:
+            await office.reader.read(uri)
+        assert caught.value.details == {"scheme": scheme, "mcp_servers": []}
+
+
+@in_virtual_time
+async def test_templates_that_cannot_be_read_hide_nothing() -> None:
+    broken = FakeServer("broken", templates=["file:///{path}"])
+    broken.broken["templates"] = SMCPError("Method not found", code=-32601)
+    good = FakeServer("good", {"file:///a": "A"}, listed=[], templates=["file:///{path}", "file:///{other}"])
+    async with Office(broken, good) as office:
+        assert await office.reader.read("file:///a") == {"contents": [text("file:///a", "A")]}
+
+
+@in_virtual_time
+async def test_a_server_that_does_not_answer_is_a_time_out_that_names_it() -> None:
+    async with Office(FakeServer("files", {"file:///a": HANG})) as office:
+        with pytest.raises(RequestTimeout) as caught:
+            await office.reader.read("file:///a")
+        assert caught.value.details == {"mcp_server": "files"}
+
+
+@in_virtual_time
+async def test_a_resource_is_read_anew_each_time() -> None:
+    server = FakeServer("editor", {"window://com.example.editor": "text"})
+    async with Office(server) as office:
+        await office.collector.desktop()
+        await office.reader.read("window://com.example.editor")
+        assert len(server.asked("read")) == 2
