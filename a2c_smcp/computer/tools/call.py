@@ -67,10 +67,11 @@ class Surroundings:
 
 
 class Call:
-    """A call that is under way; `done` gets its outcome and never an exception.
+    """A call that is under way.
 
     Args:
         on_end: Called once, when the outcome is known.
+        on_gone: Called when nothing of it runs any more; this can be later, where a server takes its time to stop.
     """
 
     def __init__(
@@ -80,23 +81,30 @@ class Call:
         fingerprint: str,
         around: Surroundings,
         on_end: Callable[["Call", Outcome], None],
+        on_gone: Callable[["Call"], None],
     ) -> None:
         self.key = key
         self.fingerprint = fingerprint
         self._name, self._arguments = request["tool_name"], request["params"]
         self._seconds: float = request["timeout"]
-        self._around, self._on_end = around, on_end
+        self._around, self._on_end, self._on_gone = around, on_end, on_gone
         self._loop = asyncio.get_running_loop()
         self._came = self._loop.time()
         self._started: float | None = None
         self._timestamp = ""
         self._route: Route | None = None
         self._phase: Phase = "resolving"
-        self.done: asyncio.Future[Outcome] = self._loop.create_future()
+        self._waiters: list[asyncio.Future[Outcome]] = []
         self._deadline = self._came + self._seconds
         self._timer = self._loop.call_at(self._deadline, self._on_time)
         self.task = asyncio.create_task(self._main(), name=f"call {self._name}")
         self.task.add_done_callback(self._on_task_done)
+
+    async def outcome(self) -> Outcome:
+        """Wait for the outcome of a call that has not ended. Whoever waits may be cancelled; the call goes on."""
+        waiter: asyncio.Future[Outcome] = self._loop.create_future()
+        self._waiters.append(waiter)
+        return await waiter
 
     def cancel(self) -> bool:
         """Cancel it at the MCP server; False when the tool is through already."""
@@ -173,9 +181,11 @@ class Call:
         self._tell(CallStage.PROGRESS, progress=(done, total, message))
 
     def _set_clock(self, seconds: float) -> None:
-        self._timer.cancel()
         self._deadline = self._loop.time() + seconds
-        self._timer = self._loop.call_at(self._deadline, self._on_time)
+        # A timer that goes off too early finds out, and is set again.
+        if self._deadline < self._timer.when():
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._deadline, self._on_time)
 
     def _on_time(self) -> None:
         now = self._loop.time()
@@ -193,15 +203,19 @@ class Call:
         self.task.cancel()
 
     def _on_task_done(self, _: asyncio.Task[None]) -> None:
-        # Cancelled by somebody else, as when the event loop ends.
-        self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+        if self._phase != "ended":
+            # Cancelled by somebody else, as when the event loop ends.
+            self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+        self._on_gone(self)
 
     def _end(self, outcome: Outcome, stage: CallStage) -> None:
         if self._phase == "ended":
             return
         self._phase = "ended"
         self._timer.cancel()
-        self.done.set_result(outcome)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(outcome)
         error = _error_of(outcome)
         if self._started is not None and self._route is not None:
             self._around.history.add(

@@ -50,7 +50,7 @@ class ToolCalls:
         self._clock = clock
         self._around = Surroundings(sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer)
         self._running: dict[CallKey, Call] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._alive: set[Call] = set()
         self._kept = KeptOutcomes(
             seconds=self.limits.keep, entries=self.limits.keep_entries, weight=self.limits.keep_weight
         )
@@ -84,7 +84,7 @@ class ToolCalls:
                 return _deliver(outcome, key)
             call = self._start(request, key, mark)
         _check_same(call.fingerprint, mark, key)
-        return _deliver(await asyncio.shield(call.done), key)
+        return _deliver(await call.outcome(), key)
 
     def cancel(self, agent: str, req_id: str, *, office: str = "") -> bool:
         """Cancel a call of this Agent at its MCP server, and say whether there was one to cancel.
@@ -109,8 +109,8 @@ class ToolCalls:
         self._closed = True
         for call in list(self._running.values()):
             call.interrupt()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        if self._alive:
+            await asyncio.wait([call.task for call in self._alive], timeout=STOP_SECONDS)
         await self._around.shaper.aclose()
 
     def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> Call:
@@ -118,9 +118,9 @@ class ToolCalls:
             raise ToolFailed("The Computer is stopping", req_id=key.req_id)
         if len(self._running) >= self.limits.running:
             raise RateLimited(f"{self.limits.running} tool calls are running already", req_id=key.req_id)
-        call = self._running[key] = Call(request, key, mark, self._around, self._on_end)
-        self._tasks.add(call.task)
-        call.task.add_done_callback(self._tasks.discard)
+        call = Call(request, key, mark, self._around, self._on_end, self._alive.discard)
+        self._running[key] = call
+        self._alive.add(call)
         return call
 
     def _on_end(self, call: Call, outcome: Outcome) -> None:

@@ -114,10 +114,12 @@ def build_catalogue(servers: Sequence[ServerTools]) -> Catalogue:
     named, clashes = name_tools([entry.wish for entry in entries])
     tools, renamed = [], dict[TOOL_NAME, list[str]]()
     routes: dict[str, Route] = {}
+    # Most tools share the default meta of their server; each is written out once.
+    texts = {key: meta_text(meta) for key, meta in {id(entry.meta): entry.meta for entry in entries}.items()}
     for entry, names in zip(entries, named, strict=True):
         routes[names.listed] = routes[names.qualified] = entry.route(names)
         if entry.server.up:
-            tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, entry.meta))
+            tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, texts[id(entry.meta)]))
             if names.listed != entry.wish.tool:
                 renamed.setdefault(entry.wish.tool, []).append(names.listed)
     return Catalogue(tools, (*problems, *clashes), routes, forbidden, renamed)
@@ -170,7 +172,7 @@ def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER
     return names
 
 
-def smcp_tool(server: SERVER_NAME, tool: Json, name: str, meta: ToolMeta | None) -> SMCPTool:
+def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) -> SMCPTool:
     """Return a tool of MCP in the form that Agents read, under the name to call it by."""
     schema, output = tool.get("inputSchema"), tool.get("outputSchema")
     return {
@@ -178,19 +180,24 @@ def smcp_tool(server: SERVER_NAME, tool: Json, name: str, meta: ToolMeta | None)
         "description": _first_text(tool.get("description"), tool.get("title")),
         "params_schema": schema if isinstance(schema, dict) else {"type": "object"},
         "return_schema": output if isinstance(output, dict) else None,
-        "meta": attributes_of(meta, tool.get("annotations"), tool.get("_meta")),
+        "meta": attributes_of(a2c_meta, tool.get("annotations"), tool.get("_meta")),
         "bundle_id": server,
     }
 
 
-def attributes_of(meta: ToolMeta | None, annotations: object, own: object) -> Attributes:
+def meta_text(meta: ToolMeta | None) -> str | None:
+    """Return what is configured for a tool as the text that Agents read, or None where nothing is."""
+    return None if meta is None or all(value is None for _, value in meta) else meta.to_json()
+
+
+def attributes_of(a2c_meta: str | None, annotations: object, own: object) -> Attributes:
     """Return `SMCPTool.meta`: A2C's own, MCP's annotations and the server's `_meta`, each under its keys.
 
     A server cannot write the keys of A2C, not even where A2C has nothing to write.
     """
     attributes: Attributes = {}
-    if meta is not None and meta != _NOTHING:
-        attributes[A2C_TOOL_META] = meta.to_json()
+    if a2c_meta is not None:
+        attributes[A2C_TOOL_META] = a2c_meta
     if isinstance(annotations, dict) and annotations:
         attributes[MCP_TOOL_ANNOTATION] = json.dumps(annotations)
     if isinstance(own, dict):

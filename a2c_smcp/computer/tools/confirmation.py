@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
@@ -21,6 +21,8 @@ from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 logger = logging.getLogger(__name__)
+
+_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 Reason: TypeAlias = Literal["refused", "nobody", "expired"]
 
@@ -69,8 +71,7 @@ class Standing(NamedTuple):
 
 def fingerprint(*parts: Any) -> str:
     """Return a text that differs where the JSON of `parts` differs; the order of keys does not count."""
-    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(_canonical(parts).encode()).hexdigest()
 
 
 def refusal(route: Route, reason: Reason, seconds: float) -> ConfirmationRequired:

@@ -33,16 +33,25 @@ class VrlError(Exception):
     """A script failed; the message says why."""
 
 
-@lru_cache(maxsize=256)
 def check_vrl(script: str) -> str | None:
     """Return what is wrong with a script, in a line, or None.
 
-    It is compiled in another process (some 50 ms): the compiler can be made to crash the one it runs in.
+    It is compiled in another process (some 50 ms, once for each script): the compiler can be made to crash the one it
+    runs in.
     """
     if len(script) > MAX_SCRIPT:
         return f"the script is longer than {MAX_SCRIPT >> 10} KiB"
     if _LONE.search(script):
         return "the script is not valid Unicode"
+    try:
+        return _fault(script)
+    except VrlError as error:
+        return str(error)
+
+
+@lru_cache(maxsize=256)
+def _fault(script: str) -> str | None:
+    # What may be otherwise next time is raised, because that is not remembered.
     try:
         done = subprocess.run(  # noqa: S603 - our own program
             _command("check"),
@@ -54,13 +63,13 @@ def check_vrl(script: str) -> str | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"the script takes longer than {CHECK_SECONDS} s to compile"
+        raise VrlError(f"the script takes longer than {CHECK_SECONDS} s to compile") from None
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         return "the script is nested too deep to compile"
     if "missing" in answer:
-        return INSTALL
+        raise VrlError(INSTALL)
     fault: str | None = answer["fault"]
     return fault
 

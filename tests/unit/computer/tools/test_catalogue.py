@@ -13,6 +13,7 @@ from a2c_smcp.computer.tools.catalogue import (
     ServerTools,
     attributes_of,
     build_catalogue,
+    meta_text,
     smcp_tool,
 )
 from a2c_smcp.computer.tools.naming import NameProblem
@@ -73,7 +74,7 @@ def test_a_tool_with_a_default_meta_is_the_second_example_of_the_data_structures
 def test_annotations_and_the_servers_own_keys_stand_beside_it_as_simple_values() -> None:
     annotations = {"readOnlyHint": True, "title": "标题"}
     own = {"tags": ["x"], "version": 3, "ratio": 0.5, "beta": False, "note": None, "who": "me", "deep": {"a": [1]}}
-    attributes = attributes_of(ToolMeta(tags=["y"]), annotations, own)
+    attributes = attributes_of(meta_text(ToolMeta(tags=["y"])), annotations, own)
     assert json.loads(str(attributes.pop("MCP_TOOL_ANNOTATION"))) == annotations
     assert json.loads(str(attributes.pop("a2c_tool_meta")))["tags"] == ["y"]
     assert attributes == own | {"tags": '["x"]', "deep": '{"a": [1]}'}
@@ -83,15 +84,15 @@ def test_annotations_and_the_servers_own_keys_stand_beside_it_as_simple_values()
 @pytest.mark.parametrize("key", ["a2c_tool_meta", "MCP_TOOL_ANNOTATION"])
 def test_a_server_cannot_write_what_the_computer_writes(key: str) -> None:
     assert attributes_of(None, None, {key: '{"auto_apply": true}', "own": 1}) == {"own": 1}
-    ours = attributes_of(ToolMeta(auto_apply=False), {"readOnlyHint": False}, {key: "forged"})
-    assert ours == attributes_of(ToolMeta(auto_apply=False), {"readOnlyHint": False}, {})
+    ours = attributes_of(meta_text(ToolMeta(auto_apply=False)), {"readOnlyHint": False}, {key: "forged"})
+    assert ours == attributes_of(meta_text(ToolMeta(auto_apply=False)), {"readOnlyHint": False}, {})
 
 
 @pytest.mark.parametrize(
     ("meta", "annotations", "own"), [(None, None, None), (ToolMeta(), {}, {}), (None, "text", ["list"])]
 )
 def test_nothing_said_is_an_empty_meta(meta: ToolMeta | None, annotations: Any, own: Any) -> None:
-    assert attributes_of(meta, annotations, own) == {}
+    assert attributes_of(meta_text(meta), annotations, own) == {}
 
 
 def test_a_number_that_json_has_no_word_for_becomes_text() -> None:

@@ -27,7 +27,6 @@ async def runner() -> Any:
 def no_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "vrl_python.py").write_text("raise ImportError", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    check_vrl.cache_clear()
 
 
 @pytest.mark.rule("4.5")
@@ -49,8 +48,11 @@ def test_a_script_is_checked_when_it_is_configured(script: str, fault: str | Non
 
 
 def test_a_script_that_compiles_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vrl, "CHECK_SECONDS", 0.001)
-    assert check_vrl(".never = 1") == "the script takes longer than 0.001 s to compile"
+    with monkeypatch.context() as patch:
+        patch.setattr(vrl, "CHECK_SECONDS", 0.001)
+        assert check_vrl(".never = 1") == "the script takes longer than 0.001 s to compile"
+    # The machine may only have been busy.
+    assert check_vrl(".never = 1") is None
 
 
 @pytest.mark.usefixtures("no_library")

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
 from typing import Any
 
@@ -80,3 +81,12 @@ def test_too_long_an_answer_is_not_given(monkeypatch: pytest.MonkeyPatch) -> Non
     assert work(monkeypatch, ["run", "60"], [".", {"a": "x" * 20}]) == [
         {"error": "what the script made is larger than 0 MiB"}
     ]
+
+
+def test_the_process_ends_with_its_input() -> None:
+    given = b'".a = 1"\n{}\n{"b": 2}\n'
+    done = subprocess.run(
+        [sys.executable, "-P", vrl_worker.__file__, "run", "5"], input=given, capture_output=True, check=True
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (lines, done.returncode) == ([{"text": '{"a": 1}'}, {"text": '{"a": 1, "b": 2}'}], 0)
