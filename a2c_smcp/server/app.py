@@ -111,6 +111,8 @@ class SMCPApp:
         """Begin; done by the ASGI server's lifespan, or else by the first connection."""
         async with self._starting:
             if not self._started:
+                if self._audit is not None and self._audit.closed:
+                    self._audit.reopen()  # a second life
                 await self.namespace.start()
                 self.draining = self.namespace.draining = False
                 self._started = True

@@ -38,6 +38,11 @@ class AuditLog(Observer):
         # Unbuffered: each line is one append, so that processes can share a file and a full disk leaves nothing behind.
         return self._path.open("ab", buffering=0)
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._file.closed
+
     def reopen(self) -> None:
         """Go on in a new file of the same name, after the old one was moved away.
 

@@ -92,7 +92,7 @@ async def answer(
     if scope["type"] == "http":
         await send({"type": "http.response.start", "status": status, "headers": pairs})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else content})
-    elif "websocket.http.response" in scope.get("extensions", ()):
+    elif "websocket.http.response" in (scope.get("extensions") or ()):
         await send({"type": "websocket.http.response.start", "status": status, "headers": pairs})
         await send({"type": "websocket.http.response.body", "body": content})
     else:

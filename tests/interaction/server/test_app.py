@@ -401,13 +401,14 @@ async def test_somebody_else_can_be_told_of_what_happens(connect: Connect) -> No
     assert heard == ["server:join_office", f"connect {Forbidden.code} 127.0.0.1"]
 
 
-async def test_a_second_life_begins_where_the_first_ended(connect: Connect) -> None:
-    app = create_app()
+async def test_a_second_life_begins_where_the_first_ended(tmp_path: Path, connect: Connect) -> None:
+    app = create_app(audit_log=tmp_path / "audit.jsonl")
     async with serving(app) as server:
         await pair(connect, server)
     async with serving(app) as server:
         agent, _ = await pair(connect, server)
         assert await agent.ask("client:get_tools", "desk", "r-7") == {"echo": "r-7"}
+    assert (tmp_path / "audit.jsonl").read_text().count('"join"') == 4
 
 
 async def test_many_may_come_at_once_to_a_server_that_has_not_started(connect: Connect) -> None:
@@ -421,3 +422,96 @@ async def test_many_may_come_at_once_to_a_server_that_has_not_started(connect: C
     async with serving(create_app(registry=Slow()), lifespan="off") as server:
         await asyncio.gather(*(connect(server) for _ in range(5)))
     assert starts == [1]
+
+
+# The end
+
+
+async def test_draining_lets_calls_end_and_nobody_else_stay(connect: Connect) -> None:
+    app = create_app()
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: str, data: Any) -> Any:
+        asked.set()
+        await may_answer.wait()
+        return {"echo": data["req_id"]}
+
+    async with serving(app) as server:
+        agent, computer = await pair(connect, server)
+        bystander = await connect(server)
+        computer.answers["*"] = slow
+        call = asyncio.create_task(agent.ask("client:get_tools", "desk", "r-7"))
+        await asyncio.wait_for(asked.wait(), CAP)
+        drained = asyncio.create_task(app.drain(60))
+        await asyncio.wait_for(bystander.gone.wait(), CAP)
+        assert (await get(f"{server.url}{POLL}")).status_code == 503
+        assert not agent.gone.is_set()
+        may_answer.set()
+        assert await asyncio.wait_for(call, CAP) == {"echo": "r-7"}
+        await asyncio.wait_for(asyncio.gather(agent.gone.wait(), computer.gone.wait(), drained), CAP)
+
+
+async def test_draining_ends_when_it_must(connect: Connect) -> None:
+    app = create_app()
+    asked = asyncio.Event()
+
+    async def never(*_: Any) -> Any:
+        asked.set()
+        await asyncio.Event().wait()
+
+    async with serving(app) as server:
+        agent, computer = await pair(connect, server)
+        computer.answers["*"] = never
+        await agent.emit("client:get_tools", {"agent": "ada", "req_id": "r-7", "computer": "desk"})
+        await asyncio.wait_for(asked.wait(), CAP)
+        await asyncio.wait_for(app.drain(0.1), CAP)
+        await asyncio.wait_for(asyncio.gather(agent.gone.wait(), computer.gone.wait()), CAP)
+
+
+async def test_stopping_what_never_started_does_nothing() -> None:
+    app = create_app()
+    await app.stop()
+    assert app.problem() is None
+
+
+async def test_an_application_without_files_has_nothing_to_read_again(caplog: pytest.LogCaptureFixture) -> None:
+    create_app().reload()
+    assert caplog.records == []
+
+
+async def test_the_audit_log_goes_on_in_a_new_file_and_is_closed_at_the_end(tmp_path: Path, connect: Connect) -> None:
+    audit = tmp_path / "audit.jsonl"
+    app = create_app(audit_log=audit)
+    async with serving(app) as server:
+        await pair(connect, server)
+        moved = audit.rename(tmp_path / "audit.1")
+        app.reload()
+        await refused(server.url, headers={"origin": "http://evil.example"})
+    assert moved.read_text().count('"join"') == 2
+    assert audit.read_text().count('"refused"') == 1
+
+
+async def test_a_request_that_the_server_gives_up_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    app = create_app()
+
+    async def hang(*_: Any) -> None:
+        await asyncio.Event().wait()
+
+    app.server.handle_request = hang
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/socket.io/",
+        "query_string": b"sid=x",
+        "headers": [(b"host", b"localhost")],
+    }
+    await app.start()
+    for draining in (False, True):
+        app.draining = draining
+        task = asyncio.create_task(app(scope, hang, hang))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait([task])
+        assert [one.cancelled() for one in done] == [not draining]
+    await app.stop()
+    assert caplog.records == []

@@ -1,10 +1,9 @@
-"""`a2c server` and `a2c token` as commands."""
+"""`a2c server` as a command."""
 
 import json
 import re
 import socket
 import ssl
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -25,9 +24,6 @@ def keys(tmp_path: Path) -> Path:
     path = tmp_path / "keys.json"
     assert a2c("token", "key", "--out", str(path)).returncode == 0
     return path
-
-
-# a2c server
 
 
 async def test_it_says_where_it_listens_once_it_does(tmp_path: Path) -> None:
@@ -171,99 +167,9 @@ def test_redis_is_only_needed_where_it_is_used() -> None:
     assert run.stdout == "[]\n"
 
 
-# a2c token
-
-
 async def test_a_token_made_here_is_good_there(tmp_path: Path, keys: Path, connect: Connect) -> None:
     made = a2c("token", "create", "--role", "agent", "--name", "ada", "--office", "lab", "--key-file", str(keys))
     assert (made.returncode, made.stderr) == (0, "")
     with a2c_server(tmp_path, "--token-keys", str(keys)) as program:
         agent = await connect(program, auth={"token": made.stdout.strip()})
         assert await agent.join("agent", "ada", "lab") == (True, None)
-
-
-def test_a_token_can_be_had_with_what_it_says(keys: Path) -> None:
-    words = ["--role", "computer", "--name", "desk", "--office", "lab", "--ttl", "7d", "--key-file", str(keys)]
-    found = json.loads(a2c("token", "create", *words, "--json").stdout)
-    claims = found["claims"]
-    assert found.keys() == {"token", "kid", "claims"}
-    assert claims | {"iat": 0, "exp": 0, "jti": ""} == {
-        "role": "computer",
-        "name": "desk",
-        "office_id": "lab",
-        "iat": 0,
-        "exp": 0,
-        "jti": "",
-    }
-    assert claims["exp"] - claims["iat"] == 7 * 86_400
-
-
-def test_a_key_file_is_for_its_owner_and_is_not_overwritten(keys: Path) -> None:
-    before = keys.read_text()
-    again = a2c("token", "key", "--out", str(keys))
-    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
-    assert (again.returncode, again.stderr) == (
-        1,
-        f"error 400: {keys} exists; --rotate puts a new key before those in it\n",
-    )
-    assert keys.read_text() == before
-
-
-def test_keys_rotate_and_old_ones_go(keys: Path) -> None:
-    first = json.loads(keys.read_text())["keys"][0]
-    told = json.loads(a2c("token", "key", "--out", str(keys), "--rotate", "--json").stdout)
-    assert told == {"file": str(keys), "signs": told["signs"], "verify": [told["signs"], first["kid"]]}
-    assert json.loads(keys.read_text())["keys"][1] == first
-    a2c("token", "key", "--out", str(keys), "--rotate")
-    left = [key["kid"] for key in json.loads(keys.read_text())["keys"]]
-    assert (len(left), left[1]) == (2, told["signs"])
-
-
-def test_a_key_is_never_printed(keys: Path) -> None:
-    secret = json.loads(keys.read_text())["keys"][0]["k"]
-    made = a2c("token", "create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", str(keys), "--json")
-    seen = a2c("token", "inspect", json.loads(made.stdout)["token"], "--key-file", str(keys), "--json")
-    turned = a2c("token", "key", "--out", str(keys), "--rotate")
-    assert not [run for run in (made, seen, turned) if secret in run.stdout + run.stderr]
-
-
-def test_a_token_can_be_looked_into(keys: Path) -> None:
-    words = ["--role", "agent", "--name", "ada", "--office", "lab", "--key-file", str(keys)]
-    token = a2c("token", "create", *words).stdout
-    unverified = a2c("token", "inspect", "-", typed=token).stdout
-    verified = json.loads(a2c("token", "inspect", token.strip(), "--key-file", str(keys), "--json").stdout)
-    assert re.search(r"^office_id +lab$", unverified, re.MULTILINE)
-    assert re.search(r"^expires +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", unverified, re.MULTILINE)
-    assert re.search(r"^valid +not verified: no --key-file$", unverified, re.MULTILINE)
-    assert (verified["valid"], verified["claims"]["name"]) == (True, "ada")
-
-
-def test_a_token_that_is_not_valid_says_why(keys: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.json"
-    a2c("token", "key", "--out", str(other))
-    token = a2c("token", "create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", str(other)).stdout
-    run = a2c("token", "inspect", token.strip(), "--key-file", str(keys))
-    assert (run.returncode, run.stdout.splitlines()[-1].split(maxsplit=1)[1]) == (
-        0,
-        "no: The token is signed with a key that this server does not have; get a new one",
-    )
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (["create", "--role", "agent"], 2, "--name"),
-        (["create", "--role", "boss", "--name", "a", "--office", "o", "--key-file", "f"], 2, "boss"),
-        (["create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", "none"], 1, "No such file"),
-        (["create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", "f", "--ttl", "x"], 2, "span"),
-        (["key"], 2, "--out"),
-        (["key", "--out", "none/keys.json"], 1, "No such file"),
-        (["key", "--out", "none.json", "--rotate"], 1, "No such file"),
-        (["inspect", "no-token"], 1, "malformed"),
-    ],
-)
-def test_misuse_is_told(words: list[str], code: int, says: str) -> None:
-    run = a2c("token", *words)
-    assert (run.returncode, run.stdout) == (code, "")
-    assert says in run.stderr
-    assert "Traceback" not in run.stderr
