@@ -16,10 +16,6 @@ from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, Desktop, Role
 MAX_NAME: Final = 256
 """The longest name or id, in characters."""
 
-MAX_MESSAGE: Final = 4_000_000
-"""The largest message, in bytes, that a Server passes on unless its operator says otherwise: what every released
-client can receive. Larger replies travel in pieces (`a2c_smcp.chunks`)."""
-
 ACCEPT_CHUNKS: Final = "accept_chunks"
 """The extra field of any `client:*` request whose sender can take a large reply in pieces."""
 

@@ -14,7 +14,6 @@ from pydantic import TypeAdapter, ValidationError
 from a2c_smcp.errors import BadRequest, Forbidden, SMCPError, WireForm, from_wire, to_wire
 from a2c_smcp.messages import (
     ACCEPT_CHUNKS,
-    MAX_MESSAGE,
     MAX_NAME,
     AgentCallData,
     BaseMCPServerConfig,
@@ -74,7 +73,7 @@ from a2c_smcp.messages import (
     UpdateToolListNotification,
     Whole,
 )
-from a2c_smcp.types import Desktop, Role
+from a2c_smcp.types import MAX_MESSAGE, Desktop, Role
 
 __all__ = [
     "ACCEPT_CHUNKS",

@@ -16,6 +16,10 @@ Desktop: TypeAlias = str
 
 Role: TypeAlias = Literal["computer", "agent"]
 
+MAX_MESSAGE: Final = 4_000_000
+"""The largest message, in bytes, that a Server passes on unless its operator says otherwise: what every released
+client can receive. Larger replies travel in pieces (`a2c_smcp.chunks`)."""
+
 ElementCategory: TypeAlias = Literal[
     "text",
     "heading",

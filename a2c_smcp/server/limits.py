@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from a2c_smcp.errors import RateLimited
-from a2c_smcp.smcp import MAX_MESSAGE
+from a2c_smcp.types import MAX_MESSAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
