@@ -12,11 +12,10 @@ from a2c_smcp.computer.tools.calls import ToolCalls
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.events import CallEvent, CallStage
 from a2c_smcp.computer.tools.results import timed_out
-from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import ConfirmationRequired, ToolNotFound, ToolTimeout
+from tests.unit.computer.tools.bench import Bench
 from tests.unit.computer.tools.fakes import (
     Behaviour,
-    FakeSession,
     FakeSessions,
     answering,
     config,
@@ -25,21 +24,6 @@ from tests.unit.computer.tools.fakes import (
     in_virtual_time,
     request,
 )
-
-
-class Bench:
-    """A Computer with one server, whose calls are watched."""
-
-    def __init__(self, behaviour: Behaviour | None = None, server: Any = None, **options: Any) -> None:
-        self.session = FakeSession("s", ["echo"], behaviour)
-        sessions = FakeSessions(self.session)
-        self.box = ToolBox(sessions, {"s": server or free("s")})
-        self.events: list[CallEvent] = []
-        self.calls = ToolCalls(sessions, self.box, **{"observer": self.events.append, **options})
-
-    @property
-    def stages(self) -> list[str]:
-        return [str(event.stage) for event in self.events]
 
 
 def steps(pauses: list[float]) -> Behaviour:
