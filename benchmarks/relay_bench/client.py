@@ -20,6 +20,7 @@ UPGRADE = (
 )
 # A client must mask its frames; with a key of zeros the masked bytes are the bytes.
 MASK = bytes(4)
+TEXT, CLOSE = 0x81, 0x88
 PATIENCE = 20.0
 
 
@@ -40,6 +41,7 @@ class Client(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         self.reply = reply
         self.ready: asyncio.Future[None] = loop.create_future()
+        self.closed: asyncio.Future[None] = loop.create_future()
         self.transport: asyncio.Transport
         self._buffer = b""
         self._upgraded = False
@@ -51,6 +53,7 @@ class Client(asyncio.Protocol):
         self.transport.write(UPGRADE)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.closed.set_result(None)
         if not self.ready.done():
             self.ready.set_exception(exc or ConnectionError("the server closed the connection"))
 
@@ -77,7 +80,9 @@ class Client(asyncio.Protocol):
                 size, body = int.from_bytes(data[body : body + wide], "big"), body + wide
             if body > length or body + size > length:
                 break
-            yield data[body : body + size] if data[start] == 0x81 else b""
+            if data[start] == CLOSE:
+                self.transport.abort()
+            yield data[body : body + size] if data[start] == TEXT else b""
             start = body + size
         self._buffer = data[start:]
 
@@ -143,7 +148,10 @@ class Caller:
 
     async def stop(self) -> None:
         self._stopped = asyncio.get_running_loop().create_future()
-        await asyncio.wait_for(self._stopped, PATIENCE)
+        ends = {self._stopped, self._agent.closed}
+        done, _ = await asyncio.wait(ends, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if self._stopped not in done:
+            raise ConnectionError("the server closed a connection" if done else "the server does not answer")
 
     def _ask(self) -> None:
         self._under_way += 1
