@@ -137,8 +137,10 @@ class _Watched(httpx2.AsyncByteStream):
             async for chunk in self._stream:
                 yield chunk
         except httpx2.TransportError as error:
-            # A notification stream that breaks is opened again by the SDK, and says so if it cannot be.
-            if self._request.method != "GET":
+            # A notification stream that breaks is opened again by the SDK; whether it can be is seen then.
+            if self._request.method == "GET":
+                self._link.on_doubt()
+            else:
                 self._link.failed(self._request, error)
 
     async def aclose(self) -> None:

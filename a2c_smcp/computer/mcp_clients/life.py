@@ -24,7 +24,7 @@ from a2c_smcp.computer.mcp_clients.stdio import GRACE_SECONDS
 from a2c_smcp.computer.mcp_clients.subscriptions import Subscriptions
 from a2c_smcp.types import SERVER_NAME
 
-RETRY_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 0.25
 # How the SDK's errors begin that stand for an answer which did not come over HTTP.
 _SDK_WORDS: Final = ("SSE stream", "Server returned an error response", "Session terminated", "Connection closed")
 _CLIENT: Final = Implementation(name="a2c-smcp-computer", version=__version__)
@@ -99,6 +99,7 @@ class Life:
         finally:
             self.over = True
         if starting.cancelled_caught:
+            self._memory.asking = False
             return diagnosis.silent(self.timing.startup, self.link.output)
         return outcome
 
@@ -130,8 +131,8 @@ class Life:
 
     def end(self, token: object, *, abandoned: bool = False) -> None:
         """A request is done, or nobody waits for it any more."""
-        began = self._requests.pop(token)
-        if abandoned and self._intake.heard_at <= began:
+        del self._requests[token]
+        if abandoned:
             self.doubt()
 
     def doubt(self) -> None:
@@ -208,13 +209,12 @@ class Life:
                 break
             await anyio.sleep(min(RETRY_SECONDS, patience / 2))
         else:
-            # A server may be busy with what it was asked before; that has a time-out of its own.
-            if any(asked < began for asked in self._requests.values()):
+            failure = self.link.explain(running=True)
+            if failure is None and any(asked < began for asked in self._requests.values()):
+                # It may be busy with what it was asked before; that has a time-out of its own.
                 self._doubtful = True
             else:
-                self._verdict = (self.link.explain(running=True) if self.link.probed else None) or diagnosis.silent(
-                    patience, self.link.output, running=True
-                )
+                self._verdict = failure or diagnosis.silent(patience, self.link.output, running=True)
         self._probing = False
         self._wake.set()
 

@@ -69,6 +69,7 @@ class ServerSession(Requests):
         self._wanted: Sequence[str] = ()
         self._life: Life | None = None
         self._task: asyncio.Task[None] | None = None
+        self._leaving = False
         self._scope = anyio.CancelScope()
         self._moved = asyncio.Event()
         self._state = ServerState.DISABLED if config.disabled else ServerState.STOPPED
@@ -118,6 +119,7 @@ class ServerSession(Requests):
         if self._task is not None and not self._task.done():
             return
         self._restarts.forget()
+        self._leaving = False
         self._scope = anyio.CancelScope()
         self._enter(ServerState.STARTING)
         self._task = asyncio.create_task(self._own(), name=f"MCP server {self.name}")
@@ -126,6 +128,7 @@ class ServerSession(Requests):
         """Stop it and wait until nothing of it is left; afterwards it is in `state`."""
         task, self._task = self._task, None
         if task is not None and not task.done():
+            self._leaving = True
             if self._life is not None:
                 # Orderly at first: a server on HTTP is told that its session ends.
                 self._life.leave()
@@ -179,7 +182,7 @@ class ServerSession(Requests):
             self._enter(ServerState.FAILED, Failure(f"an internal error ({type(error).__name__})", "please report it"))
 
     async def _live_on(self) -> None:
-        while (failure := await self._live()) is not None:
+        while (failure := await self._live()) is not None and not self._leaving:
             logger.warning(
                 "MCP server %s failed: %s",
                 self.name,
@@ -237,8 +240,8 @@ class ServerSession(Requests):
 
     async def _settle_in(self) -> None:
         """What is done after each start: renew the subscriptions, and look for what was not declared."""
-        life = self._living()
         try:
+            life = self._living()
             if self._subscribes or is_modern(life.session):
                 await life.subscriptions.want(self._wanted)
             if not self._subscribes:

@@ -53,7 +53,7 @@ class StdioLink(Link):
         self._parameters = parameters
         self._guardian = guardian
         self._grace = grace
-        self._mark = ""
+        self._mark = "-"
         self._process = _Process(codecs.lookup(parameters.encoding).name, parameters.encoding_error_handler)
         self.output = self._process.output
 
@@ -122,26 +122,23 @@ class StdioLink(Link):
                 self._signal(signal.SIGKILL)
                 await process.ended_within(self._grace)
         # What the process started may have outlived it, in its group or outside.
+        clock = asyncio.get_running_loop().time
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if not await asyncio.to_thread(self._signal_rest, number):
+            if not await self._survivors():
                 return
-            deadline = asyncio.get_running_loop().time() + self._grace
-            while asyncio.get_running_loop().time() < deadline:
+            await asyncio.to_thread(watchdog.signal_all, {self.pid}, self._mark, number)
+            deadline = clock() + self._grace
+            while clock() < deadline and await self._survivors():  # noqa: ASYNC110
                 await asyncio.sleep(watchdog.POLL_SECONDS)
-                if not await asyncio.to_thread(self._signal_rest, 0):
-                    return
+
+    async def _survivors(self) -> list[int]:
+        return await asyncio.to_thread(watchdog.survivors, {self.pid}, self._mark)
 
     def _signal(self, number: int) -> None:
         try:
             os.killpg(self.pid, number)
         except OSError:
             return
-
-    def _signal_rest(self, number: int) -> bool:
-        group = {self.pid} if watchdog.group_lives(self.pid) else set()
-        if not self._mark:
-            return bool(group) and watchdog.signal_all(group, "\0", number)
-        return watchdog.signal_all(group, self._mark, number)
 
 
 class _Process(asyncio.SubprocessProtocol):

@@ -22,48 +22,40 @@ POLL_SECONDS = 0.02
 PARENT_SECONDS = 2.0
 
 
-def marked(mark: str) -> list[int]:
-    """Return the processes whose mark begins with `mark`. Only where there is a `/proc`; elsewhere none is found."""
+def survivors(groups: set[int], mark: str) -> list[int]:
+    """Return the processes of the groups, and those whose mark begins with `mark`.
+
+    Zombies do not count: they have ended, and wait for somebody else. Where there is no `/proc`, the groups that live
+    stand for their processes, and marks cannot be seen.
+    """
     wanted = f"\0{MARK}={mark}".encode()
-    found = []
     try:
         # Not pathlib, which costs more to import than all else here.
         names = os.listdir("/proc")  # noqa: PTH208
     except OSError:
-        return []
+        return [group for group in groups if _group_lives(group)]
+    found = []
     for name in names:
         if not name.isdigit() or int(name) == os.getpid():
             continue
         try:
-            with open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
-                environment = b"\0" + file.read()
+            state, group = _state_and_group(_read(f"/proc/{name}/stat"))
+            if state not in (b"Z", b"X") and (group in groups or wanted in b"\0" + _read(f"/proc/{name}/environ")):
+                found.append(int(name))
         except OSError:  # it has just ended, or is not ours
             continue
-        if wanted in environment:
-            found.append(int(name))
     return found
 
 
-def group_lives(group: int) -> bool:
-    """Whether a process group still has a process."""
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return False
-    return True
-
-
-def signal_all(groups: set[int], mark: str, number: int) -> bool:
-    """Send a signal to the groups and to the marked processes; say whether any was left to get it."""
-    reached = False
-    for send, targets in ((os.killpg, list(groups)), (os.kill, marked(mark))):
+def signal_all(groups: set[int], mark: str, number: int) -> None:
+    """Send a signal to the groups and to the marked processes."""
+    # Whole groups first: a process that forks meanwhile has its child reached too.
+    for send, targets in ((os.killpg, list(groups)), (os.kill, survivors(set(), mark))):
         for target in targets:
             try:
                 send(target, number)
-                reached = True
             except OSError:
                 continue
-    return reached
 
 
 def end_all(groups: set[int], mark: str) -> None:
@@ -72,9 +64,28 @@ def end_all(groups: set[int], mark: str) -> None:
         signal_all(groups, mark, number)
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            if not signal_all(groups, mark, 0):
+            if not survivors(groups, mark):
                 return
             time.sleep(POLL_SECONDS)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _state_and_group(stat: bytes) -> tuple[bytes, int]:
+    # The name, in brackets, can hold anything; after it come state, parent and group.
+    state, _, group, *_ = stat.rpartition(b")")[2].split()
+    return state, int(group)
+
+
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
 
 
 def listen(descriptor: int) -> set[int] | None:
