@@ -193,9 +193,10 @@ class Call:
             self._timer = self._loop.call_at(self._deadline, self._on_time)
             return
         if self._started is not None:
-            self._end(Outcome(timed_out(self._name, round(now - self._started, 3))), CallStage.TIMED_OUT)
+            allowed = round(self._deadline - self._started, 1)
+            self._end(Outcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
         elif self._phase == "asking" and self._route is not None:
-            expired = refusal(self._route, "expired", round(now - self._came, 3))
+            expired = refusal(self._route, "expired", round(now - self._came, 1))
             self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
         else:
             late = ToolTimeout(f"Where {self._name!r} is could not be found out within {self._seconds:g} s")
