@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from a2c_smcp.computer.cells import Cell, in_time
 from a2c_smcp.computer.desktop.organize import Window, organize_desktop
@@ -84,7 +84,8 @@ class DesktopCollector:
 
     async def _collect(self, servers: list[IndexedServer], only: str | None) -> Sequence[Window]:
         found: dict[_Key, _Contents] = {}
-        await in_time([self._visit(server, only, found) for server in servers], self._index.limits.reply)
+        visits = [visit for server in servers if (visit := self._visit(server, only, found)) is not None]
+        await in_time(visits, self._index.limits.reply)
         windows: list[Window] = []
         missing: dict[_Key, str] = {}
         for server in servers:
@@ -111,28 +112,37 @@ class DesktopCollector:
         cells = [self._cells.get(key) for key in found]
         return all(cell is not None and cell.settled for cell in cells)
 
-    async def _visit(self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]) -> None:
+    def _visit(
+        self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]
+    ) -> Coroutine[Any, Any, None] | None:
+        """Take what is known of a server's windows, and return what is to be waited for, if anything is."""
         listing = server.fresh()
-        if listing is None:
-            if (server.name, _THE_LIST) in self._late:
-                listing = server.known  # it is being read in the background
-            else:
-                try:
-                    listing = await server.listing()
-                except SMCPError:
-                    return
+        if listing is None and (server.name, _THE_LIST) not in self._late:
+            return self._list_and_read(server, only, found)
+        waiting = self._take(server, listing or server.known, only, found)
+        return _all(waiting) if waiting else None
+
+    async def _list_and_read(self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]) -> None:
+        try:
+            listing = await server.listing()
+        except SMCPError:
+            return  # the server remembers why
+        await _all(self._take(server, listing, only, found))
+
+    def _take(
+        self, server: IndexedServer, listing: Listing, only: str | None, found: dict[_Key, _Contents]
+    ) -> list[Coroutine[Any, Any, None]]:
         waiting = []
         for uri in _wanted(listing, only):
             key = (server.name, uri)
             cell = self._cell(server, uri)
             if (contents := cell.value) is not None:
                 found[key] = contents
-            elif key in self._late:
-                if not cell.settled:
-                    cell.start()
-            else:
+            elif key not in self._late:
                 waiting.append(self._wait(cell, key, found))
-        await asyncio.gather(*waiting)
+            elif not cell.settled:
+                cell.start()
+        return waiting
 
     @staticmethod
     async def _wait(cell: Cell[_Contents], key: _Key, found: dict[_Key, _Contents]) -> None:
@@ -227,6 +237,10 @@ class DesktopCollector:
         if cell is not None:
             cell.cancel()
             self._whole = None
+
+
+async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    await asyncio.gather(*work)
 
 
 def _wanted(listing: Listing, only: str | None) -> Sequence[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from a2c_smcp.computer.cells import Cell, in_time
-from a2c_smcp.computer.finder.catalogue import Catalogue
+from a2c_smcp.computer.finder.catalogue import Catalogue, Shelf
 from a2c_smcp.computer.finder.organize import organize_finder
 from a2c_smcp.computer.finder.shelving import ServerDocuments
 from a2c_smcp.computer.index import IndexedServer, ResourceIndex
@@ -19,7 +19,7 @@ from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)
 
-_MANY: Final = 500
+_MANY: Final = 5_000
 """So many documents are sorted and folded in a thread, to keep the event loop free."""
 
 
@@ -131,7 +131,7 @@ class FinderAggregator:
         part, name = self._parts[server.name], server.name
         quiet, part.quiet = part.quiet, False
         problem = await part.documents.read()
-        shelved = await _shelve(part.documents.documents)
+        shelved = await _shelve(name, part.documents.documents)
         if not server.known.documents:
             shelved = Catalogue.of()  # they went while they were put in order
         differs = self._put(name, shelved)
@@ -197,5 +197,9 @@ class FinderAggregator:
         part.cell.renew()
 
 
-async def _shelve(documents: list[DPEDocumentSummary]) -> Catalogue:
-    return Catalogue.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Catalogue.of, documents)
+async def _shelve(server: SERVER_NAME, documents: list[DPEDocumentSummary]) -> Catalogue:
+    """Put the documents of one server in order. They come from `ServerDocuments`, and so are catalogue entries."""
+    if not documents:
+        return Catalogue.of()
+    shelf = Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Shelf.of, documents)
+    return Catalogue({server: shelf})

@@ -9,8 +9,7 @@ from typing import Any, Final, TypeVar
 
 from a2c_smcp.computer.finder.summaries import (
     Entries,
-    catalogue_documents,
-    entries_of,
+    catalogue_entries,
     parse_json,
     plain_uri,
     summary_of,
@@ -20,7 +19,6 @@ from a2c_smcp.computer.listing import Listing
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.errors import DocumentNotFound, InvalidDPEUri, RequestTimeout, SMCPError, ToolFailed
 from a2c_smcp.smcp import DPEDocumentSummary
-from a2c_smcp.types import SERVER_NAME
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
 logger = logging.getLogger(__name__)
@@ -30,7 +28,7 @@ T = TypeVar("T")
 FEW: Final = 8
 """So many changed documents are read one by one; for more the whole catalogue is read again."""
 
-LONG: Final = 128 * 1024
+LONG: Final = 1024 * 1024
 """Replies longer than this are taken apart in a thread, to keep the event loop free."""
 
 
@@ -169,7 +167,7 @@ class ServerDocuments:
             raise
         except SMCPError:
             return None
-        return await _take_apart(contents, partial(_entries, contents, self._server.name, name, resources))
+        return await _take_apart(contents, partial(catalogue_entries, contents, self._server.name, name, resources))
 
     async def _read_documents(
         self, host: _Host, marks: _Marks, listed: Mapping[str, str], resources: Mapping[str, Json]
@@ -213,11 +211,6 @@ class ServerDocuments:
             name = self._server.name
             logger.warning("Cannot read %s of %r: %s", uri, name, error, extra={"server": name})
             errors.append(error)
-
-
-def _entries(contents: Sequence[Json], server: SERVER_NAME, host: str, resources: Mapping[str, Json]) -> Entries | None:
-    items = catalogue_documents(parse_json(contents))
-    return None if items is None else entries_of(items, server, host, resources)
 
 
 async def _take_apart(contents: Sequence[Any], work: Callable[[], T]) -> T:

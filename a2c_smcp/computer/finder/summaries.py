@@ -1,15 +1,17 @@
 """From what an MCP server says of its documents to catalogue entries. Pure, and ready for any nonsense."""
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, NotRequired, TypeAlias, TypedDict, cast
 
+import msgspec
 import orjson
 
-from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.listing import document_of
 from a2c_smcp.errors import InvalidDPEUri
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
-from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
+from a2c_smcp.uris.dpe import build_dpe_uri
 
 Entries: TypeAlias = dict[str, DPEDocumentSummary]
 """The documents of one host, by doc-ref."""
@@ -24,20 +26,97 @@ MAX_KEYWORDS: Final = 50
 MAX_KEYWORD: Final = 100
 MAX_COUNT: Final = 2**53
 
+_PLAIN_REF = re.compile(r"[A-Za-z0-9._~-]{1,500}")
+
+_Line: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_LINE)]
+
+
+class _SoundEntry(TypedDict):
+    """An entry with nothing to mend."""
+
+    doc_ref: _Line
+    uri: _Line
+    file_uri: _Line
+    file_type: _Line
+    title: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LINE)]
+    page_count: Annotated[int, msgspec.Meta(ge=0, le=MAX_COUNT)]
+    keywords: NotRequired[
+        Annotated[list[Annotated[str, msgspec.Meta(max_length=MAX_KEYWORD)]], msgspec.Meta(max_length=MAX_KEYWORDS)]
+    ]
+    summary: NotRequired[Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SUMMARY)]]
+    last_modified: NotRequired[Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LINE)]]
+
+
+class _SoundCatalogue(TypedDict):
+    documents: list[_SoundEntry]
+
+
+_SOUND = msgspec.json.Decoder(_SoundCatalogue)
+
+
+def catalogue_entries(
+    contents: Iterable[object], server: SERVER_NAME, host: str, resources: Mapping[str, Mapping[str, Any]]
+) -> Entries | None:
+    """Return the documents in a level 0 reply of `host`; None if it is no catalogue.
+
+    Args:
+        resources: The documents as MCP lists them, by doc-ref, for what the catalogue leaves out.
+    """
+    text = _text_of(contents)
+    if text is None:
+        return None
+    try:
+        # Nearly all catalogues are sound, and can be taken as they are.
+        items: Iterable[object] = _SOUND.decode(text)["documents"]
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        found = catalogue_documents(_parse(text))
+        return None if found is None else entries_of(found, server, host, resources)
+    return _sound_entries(cast("Iterable[DPEDocumentSummary]", items), server, host, resources)
+
+
+def _sound_entries(
+    items: Iterable[DPEDocumentSummary], server: SERVER_NAME, host: str, resources: Mapping[str, Mapping[str, Any]]
+) -> Entries:
+    entries: Entries = {}
+    prefix = f"dpe://{host}/"
+    start = len(prefix)
+    for item in items:
+        uri = item["uri"]
+        if uri.startswith(prefix) and _PLAIN_REF.fullmatch(uri, start):
+            doc_ref = uri[start:]
+        elif (place := _place(item, host)) is not None:
+            doc_ref, item["uri"] = place
+        else:
+            continue
+        if doc_ref in entries:
+            continue
+        item["doc_ref"] = doc_ref
+        item["server"] = server
+        if "summary" not in item or "last_modified" not in item:
+            _complete(item, resources.get(doc_ref, {}))
+        entries[doc_ref] = item
+    return entries
+
 
 def parse_json(contents: Iterable[object]) -> object:
     """Return the JSON value in the first text of resource contents; None if there is none that can be read."""
+    text = _text_of(contents)
+    return None if text is None else _parse(text)
+
+
+def _text_of(contents: Iterable[object]) -> str | None:
     for item in contents:
         text = item.get("text") if isinstance(item, Mapping) else None
-        if not isinstance(text, str):
-            continue
-        if len(text) > MAX_REPLY:
-            return None
-        try:
-            return orjson.loads(text)
-        except (orjson.JSONDecodeError, UnicodeEncodeError):
-            return None
+        if isinstance(text, str):
+            return text if len(text) <= MAX_REPLY else None
     return None
+
+
+def _parse(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return None
 
 
 def catalogue_documents(reply: object) -> list[object] | None:
@@ -67,19 +146,19 @@ def entries_of(
     return entries
 
 
-def _place(item: Json, host: str) -> tuple[str, str] | None:
+def _place(item: Mapping[str, Any], host: str) -> tuple[str, str] | None:
     uri, doc_ref = item.get("uri"), item.get("doc_ref")
     try:
         if uri is None and isinstance(doc_ref, str):
             return doc_ref, build_dpe_uri(host, doc_ref)
-        if not isinstance(uri, str):
-            return None
-        parsed = parse_dpe_uri(uri)
     except InvalidDPEUri:
         return None
-    if parsed.level != 1 or parsed.host != host or parsed.doc_ref is None:
+    if not isinstance(uri, str):
         return None
-    return parsed.doc_ref, plain_uri(uri)
+    place = document_of(uri)
+    if place is None or place[0] != host or place[1] is None:
+        return None
+    return place[1], plain_uri(uri)
 
 
 def plain_uri(uri: str) -> str:
@@ -95,44 +174,59 @@ def summary_of(
     Fields of the wrong kind count as missing, and endless ones are cut.
     """
     said = item if isinstance(item, dict) else {}
-    listed = resource or {}
     summary: DPEDocumentSummary = {
         "doc_ref": doc_ref,
         "uri": uri,
-        "file_uri": _whole_line(said.get("file_uri")),
-        "file_type": _whole_line(said.get("file_type")),
-        "title": _first_text(MAX_LINE, said.get("title"), listed.get("title"), listed.get("name"), doc_ref),
+        "file_uri": _line(said.get("file_uri")),
+        "file_type": _line(said.get("file_type")),
+        "title": _cut(said.get("title"), MAX_LINE),
         "page_count": _count(said.get("page_count")),
         "server": server,
     }
     keywords = said.get("keywords")
     if isinstance(keywords, list):
-        summary["keywords"] = [word[:MAX_KEYWORD] for word in keywords[:MAX_KEYWORDS] if isinstance(word, str)]
-    if text := _first_text(MAX_SUMMARY, said.get("summary"), listed.get("description")):
+        summary["keywords"] = _words(keywords)
+    if text := _cut(said.get("summary"), MAX_SUMMARY):
         summary["summary"] = text
-    if modified := _whole_line(said.get("last_modified")) or _whole_line(_annotated(listed).get("lastModified")):
+    if modified := _line(said.get("last_modified")):
         summary["last_modified"] = modified
+    if not (summary["title"] and text and modified):
+        _complete(summary, resource or {})
     return summary
 
 
-def _first_text(limit: int, *values: object) -> str:
-    for value in values:
-        if isinstance(value, str) and value:
-            return value[:limit]
-    return ""
+def _complete(summary: DPEDocumentSummary, resource: Mapping[str, Any]) -> None:
+    """Fill in what the list says of a document."""
+    if not summary["title"]:
+        names = (_cut(resource.get("title"), MAX_LINE), _cut(resource.get("name"), MAX_LINE), summary["doc_ref"])
+        summary["title"] = next(filter(None, names))
+    if "summary" not in summary and (text := _cut(resource.get("description"), MAX_SUMMARY)):
+        summary["summary"] = text
+    annotations = resource.get("annotations")
+    modified = _line(annotations.get("lastModified")) if isinstance(annotations, Mapping) else ""
+    if "last_modified" not in summary and modified:
+        summary["last_modified"] = modified
 
 
-def _whole_line(value: object) -> str:
+def _words(keywords: list[Any]) -> list[str]:
+    try:
+        if len(keywords) <= MAX_KEYWORDS and len("".join(keywords)) <= MAX_KEYWORD:
+            return keywords
+    except TypeError:
+        pass  # not all of them are words
+    return [word[:MAX_KEYWORD] for word in keywords[:MAX_KEYWORDS] if isinstance(word, str)]
+
+
+def _cut(value: object, limit: int) -> str:
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def _line(value: object) -> str:
     # Half a URI or half a date is worse than none.
     return value if isinstance(value, str) and len(value) <= MAX_LINE else ""
 
 
 def _count(value: object) -> int:
-    if isinstance(value, float) and value.is_integer():
+    if type(value) is float and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT else 0
-
-
-def _annotated(resource: Mapping[str, Any]) -> Mapping[str, Any]:
-    annotations = resource.get("annotations")
-    return annotations if isinstance(annotations, Mapping) else {}
+    return value if type(value) is int and 0 <= value <= MAX_COUNT else 0

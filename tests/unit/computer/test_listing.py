@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.listing import NOTHING, Listing, ListingBuilder, origin_of, scheme_of
+from a2c_smcp.computer.listing import NOTHING, Listing, ListingBuilder, document_of, origin_of, scheme_of
+from a2c_smcp.errors import InvalidDPEUri
+from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
+from tests.unit.uris.strategies import mutated, parsed_dpe_uris
 
 
 def test_windows_and_documents_are_found_page_by_page() -> None:
@@ -81,3 +84,17 @@ def test_any_list_can_be_taken(resources: list[object]) -> None:
     builder = ListingBuilder(10)
     builder.add(resources)
     assert len(builder.build().resources) <= 10
+
+
+@given(
+    mutated(parsed_dpe_uris.map(str))
+    | parsed_dpe_uris.map(str)
+    | st.from_regex(r"dpe://[a-z0-9.~_-]+/[A-Za-z0-9.%-]+\n?")
+)
+def test_the_place_of_a_document_is_what_the_parser_says(uri: str) -> None:
+    try:
+        parsed: ParsedDPEUri | None = parse_dpe_uri(uri)
+    except InvalidDPEUri:
+        parsed = None
+    expected = None if parsed is None else (parsed.host, parsed.doc_ref if parsed.level == 1 else None)
+    assert document_of(uri) == expected

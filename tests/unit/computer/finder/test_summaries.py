@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from a2c_smcp.computer.finder import summaries
 from a2c_smcp.computer.finder.catalogue import is_entry
-from a2c_smcp.computer.finder.summaries import catalogue_documents, entries_of, parse_json, plain_uri, summary_of
+from a2c_smcp.computer.finder.summaries import (
+    catalogue_documents,
+    catalogue_entries,
+    entries_of,
+    parse_json,
+    plain_uri,
+    summary_of,
+)
 from a2c_smcp.smcp import GET_FINDER_EVENT, parse_reply
 
 WHOLE = {
@@ -166,3 +173,35 @@ def test_whatever_a_server_says_gives_an_entry_that_can_travel(item: object) -> 
 def test_whatever_is_in_a_catalogue_gives_entries_by_their_doc_refs(items: list[object]) -> None:
     for doc_ref, entry in entries_of(items, "s", "h").items():
         assert (entry["doc_ref"], is_entry(entry)) == (doc_ref, True)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "3", "{}", '{"documents": 3}', "\ud800", '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}"]
+)
+def test_a_reply_that_is_no_catalogue_gives_no_entries(text: str) -> None:
+    assert catalogue_entries([{"text": text}], "s", "h", {}) is None
+
+
+def test_contents_without_text_give_no_entries() -> None:
+    assert catalogue_entries([{"blob": "AAAA"}], "s", "h", {}) is None
+
+
+def test_depth_where_nobody_looks_does_no_harm() -> None:
+    deep = "[" * 900 + "]" * 900
+    assert catalogue_entries([{"text": f'{{"documents": [], "x": {deep}}}'}], "s", "h", {}) == {}
+
+
+near_whole = st.builds(
+    lambda item, uri: {**WHOLE, **item, "uri": uri},
+    st.dictionaries(st.sampled_from([*WHOLE, "pages"]), json_values, max_size=2),
+    st.sampled_from(["dpe://h/a", "dpe://h/b", "dpe://h/a%20b?depth=pages", "dpe://g/a", "dpe://h/a/pages/0", "x", ""]),
+)
+
+
+@given(st.lists(st.one_of(near_whole, json_values)))
+def test_a_sound_catalogue_is_read_as_carefully_as_an_unsound_one(items: list[object]) -> None:
+    text = json.dumps({"documents": items}, allow_nan=True).replace("Infinity", "1e9").replace("NaN", "0")
+    resources = {"a": {"name": "listed", "description": "From the list"}}
+    parsed = catalogue_documents(parse_json([{"text": text}]))
+    expected = None if parsed is None else entries_of(parsed, "s", "h", resources)
+    assert catalogue_entries([{"text": text}], "s", "h", resources) == expected
