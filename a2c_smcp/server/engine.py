@@ -165,6 +165,13 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         """Hand a message to the Socket.IO layer."""
         await self.handlers["message"](sid, data)
 
+    async def shutdown(self) -> None:
+        """End; a later connection begins anew."""
+        ran = self.service_task_event is not None
+        await super().shutdown()
+        self.service_task_event = None
+        self.start_service_task = ran or self.start_service_task
+
     def hang_up(self, socket: Socket) -> None:
         """End a connection from outside of it."""
         task = asyncio.ensure_future(socket.close(wait=False, abort=True, reason=self.reason.SERVER_DISCONNECT))
