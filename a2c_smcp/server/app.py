@@ -210,7 +210,10 @@ class SMCPApp:
             return
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        await self.stop()
+        try:
+            await self.stop()
+        except Exception as problem:  # noqa: BLE001 - the outermost handler
+            log.error("the end failed: %s", type(problem).__name__)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,6 +8,8 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
@@ -86,16 +88,22 @@ class AuditLog(Observer):
         )
 
     def _write(self, what: str, **facts: Any) -> None:
-        moment = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds")
+        moment = f"{datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec='milliseconds')[:-6]}Z"
         record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact not in (None, "")}
-        # A lone surrogate in a name becomes an escape, which JSON reads as what it was.
-        line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
         try:
-            self._file.write(line)
+            self._file.write(_line(record))
         except (OSError, ValueError) as problem:  # a full disk, or a file that was closed
             if not self._broken:
                 log.error("the audit log cannot be written: %s", type(problem).__name__)
             self._broken = True
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        # A lone surrogate in a name becomes an escape, which JSON reads as what it was.
+        return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _member(seat: Seat) -> dict[str, Any]:

@@ -350,6 +350,16 @@ async def test_a_server_that_cannot_start_says_so_without_secrets(registry: Memo
     assert told == [{"type": "lifespan.startup.failed", "message": reason}]
 
 
+async def test_an_end_that_fails_is_an_end(caplog: pytest.LogCaptureFixture) -> None:
+    class Clumsier(MemoryRegistry):
+        async def stop(self) -> None:
+            raise RuntimeError("tiger")
+
+    async with serving(create_app(registry=Clumsier()), lifespan="on"):
+        pass
+    assert [record.getMessage() for record in caplog.records] == ["the end failed: RuntimeError"]
+
+
 async def test_a_mounted_server_that_cannot_start_refuses_connections(caplog: pytest.LogCaptureFixture) -> None:
     async with serving(create_app(registry=Clumsy()), lifespan="off") as server:
         assert (await get(f"{server.url}{POLL}")).status_code == 500
@@ -401,13 +411,18 @@ async def test_somebody_else_can_be_told_of_what_happens(connect: Connect) -> No
     assert heard == ["server:join_office", f"connect {Forbidden.code} 127.0.0.1"]
 
 
-async def test_a_second_life_begins_where_the_first_ended(tmp_path: Path, connect: Connect) -> None:
+async def test_a_second_life_begins_where_the_first_ended(
+    tmp_path: Path, connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
     app = create_app(audit_log=tmp_path / "audit.jsonl")
     async with serving(app) as server:
         await pair(connect, server)
+    assert app.problem() == "the server is shutting down"
     async with serving(app) as server:
         agent, _ = await pair(connect, server)
         assert await agent.ask("client:get_tools", "desk", "r-7") == {"echo": "r-7"}
+    assert app.problem() == "the server is shutting down"
+    assert caplog.text == ""
     assert (tmp_path / "audit.jsonl").read_text().count('"join"') == 4
 
 

@@ -17,7 +17,7 @@ MOMENT = 1_738_324_800.25
 AGENT = Seat("office-1", "agent", "ada", "s-1")
 WHO = Stranger("s-1", "192.0.2.1", AGENT)
 HEAD = Head(agent="ada", req_id="r-1", computer="desk")
-TIME = {"time": "2025-01-31T12:00:00.250+00:00"}
+TIME = {"time": "2025-01-31T12:00:00.250Z"}
 
 
 class Clock:
