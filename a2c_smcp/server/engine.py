@@ -156,6 +156,7 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
 
     limits = Limits()
     start_service_task: bool
+    service_task_event: Any
 
     def create_queue(self, *_: Any, **__: Any) -> SendQueue:
         """What a new socket writes from."""
