@@ -1,0 +1,347 @@
+"""The Computer: many MCP servers as one voice, for applications that embed it and for the command line."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeAlias, cast
+
+from a2c_smcp.computer.desktop.collector import DesktopCollector
+from a2c_smcp.computer.finder.aggregator import FinderAggregator
+from a2c_smcp.computer.index import ResourceIndex
+from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources, workspace_of
+from a2c_smcp.computer.mcp_clients.life import Timing
+from a2c_smcp.computer.mcp_clients.manager import ServerManager
+from a2c_smcp.computer.mcp_clients.model import ComputerConfig
+from a2c_smcp.computer.mcp_clients.public import public_config
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.pushes import Coalescer, Kind
+from a2c_smcp.computer.resources import ResourceReader
+from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
+from a2c_smcp.computer.socketio.client import SMCPComputerClient
+from a2c_smcp.computer.tools.calls import ToolCalls
+from a2c_smcp.computer.tools.confirmation import Confirm
+from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.errors import BadRequest, NotInOffice
+from a2c_smcp.smcp import (
+    COMPLETE_EVENT,
+    GET_CONFIG_EVENT,
+    GET_DESKTOP_EVENT,
+    GET_FINDER_EVENT,
+    GET_RESOURCE_TEMPLATES_EVENT,
+    GET_RESOURCES_EVENT,
+    GET_TOOLS_EVENT,
+    READ_RESOURCE_EVENT,
+    TOOL_CALL_EVENT,
+    GetComputerConfigRet,
+    GetFinderRet,
+    SMCPTool,
+    ToolCallReq,
+)
+from a2c_smcp.types import SERVER_NAME, Desktop
+
+_Answer: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+class Computer:
+    """MCP servers, their tools, windows and documents, and a seat in an office.
+
+    An async context manager: entering starts the servers of the configuration (in the background; `settled` waits for
+    them) and follows its file; leaving ends everything that was started.
+
+    Args:
+        config: A configuration, or the file that holds it: native, Claude Desktop's or VS Code's.
+        name: What the Computer is called in its office.
+        confirm: Asks the owner about calls of tools without `auto_apply`; without it they are refused.
+        sources: Where the values of inputs come from; by default environment, keyring and the inputs' own commands.
+        observer: Told of every step of every tool call.
+        timing: How servers are started, watched and started again.
+    """
+
+    def __init__(
+        self,
+        config: ComputerConfig | str | PathLike[str] | None = None,
+        *,
+        name: str = "computer",
+        confirm: Confirm | None = None,
+        sources: Sequence[Source] | None = None,
+        observer: Observer | None = None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.name = name
+        path = None if config is None or isinstance(config, ComputerConfig) else Path(config)
+        workspace = workspace_of(path.absolute()) if path is not None else Path.cwd()
+        self.inputs = Inputs(
+            sources=standard_sources(workspace=Path(workspace)) if sources is None else sources,
+            variables=Variables(os.environ, workspace, Path.home(), Path.cwd()),
+        )
+        self.settings = Settings(
+            config if isinstance(config, ComputerConfig) else None,
+            file=ConfigFile(path) if path is not None else None,
+            apply=self._apply,
+        )
+        self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
+        self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
+        self.calls = ToolCalls(self.servers, self.box, confirm=confirm, observer=observer)
+        self.index = ResourceIndex(self.servers)
+        self.windows = DesktopCollector(self.index, lambda: self._pushes.tell("desktop"))
+        self.documents = FinderAggregator(self.index, lambda: self._pushes.tell("finder"))
+        self.resources = ResourceReader(self.index)
+        self.client: SMCPComputerClient | None = None
+        self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
+        self._office = ""
+        self._watching: asyncio.Task[None] | None = None
+        self._answers: Mapping[str, _Answer] = {
+            TOOL_CALL_EVENT: self._answer_call,
+            GET_TOOLS_EVENT: self._answer_tools,
+            GET_CONFIG_EVENT: self._answer_config,
+            GET_DESKTOP_EVENT: self._answer_desktop,
+            GET_FINDER_EVENT: self._answer_finder,
+            READ_RESOURCE_EVENT: self._answer_read,
+            GET_RESOURCES_EVENT: self._answer_resources,
+            GET_RESOURCE_TEMPLATES_EVENT: self._answer_templates,
+            COMPLETE_EVENT: self._answer_completion,
+        }
+
+    # Beginning and end
+
+    async def start(self) -> None:
+        """Read the configuration, start its servers in the background, and follow the file from then on.
+
+        Raises:
+            InvalidConfig: The configuration cannot be used.
+        """
+        await self.settings.load()
+        self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
+
+    async def settled(self) -> None:
+        """Wait until no server is starting any more: each runs, or its status says why not."""
+        await self.servers.settled()
+
+    async def close(self) -> None:
+        """Leave the office and end every server."""
+        if self._watching is not None:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+        if self.client is not None:
+            await self.client.close()
+        await self._pushes.close()
+        await self.calls.aclose()
+        await self.box.aclose()
+        await self.windows.close()
+        await self.documents.close()
+        await self.index.close()
+        await self.servers.close()
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.start()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def connect(self, url: str, office_id: str | None = None, *, wait: bool = True, **options: Any) -> None:
+        """Connect to a server and join an office; from then on stay connected.
+
+        Args:
+            wait: Whether to return only when that is done, and to raise if it fails; otherwise it is tried for ever in
+                the background.
+            options: As those of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
+
+        Raises:
+            SMCPError: The server refused.
+            ConnectionError: There is no such server.
+        """
+        if self.client is not None:
+            await self.client.close()
+        told = options.pop("on_joined", None)
+        self.client = SMCPComputerClient(
+            self,
+            url=url,
+            name=self.name,
+            office_id=office_id,
+            on_joined=told or (lambda _: self._pushes.release()),
+            on_lost=self._pushes.hold,
+            **options,
+        )
+        await self.client.connect(wait=wait)
+
+    async def disconnect(self) -> None:
+        """Leave the office and end the connection; the servers go on."""
+        client, self.client = self.client, None
+        if client is not None:
+            await client.close()
+        self._pushes.hold()
+
+    async def join(self, office_id: str) -> None:
+        """Join an office, leaving the one it is in.
+
+        Raises:
+            NotInOffice: There is no connection.
+            SMCPError: The server refused.
+        """
+        await self._connected().join(office_id)
+
+    async def leave(self) -> None:
+        """Leave the office and stay connected.
+
+        Raises:
+            NotInOffice: There is no connection.
+        """
+        await self._connected().leave()
+
+    def _connected(self) -> SMCPComputerClient:
+        if self.client is None:
+            raise NotInOffice("Connect to a server first")
+        return self.client
+
+    # What it offers, for its owner as for Agents
+
+    def status(self) -> Json:
+        """Return the state of the connection, of every server, and whatever its owner should know, as JSON."""
+        return {
+            "name": self.name,
+            "connection": asdict(self.client.status) if self.client is not None else None,
+            "servers": [asdict(status) for status in self.servers.statuses()],
+            "undeclared": self.index.undeclared,
+            "tool_names": [asdict(problem) for problem in self.box.problems],
+            "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
+        }
+
+    async def tools(self) -> list[SMCPTool]:
+        """Return the tools that Agents may call."""
+        return await self.box.tools()
+
+    async def call_tool(self, request: ToolCallReq) -> Json:
+        """Run a tool as an Agent would: see `ToolCalls.run`."""
+        return await self.calls.run(request, office=self._office)
+
+    async def desktop(self, size: int | None = None, window: str | None = None) -> list[Desktop]:
+        """Return the rendered windows, the most relevant first."""
+        return await self.windows.desktop(size, window, self.calls.history.servers())
+
+    async def finder(
+        self,
+        keywords: Sequence[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> GetFinderRet:
+        """Return a page of the catalogue of documents."""
+        found = await self.documents.find(keywords, file_type, offset, limit, self.calls.history.servers())
+        page: GetFinderRet = {"documents": found.documents, "total_count": found.total}
+        return page | {"unavailable": found.unavailable} if found.unavailable else page
+
+    async def read(self, uri: str) -> list[Json]:
+        """Return the contents of a resource of any scheme that a server serves."""
+        return cast("list[Json]", (await self.resources.read(uri))["contents"])
+
+    def config(self) -> GetComputerConfigRet:
+        """Return the configuration as Agents see it: placeholders unresolved, literal secrets redacted."""
+        return public_config(self.settings.config)
+
+    # The answerer of the client
+
+    async def answer(self, event: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a validated `client:*` request.
+
+        Raises:
+            SMCPError: The Agent gets it as an error ack.
+        """
+        answer = self._answers.get(event)
+        if answer is None:
+            raise BadRequest(f"This computer does not know {event}; it may be older than its agent")
+        return await answer(request)
+
+    async def cancel(self, agent: str, req_id: str) -> None:
+        """Cancel a call at its MCP server; an unknown or finished one is ignored."""
+        self.calls.cancel(agent, req_id, office=self._office)
+
+    def office_changed(self, office_id: str | None) -> None:
+        """The Computer serves another office: what was kept for the Agent of the former is nobody's."""
+        self._office = office_id or ""
+
+    async def _answer_call(self, request: dict[str, Any]) -> dict[str, Any]:
+        return await self.call_tool(cast("ToolCallReq", request))
+
+    async def _answer_tools(self, request: dict[str, Any]) -> dict[str, Any]:
+        return {"tools": await self.tools(), "req_id": request["req_id"]}
+
+    async def _answer_config(self, _: dict[str, Any]) -> dict[str, Any]:
+        return dict(self.config())
+
+    async def _answer_desktop(self, request: dict[str, Any]) -> dict[str, Any]:
+        desktops = await self.desktop(request.get("desktop_size"), request.get("window"))
+        return {"desktops": desktops, "req_id": request["req_id"]}
+
+    async def _answer_finder(self, request: dict[str, Any]) -> dict[str, Any]:
+        page = await self.finder(
+            request.get("keywords"), request.get("file_type"), request.get("offset", 0), request.get("limit", 20)
+        )
+        return {**page, "req_id": request["req_id"]}
+
+    async def _answer_read(self, request: dict[str, Any]) -> dict[str, Any]:
+        return await self.resources.read(request["uri"]) | {"req_id": request["req_id"]}
+
+    async def _answer_resources(self, request: dict[str, Any]) -> dict[str, Any]:
+        page = await self.resources.get_resources(request["mcp_server"], request.get("cursor"))
+        return page | {"req_id": request["req_id"]}
+
+    async def _answer_templates(self, request: dict[str, Any]) -> dict[str, Any]:
+        page = await self.resources.get_resource_templates(request["mcp_server"], request.get("cursor"))
+        return page | {"req_id": request["req_id"]}
+
+    async def _answer_completion(self, request: dict[str, Any]) -> dict[str, Any]:
+        completion = await self.resources.complete(
+            request["mcp_server"], request["ref"], request["argument"], request.get("context")
+        )
+        return completion | {"req_id": request["req_id"]}
+
+    # What changes
+
+    async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
+        self.inputs.configure(config.inputs, self.settings.format)
+        await self.servers.apply(config)
+        self.box.configure(config.servers)
+        if changes.config_changed:
+            self._pushes.tell("config")
+        if changes.tools_may_have_changed:
+            self._pushes.tell("tool_list")
+
+    def _tools_changed(self) -> None:
+        self._pushes.tell("tool_list")
+
+    async def _push(self, kind: Kind) -> None:
+        await self._connected().emit_update(kind)
+
+
+class _Ears:
+    """Hears what happens at the MCP servers, and passes it on to the rooms it concerns."""
+
+    def __init__(self, computer: Computer) -> None:
+        self._computer = computer
+
+    def tools_changed(self, server: SERVER_NAME) -> None:
+        self._computer.box.tools_changed(server)
+        self._computer._tools_changed()  # noqa: SLF001
+
+    def resources_changed(self, server: SERVER_NAME) -> None:
+        self._computer.index.resources_changed(server)
+
+    def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
+        self._computer.index.resource_updated(server, uri)
+
+    def status_changed(self, server: SERVER_NAME) -> None:
+        self._computer.index.status_changed(server)

@@ -1,0 +1,248 @@
+"""The whole Computer: real MCP servers, a real Server, and an Agent that asks."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from a2c_smcp.computer.computer import Computer
+from tests.interaction.computer.conftest import office_config
+from tests.interaction.server.client import Client
+from tests.interaction.server.conftest import Running, run_server, stop_server
+
+CAP = 30
+
+
+@pytest.fixture(scope="module")
+def relay(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    process, running = run_server("ready", tmp_path_factory.mktemp("relay"))
+    yield running
+    stop_server(process)
+
+
+@pytest.fixture
+async def agent(relay: Running, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    client = await Client(relay.url).connect()
+    await client.join("agent", "a", request.node.name)
+    yield client
+    await client.close()
+
+
+@pytest.fixture
+async def computer(relay: Running, agent: Client, request: pytest.FixtureRequest) -> AsyncIterator[Computer]:
+    async with Computer(office_config("office"), name="c") as running:
+        await asyncio.wait_for(running.settled(), CAP)
+        await running.connect(relay.url, request.node.name)
+        assert (await agent.next())[0] == "notify:enter_office"
+        yield running
+
+
+async def heard(agent: Client, event: str) -> Any:
+    """The data of the next notification of that name; others may come before it."""
+    while True:
+        name, data = await agent.next()
+        if name == event:
+            return data
+
+
+def text_of(result: Any) -> str:
+    return str(result["content"][0]["text"])
+
+
+@pytest.mark.rule("4.1.list", "4.2")
+async def test_an_agent_lists_and_calls_tools(computer: Computer, agent: Client) -> None:
+    listed = await agent.ask("client:get_tools", "c")
+    assert {tool["name"] for tool in listed["tools"]} >= {"echo", "wait", "write"}
+    assert {tool["bundle_id"] for tool in listed["tools"]} == {"office"}
+    result = await agent.tool("c", "echo", text="hello 世界")
+    assert (text_of(result), result.get("isError", False)) == ("hello 世界", False)
+
+
+@pytest.mark.rule("4.1.list")
+async def test_unknown_and_forbidden_tools_have_their_codes(relay: Running, agent: Client, request: Any) -> None:
+    async with Computer(office_config("office", forbidden_tools=["die"]), name="c") as computer:
+        await computer.settled()
+        await computer.connect(relay.url, request.node.name)
+        assert (await agent.tool("c", "nothing"))["error"]["code"] == 4001
+        assert (await agent.tool("c", "die"))["error"]["code"] == 4002
+
+
+@pytest.mark.rule("4.4")
+async def test_without_consent_a_tool_does_not_run(relay: Running, agent: Client, request: Any) -> None:
+    async with Computer(office_config("office", default_tool_meta=None), name="c") as computer:
+        await computer.settled()
+        await computer.connect(relay.url, request.node.name)
+        reply = await agent.tool("c", "echo", text="no")
+        assert (reply["error"]["code"], reply["isError"]) == (4005, True)
+
+
+@pytest.mark.rule("4.8")
+async def test_the_same_request_runs_once(computer: Computer, agent: Client) -> None:
+    answers = await asyncio.gather(*(agent.tool("c", "echo", req_id="same", text="x") for _ in range(5)))
+    assert {text_of(answer) for answer in answers} == {"x"}
+    assert text_of(await agent.tool("c", "count", req_id="count")).split()[0] == "1"
+
+
+@pytest.mark.rule("4.6")
+async def test_a_tool_that_takes_too_long_is_cancelled_at_its_server(computer: Computer, agent: Client) -> None:
+    result = await agent.tool("c", "wait", timeout=1)
+    assert (result["isError"], bool(result["meta"]["timeout"])) == (True, True)
+    assert text_of(await agent.tool("c", "count", req_id="count")).split()[1] == "1"
+
+
+@pytest.mark.rule("4.7")
+async def test_cancelling_reaches_the_mcp_server(computer: Computer, agent: Client) -> None:
+    call = asyncio.create_task(agent.tool("c", "wait", req_id="long", timeout=60))
+    while not computer.calls._running:
+        await asyncio.sleep(0.01)
+    await agent.emit("server:tool_call_cancel", {"agent": "a", "req_id": "long"})
+    result = await asyncio.wait_for(call, CAP)
+    assert (result["isError"], bool(result["meta"]["cancelled"])) == (True, True)
+    assert text_of(await agent.tool("c", "count", req_id="count")).split()[1] == "1"
+
+
+async def test_progress_extends_the_time_out(computer: Computer, agent: Client) -> None:
+    assert text_of(await agent.tool("c", "progress", timeout=1, steps=12)) == "done"
+
+
+@pytest.mark.rule("5.5")
+async def test_a_server_that_dies_in_a_call_fails_it_and_comes_back(computer: Computer, agent: Client) -> None:
+    result = await asyncio.wait_for(agent.tool("c", "die", timeout=60), CAP)
+    assert result["isError"] is True
+
+    async def works() -> None:
+        number = 0
+        while (await agent.tool("c", "echo", req_id=f"again {number}", text="back")).get("isError"):
+            number += 1
+            await asyncio.sleep(0.1)
+
+    await asyncio.wait_for(works(), CAP)
+
+
+@pytest.mark.rule("6.2", "6.6")
+async def test_the_desktop_is_read_and_its_changes_are_told(computer: Computer, agent: Client) -> None:
+    reply = await agent.ask("client:get_desktop", "c")
+    assert reply == {"desktops": ["window://office/board?priority=50\n\nnothing yet"], "req_id": "r-1"}
+    await agent.tool("c", "write", req_id="w", text="written")
+    assert await asyncio.wait_for(heard(agent, "notify:update_desktop"), CAP) == {"computer": "c"}
+    reply = await agent.ask("client:get_desktop", "c")
+    assert reply["desktops"] == ["window://office/board?priority=50\n\nwritten"]
+    await agent.tool("c", "open_window", req_id="o")
+    assert await asyncio.wait_for(heard(agent, "notify:update_desktop"), CAP) == {"computer": "c"}
+    assert len((await agent.ask("client:get_desktop", "c"))["desktops"]) == 2
+
+
+@pytest.mark.rule("6.6", "7.3")
+async def test_what_has_not_changed_is_not_read_again(computer: Computer, agent: Client) -> None:
+    async def reads() -> int:
+        return int(
+            text_of(await agent.tool("c", "count", req_id=f"count {asyncio.get_running_loop().time()}")).split()[2]
+        )
+
+    await agent.ask("client:get_desktop", "c")
+    await agent.ask("client:get_finder", "c")
+    before = await reads()
+    for _ in range(5):
+        await agent.ask("client:get_desktop", "c")
+        await agent.ask("client:get_finder", "c")
+    assert await reads() == before
+
+
+@pytest.mark.rule("7.3", "7.6", "2.2.read", "3.3")
+async def test_documents_are_found_and_read_step_by_step(computer: Computer, agent: Client) -> None:
+    found = await agent.ask("client:get_finder", "c", keywords=["glossary"], limit=5)
+    assert (found["total_count"], found["documents"][0]["server"]) == (1, "office")
+    uri = found["documents"][0]["uri"]
+    document = await agent.ask("client:read_resource", "c", uri=f"{uri}?depth=pages")
+    assert document["contents"][0]["mimeType"] == "application/json"
+    page = await agent.ask("client:read_resource", "c", uri=f"{uri}/pages/0?format=markdown")
+    assert "# Glossary" in page["contents"][0]["text"]
+    for wrong, code in (
+        (f"{uri}/pages/99", 4202),
+        (f"{uri}/elements/none", 4203),
+        ("dpe://office/none", 4201),
+        ("dpe://nowhere/x", 4201),
+        ("dpe://office/x/y", 4204),
+    ):
+        reply = await agent.ask("client:read_resource", "c", uri=wrong)
+        assert reply["error"]["code"] == code, wrong
+    assert (await agent.ask("client:read_resource", "c", uri=f"{uri}/pages/99"))["error"]["details"]["page_index"] == 99
+
+
+@pytest.mark.rule("2.2.more")
+async def test_resources_templates_and_completion_pass_through(computer: Computer, agent: Client) -> None:
+    listed = await agent.ask("client:get_resources", "c", mcp_server="office")
+    assert listed["resources"][0]["uri"] == "window://office/board?priority=50"
+    done = await agent.ask(
+        "client:complete",
+        "c",
+        mcp_server="office",
+        ref={"type": "ref/resource", "uri": "dpe://office/{doc_ref}"},
+        argument={"name": "doc_ref", "value": "gloss"},
+    )
+    assert done["completion"]["values"] == ["glossary.txt"]
+
+
+@pytest.mark.rule("4.3")
+async def test_two_servers_with_the_same_tools_are_both_reachable(relay: Running, agent: Client, request: Any) -> None:
+    async with Computer(office_config("one", "two"), name="c") as computer:
+        await computer.settled()
+        await computer.connect(relay.url, request.node.name)
+        tools = (await agent.ask("client:get_tools", "c"))["tools"]
+        writers = [tool["name"] for tool in tools if tool["name"].endswith("write")]
+        assert len(writers) == 2
+        for number, name in enumerate(writers):
+            await agent.tool("c", name, req_id=f"w{number}", text=f"by {name}")
+        desktop = (await agent.ask("client:get_desktop", "c"))["desktops"]
+        assert {window.rsplit("by ", 1)[1] for window in desktop} == set(writers)
+        assert computer.status()["tool_names"]
+
+
+@pytest.mark.rule("5.3")
+async def test_a_server_added_while_running_is_told_and_usable(computer: Computer, agent: Client) -> None:
+    await agent.ask("client:get_tools", "c")
+    more = office_config("extra").servers["extra"]
+    await computer.settings.add_server(more)
+    assert await asyncio.wait_for(heard(agent, "notify:update_config"), CAP) == {"computer": "c"}
+    await computer.settled()
+    config = await agent.ask("client:get_config", "c")
+    assert set(config["servers"]) == {"office", "extra"}
+    await computer.settings.remove_server("extra")
+    assert await asyncio.wait_for(heard(agent, "notify:update_config"), CAP) == {"computer": "c"}
+
+
+@pytest.mark.rule("5.2")
+async def test_secrets_stay_on_this_side(relay: Running, agent: Client, request: Any, tmp_path: Path) -> None:
+    config = office_config("office").servers["office"].model_dump(mode="json", exclude_unset=True)
+    config["server_parameters"]["env"] = {"API_TOKEN": "planted-secret-1234567", "FROM_INPUT": "${input:key}"}
+    from a2c_smcp.computer import parse_config
+
+    whole = parse_config(
+        {
+            "servers": {"office": config},
+            "inputs": [{"id": "key", "type": "promptString", "description": "k", "password": True}],
+        }
+    )
+    async with Computer(whole.config, name="c") as computer:
+        computer.inputs.set("key", "planted-secret-7654321")
+        await computer.servers.restart("office")
+        await computer.settled()
+        await computer.connect(relay.url, request.node.name)
+        reply = await agent.ask("client:get_config", "c")
+        everything = f"{reply} {computer.status()} {relay.logged()}"
+        assert "planted-secret" not in everything
+        assert reply["servers"]["office"]["server_parameters"]["env"]["FROM_INPUT"] == "${input:key}"
+
+
+async def test_an_unknown_request_is_an_error(computer: Computer, agent: Client) -> None:
+    assert (await agent.ask("client:from_the_future", "c"))["error"]["code"] == 400
+
+
+async def test_a_computer_without_servers_answers_too(relay: Running, agent: Client, request: Any) -> None:
+    async with Computer(name="c") as computer:
+        await computer.connect(relay.url, request.node.name)
+        assert (await agent.ask("client:get_tools", "c"))["tools"] == []
+        assert (await agent.ask("client:get_desktop", "c"))["desktops"] == []
+        assert (await agent.ask("client:get_finder", "c"))["total_count"] == 0
