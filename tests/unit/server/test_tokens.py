@@ -89,7 +89,7 @@ def test_a_token_that_names_no_key_is_tried_with_all() -> None:
         (signed(TokenKey("new", b"x" * 32)), "signature is wrong"),
         (signed(TokenKey("new", b"x" * 32), headers={}), "signature is wrong"),
         (signed(TokenKey("new", b"n" * 64), algorithm="HS512"), "not signed with HS256"),
-        (jwt.encode(WHO, None, "none", headers={"kid": "new"}), "not signed with HS256"),
+        (jwt.encode(WHO, "", "none", headers={"kid": "new"}), "not signed with HS256"),
         (signed(exp=None), "lacks the claim 'exp'"),
         (signed(iat=None), "lacks the claim 'iat'"),
         (signed(jti=None), "lacks the claim 'jti'"),

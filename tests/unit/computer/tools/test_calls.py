@@ -42,7 +42,7 @@ async def test_a_listed_name_reaches_the_tool_behind_it() -> None:
     assert [name for name, _ in bench.session.calls] == ["echo", "echo"]
 
 
-@pytest.mark.rule("4.1.list", "3.1")
+@pytest.mark.rule("4.1.list", "3.1.tool")
 async def test_what_fails_before_the_tool_runs_is_raised_with_its_code() -> None:
     bench = Bench(server=free("s", forbidden_tools=["other"]))
     with pytest.raises(ToolNotFound) as unknown:
