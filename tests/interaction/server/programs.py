@@ -18,9 +18,11 @@ import pytest
 import socketio
 import uvicorn
 
-from tests.interaction.server.client import CAP, Client
+from tests.interaction.server.client import Client
 
 ROOT = Path(__file__).parents[3]
+PATIENCE = 60.0
+"""Seconds after which a wait for a process has failed; a busy machine takes many to start one."""
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Program:
 
     def ended(self) -> int:
         """The exit code, once there is one."""
-        return self.process.wait(CAP)
+        return self.process.wait(PATIENCE)
 
     async def logs(self, words: str) -> None:
         """Wait until the log has these words."""
@@ -118,7 +120,7 @@ async def serving(app: Any, **options: Any) -> AsyncIterator[Here]:
         yield Here(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}")
     finally:
         server.should_exit = True
-        await asyncio.wait_for(task, CAP)
+        await asyncio.wait_for(task, PATIENCE)
 
 
 async def get(url: str, **options: Any) -> httpx.Response:
@@ -143,4 +145,4 @@ async def until(done: Any) -> None:
         while not done():
             await asyncio.sleep(0.01)
 
-    await asyncio.wait_for(look(), CAP)
+    await asyncio.wait_for(look(), PATIENCE)

@@ -14,7 +14,7 @@ import pytest
 import socketio
 
 from tests.interaction.server.conftest import Connect
-from tests.interaction.server.programs import ROOT, a2c, a2c_server, command, get, refused
+from tests.interaction.server.programs import PATIENCE, ROOT, a2c, a2c_server, command, get, refused
 
 CERT, KEY = ROOT / "tests" / "data" / "tls" / "cert.pem", ROOT / "tests" / "data" / "tls" / "key.pem"
 
@@ -41,7 +41,7 @@ def test_for_a_person_it_is_one_line(tmp_path: Path) -> None:
     assert process.stdout is not None
     line = process.stdout.readline()
     process.terminate()
-    rest, _ = process.communicate(timeout=15)
+    rest, _ = process.communicate(timeout=PATIENCE)
     assert (line, rest) == (f"listening on http://127.0.0.1:{port} (path /socket.io, Ctrl-C ends)\n", "")
 
 
