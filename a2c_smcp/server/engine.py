@@ -14,17 +14,15 @@ It leans on internals of python-socketio and python-engineio; `tests/interaction
 import asyncio
 import logging
 from collections.abc import Iterable
-from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
-import engineio
 import socketio
-from engineio import async_socket
 from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
 from a2c_smcp.errors import BadRequest, InternalError, to_wire
 from a2c_smcp.fastjson import FastJson
+from a2c_smcp.server.clients import Manager
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
     ACK,
@@ -39,175 +37,13 @@ from a2c_smcp.server.packets import (
 )
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.switchboard import Answer, Reply, Switchboard, too_large
+from a2c_smcp.server.transport import EngineServer, keep
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, error_ack
 
 log = logging.getLogger(__name__)
 
 IN_ORDER = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
-CLOSE_GRACE = 2.0
 MAX_ATTACHMENTS = 32
-
-
-class SendQueue(asyncio.Queue[Any]):
-    """What waits to be written to one client, counted in bytes."""
-
-    def _init(self, maxsize: int) -> None:
-        super()._init(maxsize)
-        self.bytes = 0
-
-    def _put(self, item: Any) -> None:
-        self.bytes += _length(item)
-        super()._put(item)
-
-    def _get(self) -> Any:
-        item = super()._get()
-        self.bytes -= _length(item)
-        return item
-
-
-def _length(item: Any) -> int:
-    data = item if isinstance(item, str) else getattr(item, "data", None)
-    return len(data) if isinstance(data, str | bytes) else 0
-
-
-class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
-    """One client's transport."""
-
-    server: "EngineServer"
-    queue: SendQueue
-    connected: bool
-    _lean = False
-    _reader: "asyncio.Task[Any] | None" = None
-
-    def push(self, text: str) -> None:
-        """Queue a Socket.IO packet; end the connection if too much waits already."""
-        if self.closed:
-            return
-        self.queue.put_nowait(f"4{text}" if self._lean else eio_packet.Packet(eio_packet.MESSAGE, text))
-        if self.queue.bytes > self.server.limits.backlog_bytes:
-            log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
-            self.server.hang_up(self)
-
-    async def receive(self, pkt: Any) -> None:
-        """Take a packet; one that is refused changes nothing."""
-        try:
-            await super().receive(pkt)
-        except engineio.exceptions.EngineIOError:
-            log.info("a packet of unknown kind was dropped", extra={"eio_sid": self.sid})
-
-    async def close(self, wait: bool = True, abort: bool = False, reason: str | None = None) -> None:  # noqa: ARG002, FBT001, FBT002
-        """Close without waiting for a client that may never read."""
-        await super().close(wait=False, abort=abort, reason=reason)
-        self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
-        if self._reader is not None and self._reader is not asyncio.current_task():
-            asyncio.get_running_loop().call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
-
-    async def _websocket_handler(self, ws: Any) -> None:
-        if self.connected:
-            await super()._websocket_handler(ws)  # an upgrade from polling keeps the stock loops
-            return
-        self.connected = self.upgraded = self._lean = True
-        self._reader = asyncio.current_task()
-        writer = asyncio.create_task(self._write(ws))
-        try:
-            await self._read(ws)
-        except asyncio.CancelledError:
-            if not self.closed:
-                raise
-        finally:
-            self.queue.put_nowait(None)
-            await self.close(wait=False, abort=True, reason=self.server.reason.TRANSPORT_CLOSE)
-            _, late = await asyncio.wait([writer], timeout=CLOSE_GRACE)
-            for task in late:
-                task.cancel()
-
-    async def _read(self, ws: Any) -> None:
-        limit = self.server.limits.frame_bytes
-        deliver = self.server.deliver
-        with suppress(OSError):
-            while not self.closed:
-                frame = await ws.wait()
-                if not frame:
-                    continue
-                if len(frame) > limit:
-                    log.warning("a frame over the frame limit ended its connection", extra={"eio_sid": self.sid})
-                    return
-                if frame[0] == "4":
-                    await deliver(self.sid, frame[1:])
-                elif isinstance(frame, bytes):
-                    await deliver(self.sid, frame)
-                elif frame == "3":
-                    self.schedule_ping()
-                elif frame == "1":
-                    return
-                else:
-                    log.info("a frame of unknown kind was dropped", extra={"eio_sid": self.sid})
-
-    async def _write(self, ws: Any) -> None:
-        queue = self.queue
-        with suppress(OSError, RuntimeError):
-            while (item := await queue.get()) is not None:
-                await ws.send(item if type(item) is str else item.encode())
-        await ws.close()
-
-
-class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
-    """Engine.IO with our sockets."""
-
-    limits = Limits()
-    start_service_task: bool
-    service_task_event: Any
-
-    def create_queue(self, *_: Any, **__: Any) -> SendQueue:
-        """What a new socket writes from."""
-        return SendQueue()
-
-    async def deliver(self, sid: str, data: str | bytes) -> None:
-        """Hand a message to the Socket.IO layer."""
-        await self.handlers["message"](sid, data)
-
-    async def shutdown(self) -> None:
-        """End; a later connection begins anew."""
-        ran = self.service_task_event is not None
-        await super().shutdown()
-        self.service_task_event = None
-        self.start_service_task = ran or self.start_service_task
-
-    def hang_up(self, socket: Socket) -> None:
-        """End a connection from outside of it."""
-        task = asyncio.ensure_future(socket.close(wait=False, abort=True, reason=self.reason.SERVER_DISCONNECT))
-        _keep(task)
-
-    async def _handle_connect(self, environ: dict[str, Any], transport: str, jsonp_index: int | None = None) -> Any:
-        # As the stock method, but with our kind of socket; cookies are never set.
-        if self.start_service_task:
-            self.start_service_task = False
-            self.service_task_handle = self.start_background_task(self._service_task)
-        sid = self.generate_id()
-        socket = self.sockets[sid] = Socket(self, sid)
-        hello = {
-            "sid": sid,
-            "upgrades": self._upgrades(sid, transport),
-            "pingTimeout": int(self.ping_timeout * 1000),
-            "pingInterval": int(self.ping_interval * 1000),
-            "maxPayload": self.max_http_buffer_size,
-        }
-        await socket.send(eio_packet.Packet(eio_packet.OPEN, hello))
-        refusal = await self._trigger_event("connect", sid, environ, run_async=False)
-        if refusal is not None and refusal is not True:
-            del self.sockets[sid]
-            return self._unauthorized(refusal or None)
-        socket.schedule_ping()
-        if transport == "websocket":
-            try:
-                return await socket.handle_get_request(environ)
-            finally:
-                self.sockets.pop(sid, None)
-        socket.connected = True
-        try:
-            return self._ok(await socket.poll(), jsonp_index=jsonp_index)
-        except engineio.exceptions.QueueEmpty:
-            return self._bad_request()
 
 
 class Waiting:
@@ -231,61 +67,6 @@ class Waiting:
             error = InternalError("The computer sent a malformed reply")
             answer = (error_ack(self._event, error),)
         self._answered(answer)
-
-
-class Manager(socketio.AsyncManager):  # type: ignore[misc]
-    """The client table, with an index from a client to its rooms, so that leaving is no walk over all rooms."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._connecting: set[tuple[str, str]] = set()
-        self._leaving: set[tuple[str, str]] = set()
-        self._rooms_of: dict[tuple[str, str], set[Any]] = {}
-
-    async def pre_connect(self, eio_sid: str, namespace: str) -> str | None:
-        """Register a client that is not yet authenticated."""
-        sid = await super().pre_connect(eio_sid, namespace)
-        if sid is not None:
-            self.pending_connect.pop(namespace, None)
-            self._connecting.add((namespace, sid))
-        return cast("str | None", sid)
-
-    async def connect(self, sid: str, namespace: str) -> str:
-        """Register a client as fully connected."""
-        self._connecting.discard((namespace, sid))
-        return sid
-
-    def is_pre_connected(self, sid: str, namespace: str) -> bool:
-        """Whether the client waits for its authentication."""
-        return (namespace, sid) in self._connecting
-
-    def is_connected(self, sid: str, namespace: str) -> bool:
-        """Whether the client is fully connected."""
-        key = (namespace, sid)
-        return key not in self._connecting and key not in self._leaving and key in self._rooms_of
-
-    def pre_disconnect(self, sid: str, namespace: str) -> str | None:
-        """Mark a client as going, while its handlers still run."""
-        self._leaving.add((namespace, sid))
-        return cast("str | None", self.rooms[namespace][None].get(sid))
-
-    def basic_disconnect(self, sid: str, namespace: str, **_: Any) -> None:
-        """Forget a client."""
-        for room in self._rooms_of.pop((namespace, sid), ()):
-            super().basic_leave_room(sid, namespace, room)
-        self.callbacks.pop(sid, None)
-        self._connecting.discard((namespace, sid))
-        self._leaving.discard((namespace, sid))
-
-    def basic_enter_room(self, sid: str, namespace: str, room: Any, eio_sid: str | None = None) -> None:
-        """Add a client to a room."""
-        super().basic_enter_room(sid, namespace, room, eio_sid=eio_sid)
-        self._rooms_of.setdefault((namespace, sid), set()).add(room)
-
-    def basic_leave_room(self, sid: str, namespace: str, room: Any) -> None:
-        """Remove a client from a room."""
-        super().basic_leave_room(sid, namespace, room)
-        self._rooms_of.get((namespace, sid), set()).discard(room)
 
 
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
@@ -341,7 +122,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     def hang_up(self, sid: str) -> None:
         """End a client's session in the namespace."""
-        _keep(asyncio.ensure_future(self.disconnect(sid, namespace=SMCP_NAMESPACE)))
+        keep(asyncio.ensure_future(self.disconnect(sid, namespace=SMCP_NAMESPACE)))
 
     def _push(self, eio_sid: str | None, packet: str) -> None:
         socket = self.eio.sockets.get(eio_sid)
@@ -515,12 +296,3 @@ def _library_log() -> logging.Logger:
 def _without_traceback(record: logging.LogRecord) -> bool:
     record.exc_info = record.exc_text = None
     return True
-
-
-_tasks: set["asyncio.Future[Any]"] = set()
-
-
-def _keep(task: "asyncio.Future[Any]") -> None:
-    # The event loop holds tasks weakly.
-    _tasks.add(task)
-    task.add_done_callback(_tasks.discard)
