@@ -78,6 +78,10 @@ class ResourceIndex:
         if (indexed := self.get(server)) is not None:
             indexed.status_changed()
 
+    async def settled(self) -> None:
+        """Return when nothing that was heard so far waits to be looked into."""
+        await asyncio.gather(*(server.settled() for server in self.servers()))
+
     async def close(self) -> None:
         """End everything that goes on in the background, and tell nobody."""
         self._observers.clear()

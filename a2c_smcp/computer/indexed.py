@@ -92,6 +92,7 @@ class IndexedServer:
         self._templates = Cell(self._fetch_templates, pause=limits.pause)
         self._listed_at = float("-inf")
         self._subscribed: frozenset[str] = frozenset()
+        self._agreed = True
         self._windows_watched = _set_event()
         self._all_watched = _set_event()
         self._work: Coalescer[_Work] = Coalescer(self._do)
@@ -132,9 +133,9 @@ class IndexedServer:
             self._listing.start()
         return self._listing.value
 
-    def watches(self, uri: str) -> bool:
-        """Whether updates of this resource are told."""
-        return uri in self._subscribed
+    def watches(self, *uris: str) -> bool:
+        """Whether updates of all these resources are told."""
+        return self._agreed and self._subscribed.issuperset(uris)
 
     # What can be asked
 
@@ -191,6 +192,7 @@ class IndexedServer:
             self._took_part = self.session.status.subscribes
         self._gate.reset()
         self._failures = 0
+        self._agreed = not self._subscribed  # the session renews them by itself; asking again tells when that is done
         self._observer.forgotten(self.name)
         if not self.running:
             self._accept(NOTHING)
@@ -209,6 +211,10 @@ class IndexedServer:
         self._templates.cancel()
         self._observer.forgotten(self.name)
         self._accept(NOTHING)
+
+    async def settled(self) -> None:
+        """Return when its list is read and its updates are told, or both failed for now."""
+        await self._work.drained()
 
     async def close(self) -> None:
         """End all that goes on for this server."""
@@ -293,12 +299,12 @@ class IndexedServer:
         self._observer.listed(self.name, before, listing)
 
     def _watch(self, listing: Listing) -> None:
-        if not self.takes_part or listing.watchable == self._subscribed:
+        if not self.takes_part or (self._agreed and listing.watchable == self._subscribed):
             self._no_longer_wait_for_subscriptions()
             return
-        if not self._subscribed.issuperset(listing.windows):
+        if not self.watches(*listing.windows):
             self._windows_watched.clear()
-        if not self._subscribed.issuperset(listing.documents):
+        if not self.watches(*listing.documents):
             self._all_watched.clear()
         self._work.tell("subscriptions")
 
@@ -347,7 +353,7 @@ class IndexedServer:
         self._observer.watched(self.name)
 
     async def _subscribe_to(self, uris: frozenset[str]) -> None:
-        if uris == self._subscribed:
+        if self._agreed and uris == self._subscribed:
             return
         try:
             async with asyncio.timeout(self.limits.subscribing):
@@ -359,4 +365,4 @@ class IndexedServer:
         except SMCPError as error:
             # It answered, and will not answer otherwise next time: what it tells, if anything, is all there is.
             logger.warning("%r takes no subscriptions: %s", self.name, error, extra={"server": self.name})
-        self._subscribed = uris
+        self._subscribed, self._agreed = uris, True

@@ -49,6 +49,7 @@ class Coalescer(Generic[K]):
         self._held = held
         self._closed = False
         self._lanes: dict[K, _Lane] = {}
+        self._moved = asyncio.Event()
 
     @property
     def pending(self) -> frozenset[K]:
@@ -75,6 +76,12 @@ class Coalescer(Generic[K]):
                 lane.failures = 0
             self._advance(kind)
 
+    async def drained(self) -> None:
+        """Return when everything that was told has been sent."""
+        while any(lane.pending or lane.sending is not None for lane in self._lanes.values()):
+            self._moved.clear()
+            await self._moved.wait()
+
     async def close(self) -> None:
         """Send nothing more; what is being sent is cancelled."""
         self._closed = True
@@ -86,6 +93,7 @@ class Coalescer(Generic[K]):
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         self._lanes.clear()
+        self._moved.set()
 
     def _advance(self, kind: K) -> None:
         lane = self._lanes[kind]
@@ -110,6 +118,7 @@ class Coalescer(Generic[K]):
         finally:
             lane.sending = None
         lane.cooling = loop.call_at(rest_until, self._cooled, kind)
+        self._moved.set()
 
     def _pause_after(self, failures: int) -> float:
         return min(max(self._window, WINDOW) * float(2 ** min(failures, 16)), LONGEST_PAUSE)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from a2c_smcp.computer.finder.summaries import (
+    Describe,
     Entries,
     catalogue_entries,
     parse_json,
@@ -127,27 +128,32 @@ class ServerDocuments:
         return next((problem for problem in problems if problem is not None), None)
 
     async def _read_host(self, name: str, host: _Host, listing: Listing) -> SMCPError | None:
-        # Taken first: what is told while reading is to be read once more.
+        # Taken first: what is told while reading is to be read once more. What could not be read is put back.
         marks, host.marks = host.marks, _Marks(stale=False)
         listed = listing.hosts[name]
-        resources = {doc_ref: listing.resources[uri] for doc_ref, uri in listed.items()}
+
+        def describe(doc_ref: str) -> Json:
+            return listing.resources.get(listed.get(doc_ref, ""), {})
+
         try:
             if marks.stale or (host.offers_catalogue and len(marks.changed) > FEW):
-                await self._read_catalogue(name, host, marks, resources)
-            await self._read_documents(host, marks, listed, resources)
+                await self._read_catalogue(name, host, marks, listed, describe)
+            await self._read_documents(host, marks, listed, describe)
         except SMCPError as error:
-            host.marks.stale |= marks.stale
-            host.marks.changed |= marks.changed
             return error
         finally:
+            host.marks.stale |= marks.stale
+            host.marks.changed |= marks.changed
             if not host.offers_catalogue:
                 host.entries = {doc_ref: host.entries[doc_ref] for doc_ref in listed if doc_ref in host.entries}
         return None
 
-    async def _read_catalogue(self, name: str, host: _Host, marks: _Marks, resources: Mapping[str, Json]) -> None:
+    async def _read_catalogue(
+        self, name: str, host: _Host, marks: _Marks, listed: Mapping[str, str], describe: Describe
+    ) -> None:
         if host.offers_catalogue is not False:
-            host.early = not all(self._server.watches(resource["uri"]) for resource in resources.values())
-            entries = await self._ask_for_catalogue(name, resources)
+            host.early = not self._server.watches(*listed.values())
+            entries = await self._ask_for_catalogue(name, describe)
             if entries is not None:
                 host.entries, host.offers_catalogue = entries, True
                 marks.stale, marks.changed = False, set()
@@ -160,57 +166,51 @@ class ServerDocuments:
             host.offers_catalogue = False
         marks.stale, marks.changed = False, set(host.entries)
 
-    async def _ask_for_catalogue(self, name: str, resources: Mapping[str, Json]) -> Entries | None:
+    async def _ask_for_catalogue(self, name: str, describe: Describe) -> Entries | None:
         try:
             contents = await self._server.read(build_dpe_uri(name))
         except (ToolFailed, RequestTimeout):
             raise
         except SMCPError:
             return None
-        return await _take_apart(contents, partial(catalogue_entries, contents, self._server.name, name, resources))
+        return await _take_apart(contents, partial(catalogue_entries, contents, self._server.name, name, describe))
 
-    async def _read_documents(
-        self, host: _Host, marks: _Marks, listed: Mapping[str, str], resources: Mapping[str, Json]
-    ) -> None:
-        wanted = {
-            doc_ref: plain_uri(uri)
-            for doc_ref, uri in listed.items()
-            if doc_ref not in host.entries or doc_ref in marks.changed
-        }
-        for doc_ref in marks.changed.difference(listed).intersection(host.entries):
-            wanted[doc_ref] = host.entries[doc_ref]["uri"]
+    async def _read_documents(self, host: _Host, marks: _Marks, listed: Mapping[str, str], describe: Describe) -> None:
+        unknown = listed.keys() - host.entries.keys()
+        wanted = {doc_ref: plain_uri(listed[doc_ref]) for doc_ref in listed if doc_ref in unknown}
+        if marks.changed:
+            wanted |= {doc_ref: entry["uri"] for doc_ref, entry in host.entries.items() if doc_ref in marks.changed}
+        marks.changed &= wanted.keys()
         if not wanted:
             return
         await self._server.all_watched()
         waiting = iter(wanted.items())
-        errors: list[SMCPError] = []
+        unanswered: list[SMCPError] = []
+        refused: list[SMCPError] = []
 
         async def work() -> None:
             for doc_ref, uri in waiting:
                 try:
-                    host.entries[doc_ref] = await self._ask_for_document(doc_ref, uri, resources.get(doc_ref))
+                    host.entries[doc_ref] = await self._ask_for_document(doc_ref, uri, describe)
                 except (ToolFailed, RequestTimeout) as error:
-                    errors.insert(0, error)
+                    unanswered.append(error)
                     continue
+                except DocumentNotFound:
+                    host.entries.pop(doc_ref, None)
                 except SMCPError as error:
-                    self._leave_out(host, doc_ref, uri, error, errors)
+                    host.entries.pop(doc_ref, None)
+                    refused.append(error)
+                    logger.warning("Cannot read %s: %s", uri, error, extra={"server": self._server.name})
                 marks.changed.discard(doc_ref)
 
         await asyncio.gather(*(work() for _ in range(min(len(wanted), self._server.limits.at_once))))
-        if errors and (isinstance(errors[0], ToolFailed | RequestTimeout) or not host.entries):
-            raise errors[0]
+        if unanswered or (refused and not host.entries):
+            raise (unanswered or refused)[0]
 
-    async def _ask_for_document(self, doc_ref: str, uri: str, resource: Json | None) -> DPEDocumentSummary:
+    async def _ask_for_document(self, doc_ref: str, uri: str, describe: Describe) -> DPEDocumentSummary:
         contents = await self._server.read(uri)
         item = await _take_apart(contents, partial(parse_json, contents))
-        return summary_of(item, self._server.name, doc_ref, uri, resource)
-
-    def _leave_out(self, host: _Host, doc_ref: str, uri: str, error: SMCPError, errors: list[SMCPError]) -> None:
-        host.entries.pop(doc_ref, None)
-        if not isinstance(error, DocumentNotFound):
-            name = self._server.name
-            logger.warning("Cannot read %s of %r: %s", uri, name, error, extra={"server": name})
-            errors.append(error)
+        return summary_of(item, self._server.name, doc_ref, uri, describe(doc_ref))
 
 
 async def _take_apart(contents: Sequence[Any], work: Callable[[], T]) -> T:

@@ -1,7 +1,7 @@
 """From what an MCP server says of its documents to catalogue entries. Pure, and ready for any nonsense."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, TypedDict, cast
 
 import msgspec
@@ -15,6 +15,9 @@ from a2c_smcp.uris.dpe import build_dpe_uri
 
 Entries: TypeAlias = dict[str, DPEDocumentSummary]
 """The documents of one host, by doc-ref."""
+
+Describe: TypeAlias = Callable[[str], Mapping[str, Any]]
+"""What MCP's list says of the document of a doc-ref: the resource, empty if it is not listed."""
 
 MAX_REPLY: Final = 32 * 1024 * 1024
 """The longest JSON text that is read, in characters."""
@@ -54,13 +57,11 @@ class _SoundCatalogue(TypedDict):
 _SOUND = msgspec.json.Decoder(_SoundCatalogue)
 
 
-def catalogue_entries(
-    contents: Iterable[object], server: SERVER_NAME, host: str, resources: Mapping[str, Mapping[str, Any]]
-) -> Entries | None:
+def catalogue_entries(contents: Iterable[object], server: SERVER_NAME, host: str, describe: Describe) -> Entries | None:
     """Return the documents in a level 0 reply of `host`; None if it is no catalogue.
 
     Args:
-        resources: The documents as MCP lists them, by doc-ref, for what the catalogue leaves out.
+        describe: Asked for what the catalogue leaves out.
     """
     text = _text_of(contents)
     if text is None:
@@ -70,13 +71,11 @@ def catalogue_entries(
         items: Iterable[object] = _SOUND.decode(text)["documents"]
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         found = catalogue_documents(_parse(text))
-        return None if found is None else entries_of(found, server, host, resources)
-    return _sound_entries(cast("Iterable[DPEDocumentSummary]", items), server, host, resources)
+        return None if found is None else entries_of(found, server, host, describe)
+    return _sound_entries(cast("Iterable[DPEDocumentSummary]", items), server, host, describe)
 
 
-def _sound_entries(
-    items: Iterable[DPEDocumentSummary], server: SERVER_NAME, host: str, resources: Mapping[str, Mapping[str, Any]]
-) -> Entries:
+def _sound_entries(items: Iterable[DPEDocumentSummary], server: SERVER_NAME, host: str, describe: Describe) -> Entries:
     entries: Entries = {}
     prefix = f"dpe://{host}/"
     start = len(prefix)
@@ -93,7 +92,7 @@ def _sound_entries(
         item["doc_ref"] = doc_ref
         item["server"] = server
         if "summary" not in item or "last_modified" not in item:
-            _complete(item, resources.get(doc_ref, {}))
+            _complete(item, describe(doc_ref))
         entries[doc_ref] = item
     return entries
 
@@ -125,24 +124,21 @@ def catalogue_documents(reply: object) -> list[object] | None:
     return documents if isinstance(documents, list) else None
 
 
-def entries_of(
-    items: Iterable[object], server: SERVER_NAME, host: str, resources: Mapping[str, Mapping[str, Any]] | None = None
-) -> Entries:
+def entries_of(items: Iterable[object], server: SERVER_NAME, host: str, describe: Describe) -> Entries:
     """Return the documents of a catalogue of `host`; of two with one doc-ref the first.
 
     An item counts when its URI is a document of this host, or, without a URI, when it has a doc-ref.
 
     Args:
-        resources: The documents as MCP lists them, by doc-ref, for what the catalogue leaves out.
+        describe: Asked for what the catalogue leaves out.
     """
-    resources = resources or {}
     entries: Entries = {}
     for item in items:
         if not isinstance(item, dict):
             continue
         place = _place(item, host)
         if place is not None and place[0] not in entries:
-            entries[place[0]] = summary_of(item, server, *place, resources.get(place[0]))
+            entries[place[0]] = summary_of(item, server, *place, describe(place[0]))
     return entries
 
 
@@ -167,7 +163,7 @@ def plain_uri(uri: str) -> str:
 
 
 def summary_of(
-    item: object, server: SERVER_NAME, doc_ref: str, uri: str, resource: Mapping[str, Any] | None = None
+    item: object, server: SERVER_NAME, doc_ref: str, uri: str, resource: Mapping[str, Any]
 ) -> DPEDocumentSummary:
     """Return what is known of a document. Where `item` does not say, `resource` (as MCP lists it) is asked.
 
@@ -191,7 +187,7 @@ def summary_of(
     if modified := _line(said.get("last_modified")):
         summary["last_modified"] = modified
     if not (summary["title"] and text and modified):
-        _complete(summary, resource or {})
+        _complete(summary, resource)
     return summary
 
 

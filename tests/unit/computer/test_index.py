@@ -257,6 +257,37 @@ async def test_subscriptions_follow_the_list_and_only_when_it_differs() -> None:
 
 
 @in_virtual_time
+async def test_after_a_restart_the_session_is_asked_again_which_tells_when_it_has_renewed_them() -> None:
+    server = FakeServer("logger", {WINDOW: "…"})
+    async with Office(server) as office:
+        await office.settle()
+        office.become(server, restarts=1)
+        server.delay["subscribe"] = 1
+        await office.collector.desktop()
+        assert server.calls == ["list", "subscribe", "list", "subscribe", f"read {WINDOW}"]
+
+
+@in_virtual_time
+async def test_a_restart_without_windows_ends_the_subscriptions_of_before() -> None:
+    server = FakeServer("logger", {WINDOW: "…"})
+    async with Office(server) as office:
+        await office.settle()
+        server.resources.clear()
+        office.become(server, restarts=1)
+        await office.settle()
+        assert server.subscriptions == [[WINDOW], []]
+
+
+@in_virtual_time
+async def test_one_can_wait_until_lists_and_subscriptions_are_up_to_date() -> None:
+    server = FakeServer("logger", {WINDOW: "…"})
+    server.delay = {"list": 2, "subscribe": 1}
+    async with Office(server) as office:
+        await office.index.settled()
+        assert (server.calls, now()) == (["list", "subscribe"], 3)
+
+
+@in_virtual_time
 async def test_a_server_that_takes_no_part_is_not_subscribed_to() -> None:
     server = FakeServer("plain", {WINDOW: "…"}, subscribes=False)
     async with Office(server) as office:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a2c_smcp.computer.pushes import LONGEST_PAUSE, Coalescer
-from tests.unit.computer.virtual_time import now, run
+from tests.unit.computer.virtual_time import in_virtual_time, now, run
 
 WINDOW = 0.1
 
@@ -194,6 +194,29 @@ def test_nothing_is_sent_after_closing() -> None:
         return line.started
 
     assert run(main()) == [(0.0, "desktop"), (0.0, "finder"), (1.05, "desktop")]
+
+
+@in_virtual_time
+async def test_one_can_wait_until_everything_is_sent() -> None:
+    line = Line(takes=1, failing=1)
+    pushes = Coalescer(line.emit, window=WINDOW)
+    await pushes.drained()
+    pushes.tell("desktop")
+    pushes.tell("finder")
+    await pushes.drained()
+    assert pushes.pending == frozenset()
+    assert now() == pytest.approx(2.2)
+
+
+@in_virtual_time
+async def test_closing_ends_the_wait_until_everything_is_sent() -> None:
+    pushes = Coalescer(Line(takes=60).emit)
+    pushes.tell("desktop")
+    waiting = asyncio.create_task(pushes.drained())
+    await asyncio.sleep(1)
+    await pushes.close()
+    await waiting
+    assert now() == 1
 
 
 steps = st.lists(

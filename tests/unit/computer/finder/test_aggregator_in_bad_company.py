@@ -212,3 +212,14 @@ async def test_documents_that_vanish_while_they_are_put_in_order_do_not_come_bac
         office.index.resources_changed("reports")
         await asking
         assert await office.finder.find() == Found([], 0, [])
+
+
+@in_virtual_time
+async def test_what_could_not_be_read_for_a_bug_is_read_again() -> None:
+    server = reports("a", "b")
+    async with warm(server) as office:
+        office.change(server, HOST, RuntimeError("a bug"))
+        assert (await office.finder.find()).unavailable == ["reports"]
+        server.resources[HOST] = {"documents": [document("a"), document("b", title="Mended")]}
+        await asyncio.sleep(office.index.limits.pause)
+        assert (await office.finder.find(["mended"])).total == 1

@@ -47,18 +47,22 @@ json_values = st.recursive(
 )
 
 
+def unlisted(doc_ref: str) -> dict[str, Any]:
+    return {}
+
+
 def test_a_whole_entry_stays_whole() -> None:
-    assert entries_of([WHOLE], "s", "h") == {"a": {**WHOLE, "server": "s"}}
+    assert entries_of([WHOLE], "s", "h", unlisted) == {"a": {**WHOLE, "server": "s"}}
 
 
 def test_an_entry_without_a_uri_is_known_by_its_doc_ref() -> None:
-    assert entries_of([{"doc_ref": "a/b"}], "s", "h") == {
+    assert entries_of([{"doc_ref": "a/b"}], "s", "h", unlisted) == {
         "a/b": {**BARE, "doc_ref": "a/b", "uri": "dpe://h/a%2Fb", "title": "a/b"}
     }
 
 
 def test_the_doc_ref_is_the_one_of_the_uri() -> None:
-    assert entries_of([{"doc_ref": "lie", "uri": "dpe://h/a%20b"}], "s", "h")["a b"]["doc_ref"] == "a b"
+    assert entries_of([{"doc_ref": "lie", "uri": "dpe://h/a%20b"}], "s", "h", unlisted)["a b"]["doc_ref"] == "a b"
 
 
 @pytest.mark.parametrize(
@@ -79,16 +83,16 @@ def test_the_doc_ref_is_the_one_of_the_uri() -> None:
     ],
 )
 def test_what_is_no_document_of_the_host_is_dropped(item: object) -> None:
-    assert entries_of([item], "s", "h") == {}
+    assert entries_of([item], "s", "h", unlisted) == {}
 
 
 def test_of_two_entries_with_one_doc_ref_the_first_counts() -> None:
-    assert entries_of([WHOLE, {**WHOLE, "title": "Again"}], "s", "h")["a"]["title"] == "A"
+    assert entries_of([WHOLE, {**WHOLE, "title": "Again"}], "s", "h", unlisted)["a"]["title"] == "A"
 
 
 def test_what_the_catalogue_leaves_out_is_taken_from_the_list() -> None:
     resource = {"name": "a.pdf", "description": "From the list", "annotations": {"lastModified": "2026-01-01"}}
-    assert entries_of([{"doc_ref": "a", "title": "A"}], "s", "h", {"a": resource}) == {
+    assert entries_of([{"doc_ref": "a", "title": "A"}], "s", "h", {"a": resource}.__getitem__) == {
         "a": {**BARE, "title": "A", "summary": "From the list", "last_modified": "2026-01-01"}
     }
 
@@ -117,10 +121,10 @@ def test_what_the_catalogue_leaves_out_is_taken_from_the_list() -> None:
     ],
 )
 def test_fields_of_the_wrong_kind_are_missing_and_endless_ones_are_cut(said: Any, understood: Any) -> None:
-    assert summary_of(said, "s", "a", "dpe://h/a") == {**BARE, **understood}
+    assert summary_of(said, "s", "a", "dpe://h/a", {}) == {**BARE, **understood}
 
 
-@pytest.mark.parametrize("resource", [{"title": 7, "name": None, "description": [], "annotations": "x"}, {}, None])
+@pytest.mark.parametrize("resource", [{"title": 7, "name": None, "description": [], "annotations": "x"}, {}])
 def test_a_list_that_says_nothing_of_use_leaves_the_doc_ref(resource: Any) -> None:
     assert summary_of("no JSON", "s", "a", "dpe://h/a", resource) == BARE
 
@@ -163,7 +167,7 @@ def test_a_page_can_follow_a_plain_uri() -> None:
 
 @given(json_values)
 def test_whatever_a_server_says_gives_an_entry_that_can_travel(item: object) -> None:
-    entry = summary_of(item, "s", "a", "dpe://h/a")
+    entry = summary_of(item, "s", "a", "dpe://h/a", {})
     assert is_entry(entry)
     reply = {"documents": [entry], "total_count": 1, "req_id": "r"}
     assert parse_reply(GET_FINDER_EVENT, reply)["documents"] == [entry]
@@ -171,7 +175,7 @@ def test_whatever_a_server_says_gives_an_entry_that_can_travel(item: object) -> 
 
 @given(st.lists(json_values))
 def test_whatever_is_in_a_catalogue_gives_entries_by_their_doc_refs(items: list[object]) -> None:
-    for doc_ref, entry in entries_of(items, "s", "h").items():
+    for doc_ref, entry in entries_of(items, "s", "h", unlisted).items():
         assert (entry["doc_ref"], is_entry(entry)) == (doc_ref, True)
 
 
@@ -179,16 +183,16 @@ def test_whatever_is_in_a_catalogue_gives_entries_by_their_doc_refs(items: list[
     "text", ["", "[", "3", "{}", '{"documents": 3}', "\ud800", '{"x": ' + "[" * 100_000 + "]" * 100_000 + "}"]
 )
 def test_a_reply_that_is_no_catalogue_gives_no_entries(text: str) -> None:
-    assert catalogue_entries([{"text": text}], "s", "h", {}) is None
+    assert catalogue_entries([{"text": text}], "s", "h", unlisted) is None
 
 
 def test_contents_without_text_give_no_entries() -> None:
-    assert catalogue_entries([{"blob": "AAAA"}], "s", "h", {}) is None
+    assert catalogue_entries([{"blob": "AAAA"}], "s", "h", unlisted) is None
 
 
 def test_depth_where_nobody_looks_does_no_harm() -> None:
     deep = "[" * 900 + "]" * 900
-    assert catalogue_entries([{"text": f'{{"documents": [], "x": {deep}}}'}], "s", "h", {}) == {}
+    assert catalogue_entries([{"text": f'{{"documents": [], "x": {deep}}}'}], "s", "h", unlisted) == {}
 
 
 near_whole = st.builds(
@@ -201,7 +205,10 @@ near_whole = st.builds(
 @given(st.lists(st.one_of(near_whole, json_values)))
 def test_a_sound_catalogue_is_read_as_carefully_as_an_unsound_one(items: list[object]) -> None:
     text = json.dumps({"documents": items}, allow_nan=True).replace("Infinity", "1e9").replace("NaN", "0")
-    resources = {"a": {"name": "listed", "description": "From the list"}}
+
+    def describe(doc_ref: str) -> dict[str, Any]:
+        return {"name": "listed", "description": "From the list"} if doc_ref == "a" else {}
+
     parsed = catalogue_documents(parse_json([{"text": text}]))
-    expected = None if parsed is None else entries_of(parsed, "s", "h", resources)
-    assert catalogue_entries([{"text": text}], "s", "h", resources) == expected
+    expected = None if parsed is None else entries_of(parsed, "s", "h", describe)
+    assert catalogue_entries([{"text": text}], "s", "h", describe) == expected
