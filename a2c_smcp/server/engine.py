@@ -257,7 +257,8 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     def _expect_hello(self, eio_sid: str) -> None:
         socket = self.eio.sockets.get(eio_sid)
-        if socket is not None and eio_sid not in self.manager.eio_to_sid:
+        inside = any(self.manager.sid_from_eio_sid(eio_sid, namespace) for namespace in self.manager.get_namespaces())
+        if socket is not None and not inside:
             self.eio.hang_up(socket)
 
     async def _handle_eio_disconnect(self, eio_sid: str, reason: str) -> None:

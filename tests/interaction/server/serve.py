@@ -20,7 +20,9 @@ def main(kind: str, options: dict[str, Any]) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     from a2c_smcp.server.limits import Limits
 
-    pings: dict[str, Any] = {key: options.pop(key) for key in ("ping_interval", "ping_timeout") if key in options}
+    pings: dict[str, Any] = {
+        key: options.pop(key) for key in ("ping_interval", "ping_timeout", "hello_seconds") if key in options
+    }
     limits = Limits(**{"joins_per_second": 1_000} | options)
     if kind in ("ready", "stock"):
         _serve_async(kind, limits, pings)
@@ -42,7 +44,9 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
     from a2c_smcp.server.namespace import SMCPNamespace
 
     async def serve() -> None:
+        hello = pings.pop("hello_seconds", SMCPServer.hello_seconds)
         server = SMCPServer(limits, **pings) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")
+        server.hello_seconds = hello
         server.register_namespace(SMCPNamespace(limits=limits))
         config = uvicorn.Config(
             socketio.ASGIApp(server),

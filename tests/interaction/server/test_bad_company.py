@@ -111,6 +111,24 @@ async def test_a_client_that_never_says_hello_holds_nothing(nervous: Running, co
         await socket.close()
 
 
+async def test_only_those_who_join_no_namespace_are_dropped_in_time(tmp_path: Path, connect: Connect) -> None:
+    from websockets.asyncio.client import connect as open_socket
+
+    process, server = run_server("ready", tmp_path, hello_seconds=0.5)
+    try:
+        inside = await RawClient.open(server.url)
+        mute = await open_socket(server.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket")
+        with pytest.raises(ConnectionClosed):
+            async with asyncio.timeout(15):
+                while True:
+                    await mute.recv()
+        reply = await inside.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": "o"})
+        assert reply == [True, None]
+        await inside.close()
+    finally:
+        stop_server(process)
+
+
 async def test_a_frame_over_the_frame_limit_ends_only_its_own_connection(tmp_path: Path, connect: Connect) -> None:
     process, server = run_server("ready", tmp_path, frame_bytes=1_000_000, message_bytes=500_000)
     try:

@@ -223,6 +223,7 @@ def test_every_request_is_answered_once_or_its_agent_is_gone(script: list[str]) 
         elif step == "tick":
             scene.now += 5
             scene.board.tick(scene.now)
+    assert len(scene.board._deadlines) == scene.board.in_flight
     gone = scene.watch.outcomes.count("gone")
     assert len(scene.answers) + gone + scene.board.in_flight == asked
     assert len(scene.desk.asked) == scene.board.in_flight
