@@ -120,7 +120,7 @@ def _tests(rule: Rule) -> str:
     if not rule.tests:
         return "–"
     first = rule.tests[0].rsplit("::", 1)[-1].removeprefix("test_").replace("_", " ")
-    return first if len(rule.tests) == 1 else f"{first} (+{len(rule.tests) - 1} more)"
+    return first if len(rule.tests) == 1 else f"{first}, and more"
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:

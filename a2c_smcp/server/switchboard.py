@@ -374,6 +374,7 @@ class Switchboard:
         if call.settled:
             return
         call.settled = True
+        self._deadlines.forget(call)
         if call.caller is not None and call.caller.asked is not None:
             call.caller.asked.discard(call)
         if call.target is not None:
