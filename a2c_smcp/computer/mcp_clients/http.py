@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import ssl
 import weakref
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 import httpx2
@@ -52,7 +54,7 @@ class HttpLink(Link):
         if (failure := self.lost) is not None:
             return failure
         if self._error is not None:
-            return diagnosis.unreachable(_reason(self._error))
+            return diagnosis.unreachable(reason(self._error))
         if running and self._status in (400, 404):
             return diagnosis.session_lost()
         if self._status is not None and self._status >= 300:
@@ -93,9 +95,18 @@ class WatchedClient(httpx2.AsyncClient):
     request take down all others of the server.
     """
 
-    def __init__(self, link: HttpLink, *, headers: Mapping[str, str] | None, timeout: float, silence: float) -> None:
-        super().__init__(headers=dict(headers or {}), timeout=httpx2.Timeout(timeout, read=silence))
+    def __init__(self, link: HttpLink, **options: Any) -> None:
+        super().__init__(**options)
         self._link = link
+
+    @classmethod
+    async def to(
+        cls, link: HttpLink, *, headers: Mapping[str, str] | None, patience: float, silence: float
+    ) -> "WatchedClient":
+        """Return a client with the configured headers, and the seconds for a connection and for silence on it."""
+        times = httpx2.Timeout(patience, read=silence)
+        certificates = await asyncio.to_thread(_certificates)
+        return cls(link, headers=dict(headers or {}), timeout=times, verify=certificates)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send, tell the link how it went, and let no network error through."""
@@ -124,6 +135,12 @@ class WatchedClient(httpx2.AsyncClient):
         return httpx2.Response(204, request=request)
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading the authorities takes a tenth of a second.
+    return httpx2.create_ssl_context()
+
+
 class _Watched(httpx2.AsyncByteStream):
     """A body that ends where the connection breaks, instead of raising."""
 
@@ -149,11 +166,12 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _no_answer(request: httpx2.Request, error: Exception) -> httpx2.Response:
-    body = {"code": CONNECTION_CLOSED, "message": _reason(error), "data": LOST}
+    body = {"code": CONNECTION_CLOSED, "message": reason(error), "data": LOST}
     return httpx2.Response(503, json={"jsonrpc": "2.0", "id": None, "error": body}, request=request)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Say in words why there was no answer."""
     match error:
         case httpx2.ConnectTimeout():
             return "no connection within the time-out"

@@ -25,8 +25,8 @@ PAUSE: Final = 0.05
 # Resources that wait to be told of; a server that names more meanwhile waits.
 MAX_URIS: Final = 1_000
 # Unasked messages a second, and how many may come at once.
-RATE: Final = 1_000.0
-BURST: Final = 1_000.0
+RATE: Final = 2_000.0
+BURST: Final = 2_000.0
 TURN: Final = 32
 
 

@@ -171,6 +171,8 @@ class Life:
 
     async def _settle(self) -> None:
         # A process that went away in the handshake is told apart from one that refused it by its end, a moment later.
+        if self.link.probed:
+            return
         with anyio.move_on_after(0.3):
             while not self._intake.ended:
                 self._wake.clear()

@@ -15,7 +15,7 @@ from mcp.types import JSONRPCMessage
 
 from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
-from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient
+from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient, reason
 from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
 from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Incoming, LinkError, ReadEnd, WriteEnd
 from a2c_smcp.computer.mcp_clients.masking import Mask
@@ -52,10 +52,10 @@ class SseLink(HttpLink):
     async def _open(self) -> tuple[ReadEnd, WriteEnd]:
         url = self._parameters.url
         client = await self._stack.enter_async_context(
-            WatchedClient(
+            await WatchedClient.to(
                 self,
                 headers=self._parameters.headers,
-                timeout=self._parameters.timeout,
+                patience=self._parameters.timeout,
                 silence=self._parameters.sse_read_timeout,
             )
         )
@@ -63,7 +63,7 @@ class SseLink(HttpLink):
         try:
             response = await client.send(request, stream=True)
         except httpx2.TransportError as error:
-            raise LinkError(diagnosis.unreachable(str(error) or "no connection")) from error
+            raise LinkError(diagnosis.unreachable(reason(error))) from error
         self._stack.push_async_callback(response.aclose)
         if response.status_code != 200:
             raise LinkError(diagnosis.bad_status(response.status_code))

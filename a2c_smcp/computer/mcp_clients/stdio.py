@@ -34,7 +34,7 @@ INHERITED: Final = (
 STDERR_LINES: Final = 60
 STDERR_LINE: Final = 64 * 1024
 # How much may wait to be read before the pipe is left to fill up.
-HIGH_WATER: Final = 4 * 1024 * 1024
+HIGH_WATER: Final = 64 * 1024
 WRITE_AHEAD: Final = 1024 * 1024
 # Output that is still in the pipe when the process ends is read for so long, if a child holds the pipe open.
 DRAIN_SECONDS: Final = 0.2

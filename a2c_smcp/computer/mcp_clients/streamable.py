@@ -23,10 +23,10 @@ class StreamableLink(HttpLink):
         """Prepare; nothing is sent before the first message."""
         parameters = self._parameters
         client = await self._stack.enter_async_context(
-            WatchedClient(
+            await WatchedClient.to(
                 self,
                 headers=parameters.headers,
-                timeout=parameters.timeout.total_seconds(),
+                patience=parameters.timeout.total_seconds(),
                 silence=parameters.sse_read_timeout.total_seconds(),
             )
         )

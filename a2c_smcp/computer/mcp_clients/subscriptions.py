@@ -42,6 +42,7 @@ class Subscriptions:
         self._turn = asyncio.Lock()
         self._uris: frozenset[str] = frozenset()
         self._stream: anyio.CancelScope | None = None
+        self._first = True
         self._unsupported = False
 
     async def want(self, uris: Sequence[str]) -> None:
@@ -99,9 +100,10 @@ class Subscriptions:
                         resources_list_changed=True,
                         resource_subscriptions=sorted(uris),
                     ) as stream:
-                        if opened.is_set():
+                        if opened.is_set() or self._first:
                             # What changed while nobody listened is unknown.
                             self._changes.everything(uris)
+                        self._first = False
                         opened.set()
                         tries = 0
                         # The intake has taken the events themselves; here only the end is heard.

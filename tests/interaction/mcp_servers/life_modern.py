@@ -131,6 +131,7 @@ def over_http(port: int, token: str | None, *, json: bool) -> None:
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
+        listening.listen()
         sys.stdout.write(f"{listening.getsockname()[1]}\n")
         sys.stdout.flush()
         uvicorn.Server(uvicorn.Config(guarded, log_level="critical")).run(sockets=[listening])
