@@ -56,7 +56,7 @@ class Observer(Protocol):
         """The server came, went or was replaced: what was read from it before holds no more."""
 
     def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
-        """Its list was read anew, or it has none any more. The two may be equal."""
+        """Its list was read anew, or it has none any more, or takes no part any more. The two may be equal."""
 
     def watched(self, server: SERVER_NAME) -> None:
         """From now on updates of everything in its list are told."""
@@ -90,6 +90,7 @@ class IndexedServer:
         self._gate = Gate(self.name, at_once=limits.at_once, timeout=limits.request, pause=limits.pause)
         self._listing = Cell(self._fetch_listing, pause=limits.pause)
         self._templates = Cell(self._fetch_templates, pause=limits.pause)
+        self._told = NOTHING
         self._listed_at = float("-inf")
         self._subscribed: frozenset[str] = frozenset()
         self._agreed = True
@@ -125,7 +126,7 @@ class IndexedServer:
 
     def fresh(self) -> Listing | None:
         """Return the list if it holds and needs no asking."""
-        if not self.running:
+        if self._life[0] is not ServerState.RUNNING:
             return None
         if self._tired(self.limits.max_age):
             # What is known is still the best answer at hand; if it changed, that is pushed.
@@ -230,10 +231,10 @@ class IndexedServer:
         return status.state, status.since, status.restarts, status.subscribes
 
     def _tired(self, age: float) -> bool:
-        declared = self.session.status.capabilities.get("resources")
-        if isinstance(declared, dict) and declared.get("listChanged"):
+        if self._listing.value is None or asyncio.get_running_loop().time() - self._listed_at < age:
             return False
-        return self._listing.value is not None and asyncio.get_running_loop().time() - self._listed_at >= age
+        declared = self.session.status.capabilities.get("resources")
+        return not (isinstance(declared, dict) and declared.get("listChanged"))
 
     # The list
 
@@ -242,7 +243,9 @@ class IndexedServer:
         try:
             listing = await self._ask_for_listing()
         except SMCPError as error:
-            logger.warning("Cannot list the resources of %r: %s", self.name, error, extra={"server": self.name})
+            # That a server is not running is told by its status.
+            level = logging.DEBUG if isinstance(error, ToolFailed) else logging.WARNING
+            logger.log(level, "Cannot list the resources of %r: %s", self.name, error, extra={"server": self.name})
             if life == self._life:
                 self._accept(NOTHING)
             raise
@@ -295,8 +298,9 @@ class IndexedServer:
         return templates[: self.limits.resources]
 
     def _accept(self, listing: Listing) -> None:
-        before, self.known = self.known, listing
-        self._observer.listed(self.name, before, listing)
+        self.known = listing
+        before, self._told = self._told, listing if self.takes_part else NOTHING
+        self._observer.listed(self.name, before, self._told)
 
     def _watch(self, listing: Listing) -> None:
         if not self.takes_part or (self._agreed and listing.watchable == self._subscribed):

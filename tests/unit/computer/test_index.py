@@ -318,3 +318,33 @@ async def test_closing_ends_everything() -> None:
     assert len(asyncio.all_tasks()) == 1
     await asyncio.sleep(100)
     assert office.pushes == told
+
+
+# Taking part
+
+
+@pytest.mark.rule("6.2")
+@in_virtual_time
+async def test_what_a_server_lists_that_takes_no_part_is_not_told() -> None:
+    server = FakeServer("plain", {WINDOW: "…", "dpe://h/a": {}}, subscribes=False)
+    async with Office(server) as office:
+        await office.settle()
+        server.resources.clear()
+        office.index.resources_changed("plain")
+        await office.settle()
+        assert office.pushes == []
+
+
+@pytest.mark.rule("6.2")
+@in_virtual_time
+async def test_a_server_that_begins_to_take_part_is_told_and_so_is_its_end() -> None:
+    server = FakeServer("plain", {WINDOW: "…"}, subscribes=False)
+    async with Office(server) as office:
+        await office.settle()
+        office.become(server, subscribes=True)
+        await office.settle()
+        assert (office.pushes, len(await office.collector.desktop())) == (["desktop"], 1)
+        office.pushes.clear()
+        office.become(server, subscribes=False)
+        await office.settle()
+        assert (set(office.pushes), await office.collector.desktop()) == ({"desktop"}, [])
