@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
+from a2c_smcp.errors import SMCPError
+
 logger = logging.getLogger(__name__)
 
 Kind: TypeAlias = Literal["config", "tool_list", "desktop", "finder"]
@@ -108,8 +110,11 @@ class Coalescer(Generic[K]):
         rest_until = loop.time() + self._window
         try:
             await self._emit(kind)
-        except Exception:
-            logger.exception("Telling of a change of %s failed; it is tried again", kind)
+        except Exception as problem:
+            if isinstance(problem, SMCPError):  # nobody to tell at the moment, most of the time
+                logger.info("A change of %s is told later: %s", kind, problem)
+            else:
+                logger.exception("Telling of a change of %s failed; it is tried again", kind)
             lane.pending = True
             lane.failures += 1
             rest_until = loop.time() + self._pause_after(lane.failures)
