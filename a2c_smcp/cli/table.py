@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from a2c_smcp.cli import completion, docs, server, token
+from a2c_smcp.cli import completion, computer, docs, server, token
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
+    computer.COMMAND,
     docs.COMMAND,
     server.COMMAND,
     token.COMMAND,

@@ -1,0 +1,175 @@
+"""`a2c computer`: a Computer at work, with or without a person before it."""
+
+import asyncio
+import logging
+import platform
+from argparse import Namespace
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.parsing import UsageError
+from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.errors import BadRequest, InvalidConfig
+
+if TYPE_CHECKING:
+    from a2c_smcp.cli.computer_owner import Seat
+
+ENV: Final = "A2C_COMPUTER_"
+_END: Final = object()
+
+
+# What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
+def run(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Yield what happens: the values of `--do`, or the events of a headless Computer; a shell yields nothing."""
+    from a2c_smcp.cli import computer_run  # noqa: PLC0415
+
+    attended = _is_attended(context, arguments)
+    try:
+        seat = _seat(context, arguments)
+        config = _given(context, arguments, "config")
+        with _logging(context, shown=not attended):
+            if attended:
+                from a2c_smcp.cli import computer_shell  # noqa: PLC0415
+
+                asyncio.run(computer_shell.interact(context, arguments, config, seat))
+            elif arguments.do:
+                yield from _driven(computer_run.script(context, arguments, config, seat))
+            else:
+                yield from _driven(computer_run.headless(context, arguments, config, seat))
+    except UsageError as error:
+        raise UsageError(str(error), (COMMAND,)) from None
+    except InvalidConfig as error:
+        # Its message tells every problem already; as data they are for programs.
+        details = error.details if arguments.json else None
+        raise InvalidConfig(error.message, details=details) from error
+
+
+def show(value: Any, _: Namespace, __: Terminal) -> Iterable[str]:
+    """The lines: without `--json` they come ready-made."""
+    lines: Iterable[str] = value
+    return lines
+
+
+def _driven(values: AsyncGenerator[Any, None]) -> Iterator[Any]:
+    """Yield what an asynchronous generator yields, and end it in any case."""
+
+    async def step() -> Any:
+        return await anext(values, _END)
+
+    async def close() -> None:
+        await values.aclose()
+
+    with asyncio.Runner() as runner:
+        try:
+            while (value := runner.run(step())) is not _END:
+                yield value
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None  # a signal to end
+        finally:
+            runner.run(close())
+
+
+def _is_attended(context: Context, arguments: Namespace) -> bool:
+    wanted = not (arguments.headless or arguments.json or arguments.do)
+    return wanted and context.stdin.isatty() and context.stdout.isatty()
+
+
+def _seat(context: Context, arguments: Namespace) -> "Seat":
+    from a2c_smcp.cli.computer_owner import Seat  # noqa: PLC0415
+
+    credentials = {"token": _token(context, arguments), "api_key": _given(context, arguments, "api_key")}
+    return Seat(
+        url=_given(context, arguments, "url"),
+        office=_given(context, arguments, "office"),
+        name=_given(context, arguments, "name") or platform.node() or "computer",
+        credentials={key: value for key, value in credentials.items() if value is not None},
+    )
+
+
+def _token(context: Context, arguments: Namespace) -> str | Callable[[], str] | None:
+    if arguments.token_file is None:
+        return _given(context, arguments, "token")
+    if arguments.token is not None:
+        raise BadRequest("--token, --token-file: one of them")
+    path = Path(arguments.token_file)
+    _read(path)
+    return lambda: _read(path)
+
+
+def _given(context: Context, arguments: Namespace, name: str) -> str | None:
+    value = getattr(arguments, name)
+    return value if value is not None else context.env.get(ENV + name.upper()) or None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        raise BadRequest(f"--token-file: {path} cannot be read ({type(error).__name__})") from None
+
+
+@contextmanager
+def _logging(context: Context, *, shown: bool) -> Iterator[None]:
+    """Show warnings, with A2C_DEBUG everything; a shell shows its own, so that none falls into a line being typed."""
+    log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.socketio")
+    before = log.level, connection.level, log.propagate
+    handler = logging.StreamHandler(context.stderr) if shown else logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    log.addHandler(handler)
+    log.propagate = False
+    log.setLevel(logging.DEBUG if context.debug else logging.WARNING)
+    if not context.debug:
+        connection.setLevel(logging.ERROR)  # what becomes of the connection is told as an event
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before[0])
+        connection.setLevel(before[1])
+        log.propagate = before[2]
+
+
+COMMAND: Final = Command(
+    name="computer",
+    summary="Run a Computer: MCP servers with a seat in an office.",
+    help=(
+        "At a terminal it is a shell (help lists its commands); with --do it runs commands of that shell and ends, "
+        "at the first that fails; otherwise it works until SIGTERM or Ctrl-C, tells every change of state on standard "
+        "error, and with --json as lines of JSON on standard output. Tools without auto_apply in the configuration run "
+        f"only if somebody at the shell approves. {ENV}CONFIG, {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN and "
+        f"{ENV}API_KEY stand for the options."
+    ),
+    arguments=(
+        Argument(
+            "--config",
+            "The MCP servers: a native, Claude Desktop or VS Code file. It is followed while it changes.",
+            metavar="FILE",
+            completes="file",
+        ),
+        Argument("--url", "The server to connect to."),
+        Argument("--office", "The office to join."),
+        Argument("--name", "The name in the office (default: the name of this machine)."),
+        Argument("--token", "The token to connect with; other users of the machine can see it here."),
+        Argument(
+            "--token-file", "A file with the token, read again at every attempt.", metavar="FILE", completes="file"
+        ),
+        Argument("--api-key", "The API key to connect with.", metavar="KEY"),
+        Argument("--input", "The value of an input.", metavar="ID=VALUE", many=True),
+        Argument("--input-file", "A file of such lines, or a JSON object.", metavar="FILE", completes="file"),
+        Argument("--do", "Run this command of the shell, then end.", metavar="COMMAND", many=True),
+        Argument("--headless", "No shell, and nobody is asked, even at a terminal.", flag=True),
+    ),
+    handler=run,
+    show=show,
+    stream=True,
+    extra="computer,cli",
+    examples=(
+        "a2c computer --config mcp.json",
+        "a2c computer --config mcp.json --url http://127.0.0.1:8000 --office lab --name desk --headless",
+        'a2c computer --config mcp.json --do status --do \'call echo {"text": "hello"}\' --json',
+    ),
+    hints={4005: "at the shell `approvals` shows what waits; auto_apply in tool_meta allows a tool without asking"},
+)

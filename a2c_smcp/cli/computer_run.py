@@ -1,0 +1,110 @@
+"""A Computer without a shell: working until a signal, or doing a few commands."""
+
+import asyncio
+import signal
+from argparse import Namespace
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from a2c_smcp.cli import computer_show
+from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.computer_events import News, ready
+from a2c_smcp.cli.computer_line import Order, Verb, parse_line
+from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_verbs import VERBS, run
+from a2c_smcp.cli.parsing import UsageError
+from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.computer.inputs import (
+    Prompt,
+    Source,
+    is_attended,
+    parse_input_options,
+    read_input_file,
+    standard_sources,
+    workspace_of,
+)
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.errors import BadRequest
+
+
+async def headless(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> AsyncGenerator[Any, None]:
+    """Work until a signal; yield every change of state, and say it on standard error."""
+    if seat.url is None or seat.office is None:
+        missing = "--url" if seat.url is None else "--office"
+        raise BadRequest(f"{missing} is missing: without a shell, a Computer works for the Agent of an office")
+    news = News()
+    owner = Owner(config, seat, sources=sources(context, arguments, config), told=news.connection)
+    _on_signals(news.end)
+    terminal = Terminal.of(context.stderr, context.env)
+
+    def told(event: Json) -> Any:
+        context.stderr.writelines(f"{line}\n" for line in computer_show.event(event, terminal))
+        context.stderr.flush()
+        return event if arguments.json else ()
+
+    async with owner.computer:
+        yield told(ready(owner))
+        await owner.connect(wait=False)
+        async for event in news.follow(owner.computer):
+            yield told(event)
+    yield told({"event": "stopped"})
+
+
+async def script(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> AsyncGenerator[Any, None]:
+    """Do the commands of `--do` in order, once no server is starting any more; yield the value of each."""
+    orders = [_understood(line) for line in arguments.do]
+    prompt = Prompt() if is_attended() and not arguments.headless else None
+    owner = Owner(config, seat, sources=sources(context, arguments, config, prompt), prompt=prompt)
+    _end_on_sigterm()
+    async with owner.computer as computer:
+        await computer.settled()
+        if seat.url is not None:
+            await owner.connect()
+        for order in orders:
+            value = await run(order, owner)
+            yield value if arguments.json else shown(order.verb, value, context.terminal)
+            _end_on_sigterm()
+
+
+def sources(
+    context: Context, arguments: Namespace, config: str | None, prompt: Source | None = None
+) -> tuple[Source, ...]:
+    """Return where the values of inputs come from.
+
+    Raises:
+        InvalidConfig: One of `--input` or the file of `--input-file` cannot be understood.
+    """
+    given = read_input_file(arguments.input_file) if arguments.input_file is not None else {}
+    given |= parse_input_options(arguments.input or ())
+    workspace = Path(workspace_of(Path(config).absolute())) if config is not None else Path.cwd()
+    found = standard_sources(given, env=context.env, workspace=workspace)
+    return found if prompt is None else (*found, prompt)
+
+
+def shown(verb: Verb, value: Any, terminal: Terminal) -> Iterable[str]:
+    """Return a command's value as lines."""
+    return (verb.show or computer_show.plain)(value, terminal)
+
+
+def _on_signals(end: Callable[[], object]) -> None:
+    """Call `end` when the process is asked to end; where there are no such signals, Ctrl-C interrupts."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(number, end)
+
+
+def _end_on_sigterm() -> None:
+    # As Ctrl-C does: whatever this step is doing is cancelled. The next step is another task.
+    if (task := asyncio.current_task()) is not None:
+        with suppress(NotImplementedError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def _understood(line: str) -> Order:
+    try:
+        return parse_line(line, VERBS)
+    except UsageError as error:
+        raise UsageError(f"--do: {error}") from None

@@ -1,0 +1,197 @@
+"""What the Computer's commands return, as lines for a person. Pure.
+
+Names, titles, texts and arguments are other people's data: nothing in them drives the terminal.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from a2c_smcp.cli.terminal import Terminal, one_line, printable
+
+OFFLINE: Final = "connection: none"
+
+
+def status(value: Any, terminal: Terminal) -> Iterator[str]:
+    """Who it is, the connection, a line for each server, and what needs care."""
+    yield terminal.bold(one_line(value["name"]))
+    yield from connection(value["connection"], terminal)
+    for one in value["servers"]:
+        yield server_line(one, terminal)
+    for name in value["undeclared"]:
+        yield f"note: {one_line(name)} has windows or documents but does not declare that it can be subscribed to"
+    for clash in value["tool_names"]:
+        yield f"note: {one_line(clash['problem'])} ({one_line(clash['advice'])})"
+    if problem := value["configuration"]["problem"]:
+        yield f"configuration: {printable(problem)}"
+    yield from (f"note: {one_line(note)}" for note in value["configuration"]["notes"])
+
+
+def connection(value: Any, _: Terminal) -> Iterator[str]:
+    """The state of the connection, in a line."""
+    if value is None:
+        yield OFFLINE
+        return
+    office = f" {one_line(value['office_id'])}" if value["office_id"] else ""
+    retry = f"; next attempt in {value['retry_in']:.1f} s" if value["retry_in"] is not None else ""
+    yield f"connection: {value['state']}{office}{_trouble(value)}{retry}"
+
+
+def server(value: Any, terminal: Terminal) -> Iterator[str]:
+    """What became of a server."""
+    if value is None:
+        yield "removed"
+        return
+    yield server_line(value, terminal)
+    if note := value.get("note"):
+        yield f"note: {one_line(note)}"
+
+
+def server_line(value: Any, terminal: Terminal) -> str:
+    """A server, its state, and what to do about it."""
+    restarts = f" after {value['restarts']} restarts" if value["restarts"] else ""
+    return f"server {terminal.cyan(one_line(value['name']))}: {value['state']}{restarts}{_trouble(value)}"
+
+
+def event(value: Any, terminal: Terminal) -> Iterator[str]:
+    """A change of state."""
+    match value["event"]:
+        case "ready":
+            count = len(value["servers"])
+            yield f"computer {one_line(value['name'])}: {count} server{'' if count == 1 else 's'}, Ctrl-C ends"
+            yield from (f"note: {one_line(note)}" for note in value["notes"])
+        case "server":
+            yield server_line(value, terminal)
+        case "connection":
+            yield from connection(value, terminal)
+        case "configuration":
+            yield f"configuration: {printable(value['problem'] or 'in use again')}"
+        case "stopped":
+            yield "stopped"
+
+
+def tools(value: Any, terminal: Terminal) -> Iterator[str]:
+    """A tool a line."""
+    for tool in value:
+        name = one_line(tool["name"])
+        yield f"{terminal.cyan(name)}  {terminal.fit(one_line(tool.get('description') or ''), len(name) + 2)}".rstrip()
+    if not value:
+        yield "no tools"
+
+
+def desktop(value: Any, _: Terminal) -> Iterator[str]:
+    """The windows as Agents get them."""
+    yield from (printable(window) for window in value)
+    if not value:
+        yield "no windows"
+
+
+def finder(value: Any, terminal: Terminal) -> Iterator[str]:
+    """A document a line."""
+    for document in value["documents"]:
+        title = one_line(str(document.get("title") or ""))
+        yield f"{terminal.cyan(one_line(str(document['uri'])))}  {title}".rstrip()
+    yield f"{len(value['documents'])} of {value['total_count']} documents"
+    for name in value.get("unavailable", ()):
+        yield f"note: server {one_line(name)} cannot be asked now"
+
+
+def contents(value: Any, _: Terminal) -> Iterator[str]:
+    """The texts; binary contents by their size."""
+    for content in value:
+        if "text" in content:
+            yield printable(content["text"])
+        else:
+            size = len(content.get("blob", "")) * 3 // 4
+            yield f"({one_line(content.get('mimeType') or 'binary')}, about {size} bytes; --json shows it)"
+
+
+def result(value: Any, _: Terminal) -> Iterator[str]:
+    """What a tool answered."""
+    if value.get("isError"):
+        yield "the tool failed:"
+    for block in value.get("content", ()):
+        yield printable(block["text"]) if block.get("type") == "text" else f"({one_line(str(block.get('type')))})"
+
+
+def history(value: Any, _: Terminal) -> Iterator[str]:
+    """A call a line."""
+    for record in value:
+        outcome = "done" if record["success"] else f"failed: {one_line(record['error'] or '')}"
+        call = f"{one_line(record['server'])}/{one_line(record['tool'])} {one_line(exact(record['parameters']))}"
+        yield f"{record['timestamp']}  {call}  {outcome}"
+    if not value:
+        yield "no calls yet"
+
+
+def inputs(value: Any, terminal: Terminal) -> Iterator[str]:
+    """An input a line, never its value."""
+    for one in value:
+        source = f"a value from {one_line(one['source'])}" if one["source"] else "no value yet"
+        yield f"{terminal.cyan(one_line(one['id']))}  {one['type']}  {source}  {one_line(one['description'])}".rstrip()
+    if not value:
+        yield "no inputs"
+
+
+def input_set(value: Any, _: Terminal) -> Iterator[str]:
+    """What was started anew."""
+    yield f"set; restarted: {', '.join(map(one_line, value['restarted'])) or 'nothing'}"
+
+
+def forgotten(value: Any, _: Terminal) -> Iterator[str]:
+    """Whether there was something to forget."""
+    count = int(value["forgotten"])
+    yield f"forgotten: {count} value{'' if count == 1 else 's'}; servers that run keep what they were given"
+
+
+def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
+    """The questions in full, and what was said "always" to."""
+    for question in value["pending"]:
+        yield from approval(question, terminal)
+    for one in value["standing"]:
+        agent, tool = one_line(one["agent"]), f"{one_line(one['server'])}/{one_line(one['tool'])}"
+        yield f"always: {tool} for agent {agent} in office {one_line(one['office'])}"
+    if not value["pending"]:
+        yield "nothing waits"
+
+
+def approval(question: Any, terminal: Terminal) -> Iterator[str]:
+    """A question: exactly what will run, and how to answer."""
+    asked, number = question["confirmation"], question["number"]
+    tool = f"{exact(asked['tool'])} of server {exact(asked['server'])}"
+    yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'])} wants to run {tool} with"
+    yield from (f"  {line}" for line in exact(asked["arguments"], indent=2).splitlines())
+    yield f"approvals approve {number} once|always, or approvals refuse {number}, within {asked['seconds']:g} s"
+
+
+def answered(value: Any, _: Terminal) -> Iterator[str]:
+    """What was answered."""
+    yield f"{value['number']}: {value['answer']}"
+
+
+def withdrawn(value: Any, _: Terminal) -> Iterator[str]:
+    """How much."""
+    yield f"withdrawn: {value['withdrawn']}"
+
+
+def guide(value: Any, terminal: Terminal) -> Iterator[str]:
+    """A command a line."""
+    width = max(len(one["usage"]) for one in value)
+    yield from (f"{terminal.cyan(one['usage'].ljust(width))}  {one['help']}" for one in value)
+
+
+def plain(value: Any, _: Terminal) -> Iterable[str]:
+    """JSON, where a command has nothing better; nothing for nothing."""
+    return [] if value is None else exact(value, indent=2).splitlines()
+
+
+def exact(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON in which whatever cannot be seen is written as its escape."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    # Line breaks inside texts are escapes already; those left are the layout's own.
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+
+
+def _trouble(value: Any) -> str:
+    problem = f": {one_line(value['problem'])}" if value["problem"] else ""
+    return problem + (f" ({one_line(value['advice'])})" if value["advice"] else "")
