@@ -27,7 +27,7 @@ from tests.interaction.redis_server import RedisServer
 OFFICES = 8
 DEPTH = 4
 ROUNDS = 4
-LATENCY_ROUNDS = 10
+LATENCY_ROUNDS = 6
 SECONDS = 0.6
 TARGET = 2.2
 

@@ -6,7 +6,7 @@ import msgspec
 import orjson
 
 from a2c_smcp.server.registry.directory import Directory
-from a2c_smcp.server.registry.frames import Left, Seated, Tell, unpack_frame
+from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Seated, Tell, unpack_frame
 from a2c_smcp.server.registry.scripts import unpack
 from a2c_smcp.server.registry.trunk import Trunk
 from a2c_smcp.server.rooms import Seat
@@ -31,7 +31,9 @@ class Herald:
         except msgspec.MsgspecError:
             log.error("a message of another node cannot be read; is it of another release?")
             return
-        if isinstance(head, Tell):
+        if isinstance(head, Ask | Answer | Failure | Absent):
+            self._trunk.take(head, body)
+        elif isinstance(head, Tell):
             self._board.broadcast(head.office_id, head.event, orjson.loads(body), head.skip)
         elif isinstance(head, Seated):
             changes = self._directory.enter(unpack(head.office_id, head.field, head.value))
@@ -39,13 +41,11 @@ class Herald:
                 self.left(seat)
             for seat in changes.entered if head.announced else ():
                 self.entered(seat)
-        elif isinstance(head, Left):
+        else:
             seat = unpack(head.office_id, head.field, head.value)
             self._trunk.lost(seat)
             if self._directory.leave(seat):
                 self.left(seat)
-        else:
-            self._trunk.take(head, body)
 
     def entered(self, seat: Seat) -> None:
         """A member of another node is there."""

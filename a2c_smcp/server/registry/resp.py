@@ -85,16 +85,20 @@ _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
     ord("#"): lambda line: line == b"t",
     ord("_"): lambda _: None,
 }
-_BULK: Final = ord("$")
+_TEXT: Final[dict[int, Callable[[bytes], bytes]]] = {
+    ord("$"): bytes,
+    ord("="): lambda text: text[4:],  # behind the kind of text, as in `txt:`
+}
 _PUSH: Final = ord(">")
-_VERBATIM: Final = ord("=")
 
 
 class Parser:
     """Cuts a stream into replies. What has been read is never read again, however the stream is cut."""
 
     def __init__(self) -> None:
-        self._buffer = bytearray()
+        self._rest: list[bytes] = []
+        self._size = 0
+        self._needed = 0
         self._open: list[_Open] = []
         self._expected = b""
 
@@ -108,51 +112,60 @@ class Parser:
         Raises:
             ValueError: The stream is not Redis's.
         """
-        buffer = self._buffer
-        buffer += data
+        if self._rest:
+            self._rest.append(data)
+            self._size += len(data)
+            if self._size < self._needed:
+                return []
+            data = b"".join(self._rest)
+            self._rest.clear()
         done: list[Reply] = []
-        at, size = 0, len(buffer)
+        at, size = 0, len(data)
         while at < size:
-            end = buffer.find(b"\r\n", at)
-            if end < 0:
-                if size - at > LINE_LIMIT:
-                    raise ValueError("a line without an end")
+            at, stop = self._read(data, at, done)
+            if stop:
+                self._rest.append(data[at:])
+                self._size, self._needed = size - at, stop - at
                 break
-            kind = buffer[at]
-            if kind == _PUSH and self._expected and buffer.startswith(self._expected, at):
-                start = at + len(self._expected)
-                end = buffer.find(b"\r\n", start)
-                stop = end + 2 + int(buffer[start + 1 : end]) if end >= 0 else size
-                if stop + 2 > size:
-                    break
-                done.append(Message(memoryview(buffer)[end + 2 : stop]))
-                at = stop + 2
-                continue
-            if kind in (_BULK, _VERBATIM):
-                length = int(buffer[at + 1 : end])
-                stop = end + 2 + length
-                if length >= 0 and stop + 2 > size:
-                    break
-                value: Any = None if length < 0 else bytes(buffer[end + 2 : stop])
-                at = stop + 2 if length >= 0 else end + 2
-                if kind == _VERBATIM:
-                    value = value[4:]  # the kind of text, as in `txt:`
-            elif kind in _BUILD:
-                times, build = _BUILD[kind]
-                missing = int(buffer[at + 1 : end]) * times
-                at = end + 2
-                if missing > 0:
-                    self._open.append(_Open(missing, build))
-                    continue
-                value = build([]) if missing == 0 else None
-            elif kind in _LINE:
-                value = _LINE[kind](bytes(buffer[at + 1 : end]))
-                at = end + 2
-            else:
-                raise ValueError(f"a reply of unknown kind {chr(kind)!r}")
-            self._close(value, done)
-        del buffer[:at]
         return done
+
+    def _read(self, data: bytes, at: int, done: list[Reply]) -> tuple[int, int]:
+        """Read one thing; return where the next begins, and if it is not all there, where it ends at the earliest."""
+        kind = data[at]
+        if kind == _PUSH and self._expected and data.startswith(self._expected, at):
+            start = at + len(self._expected)
+            end = data.find(b"\r\n", start)
+            stop = end + 4 + int(data[start + 1 : end]) if end >= 0 else len(data) + 1
+            if stop > len(data):
+                return at, stop
+            done.append(Message(data[end + 2 : stop - 2]))
+            return stop, 0
+        end = data.find(b"\r\n", at)
+        if end < 0:
+            if len(data) - at > LINE_LIMIT:
+                raise ValueError("a line without an end")
+            return at, len(data) + 1
+        line, after = data[at + 1 : end], end + 2
+        if kind in _LINE:
+            value = _LINE[kind](line)
+        elif kind in _TEXT:
+            length = int(line)
+            stop = after + length + 2 if length >= 0 else after
+            if stop > len(data):
+                return at, stop
+            value = _TEXT[kind](data[after : stop - 2]) if length >= 0 else None
+            after = stop
+        elif kind in _BUILD:
+            times, build = _BUILD[kind]
+            missing = int(line) * times
+            if missing > 0:
+                self._open.append(_Open(missing, build))
+                return after, 0
+            value = build([]) if missing == 0 else None
+        else:
+            raise ValueError(f"a reply of unknown kind {chr(kind)!r}")
+        self._close(value, done)
+        return after, 0
 
     def _close(self, value: Any, done: list[Reply]) -> None:
         # Put the value into the innermost open array; an array that is full is a value in turn.
