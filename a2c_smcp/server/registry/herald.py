@@ -56,6 +56,14 @@ class Herald:
         self._trunk.lost(seat)
         self._board.broadcast(seat.office_id, LEAVE_OFFICE_NOTIFICATION, seat.notification(), seat.sid)
 
+    def awaited(self) -> set[str]:
+        """The nodes that are to answer something."""
+        return self._trunk.awaited()
+
+    def silent(self, node: str) -> None:
+        """A node that is to answer does not listen any more."""
+        self._trunk.silent(node)
+
     def ousted(self, seat: Seat) -> None:
         """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
         log.warning("a member lost its seat to another node while Redis was away", extra={"sid": seat.sid})

@@ -30,6 +30,7 @@ BATCH: Final = 200
 """How many commands of one kind wait for their replies at a time."""
 
 MAX_CHANNELS: Final = 10_000
+PROBE_SECONDS: Final = 1.0
 
 _stamps: Final = itertools.count(1)
 
@@ -45,6 +46,12 @@ class Events(Protocol):
 
     def ousted(self, seat: Seat) -> None:
         """Another node gave a seat of this one to somebody else."""
+
+    def awaited(self) -> set[str]:
+        """The nodes that are to answer something."""
+
+    def silent(self, node: str) -> None:
+        """A node that is to answer does not listen any more."""
 
 
 class Session:
@@ -69,6 +76,7 @@ class Session:
         self._doubts: dict[str, float] = {}
         self._channels: dict[str, bytes] = {}
         self._asked: set[str] = set()
+        self._missed: set[str] = set()
 
     async def open(self) -> None:
         """Listen, take the lease, and register what the node holds."""
@@ -86,19 +94,46 @@ class Session:
         """
         stop: asyncio.Future[Any] = asyncio.ensure_future(stopping.wait())
         ends: list[asyncio.Future[Any]] = [stop, self.link.lost]
+        probe = self._clock() + PROBE_SECONDS
         try:
             while not stopping.is_set():
-                await asyncio.wait(ends, timeout=self._lease / 3, return_when="FIRST_COMPLETED")
+                beat = self._beaten + self._lease / 3
+                wait = min(beat, probe) - self._clock()
+                await asyncio.wait(ends, timeout=max(0, wait), return_when="FIRST_COMPLETED")
                 if self.link.lost.done():
                     raise LinkLost(self.link.lost.result())
-                same, dead = await self._beat()
-                if not same:
-                    await self.restore()
-                if dead and self.steady():
-                    await self.reap()
-                await self._settle_doubts()
+                if self._clock() >= probe:
+                    probe = self._clock() + PROBE_SECONDS
+                    await self._probe()
+                if self._clock() >= beat:
+                    await self._tend()
         finally:
             stop.cancel()
+
+    async def _tend(self) -> None:
+        same, dead = await self._beat()
+        if not same:
+            await self.restore()
+        if dead and self.steady():
+            await self.reap()
+        await self._settle_doubts()
+
+    async def _probe(self) -> None:
+        """Find out whether the nodes that are to answer still listen; two misses in a row and they do not.
+
+        A node that is killed keeps its seats until its lease is over, but whoever waits for it need not wait so long.
+        One miss may be a node that has lost its connection and is about to come back.
+        """
+        awaited = list(self._events.awaited())
+        if not awaited:
+            self._missed = set()
+            return
+        found: list[Any] = await self.link.ask("PUBSUB", "NUMSUB", *(self._key("bus", node) for node in awaited))
+        missed = {node for node, number in zip(awaited, found[1::2], strict=True) if number == 0}
+        for node in missed & self._missed:
+            log.warning("a node that is to answer does not listen any more", extra={"node": node})
+            self._events.silent(node)
+        self._missed = missed - self._missed
 
     async def close(self) -> None:
         """Give up every seat, then the lease."""

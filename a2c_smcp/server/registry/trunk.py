@@ -44,13 +44,14 @@ class Bus(Protocol):
 class Trip:
     """A call on its way to another node."""
 
-    __slots__ = ("body", "call", "number", "office_id", "sid", "tries")
+    __slots__ = ("body", "call", "node", "number", "office_id", "sid", "tries")
 
     def __init__(self, call: Call, number: int, office_id: str, body: bytes) -> None:
         self.call = call
         self.number = number
         self.office_id = office_id
         self.body = body
+        self.node = ""
         self.sid = ""
         self.tries = 0
 
@@ -97,6 +98,15 @@ class Trunk:
             call = self._trips[number].call
             self._board.fail(call, gone(call.head.computer, "left before it answered"))
 
+    def awaited(self) -> set[str]:
+        """The nodes that are to answer something."""
+        return {trip.node for trip in self._trips.values() if trip.node}
+
+    def silent(self, node: str) -> None:
+        """A node is no longer there: what its Computers were to answer fails. It is not sent again: it may have run."""
+        for trip in [trip for trip in self._trips.values() if trip.node == node]:
+            self._board.fail(trip.call, gone(trip.call.head.computer, "left before it answered"))
+
     def abandon(self, error: SMCPError) -> None:
         """The other nodes are out of reach: everything under way fails."""
         for trip in list(self._trips.values()):
@@ -110,6 +120,7 @@ class Trunk:
 
     def _send(self, trip: Trip, target: Seat) -> None:
         trip.tries += 1
+        trip.node = target.node
         trip.sid = target.sid
         self._by_seat.setdefault((trip.office_id, target.sid), set()).add(trip.number)
         seconds = max(0.0, trip.call.deadline - self._board.clock()) + GRACE

@@ -39,6 +39,26 @@ async def test_a_killed_node_is_told_and_its_seats_are_free_within_seconds(
     await seated(connect, here, "computer", "c", office)
 
 
+@pytest.mark.rule("1.6.inflight")
+async def test_calls_under_way_at_a_node_that_is_killed_do_not_wait_for_its_lease(
+    nodes: MakeNodes,
+    node_process: Callable[..., NodeProcess],
+    redis: RedisServer,
+    connect: Connect,
+    office: str,
+) -> None:
+    (here,) = await nodes(1, redis, prefix="p", lease_seconds=600)
+    doomed = node_process(redis, prefix="p", lease_seconds=600)
+    agent = await seated(connect, here, "agent", "a", office)
+    computer = await seated(connect, doomed, "computer", "c", office)
+    asked = computer.answers["*"] = Asked()
+    call = asyncio.create_task(agent.tool("c", timeout=60))
+    await asked.wait()
+    doomed.process.kill()
+    reply = await asyncio.wait_for(call, CAP)
+    assert (reply["error"]["code"], reply["error"]["message"]) == (404, "The computer 'c' left before it answered")
+
+
 async def test_a_request_to_a_node_that_was_just_killed_fails_at_once(
     nodes: MakeNodes,
     node_process: Callable[..., NodeProcess],

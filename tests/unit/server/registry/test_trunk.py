@@ -161,6 +161,16 @@ def test_losing_a_seat_fails_its_requests_and_no_others(here: Desk) -> None:
     assert len(here.replies) == 1
 
 
+def test_a_silent_node_fails_what_it_was_to_answer_without_asking_again(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.ask()
+    assert here.trunk.awaited() == {"there"}
+    here.trunk.silent("another")
+    assert here.replies == []
+    here.trunk.silent("there")
+    assert (here.codes(), here.trunk.awaited(), len(here.bus.sent)) == ([404], set(), 1)
+
+
 def test_a_request_that_comes_in_reaches_the_computer_and_its_answer_goes_back(there: Desk) -> None:
     there.trunk.take(ASK, REQUEST.encode())
     assert there.port.asked == [("far", "client:get_tools", json.loads(REQUEST))]
