@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from inspect import isawaitable
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Self
 
+from a2c_smcp.computer.pushes import Kind
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.desk import AT_ONCE, Asked, Desk
-from a2c_smcp.computer.socketio.link import Address, Link, Secret
+from a2c_smcp.computer.socketio.link import PATIENCE, Address, Link, Secret
 from a2c_smcp.computer.socketio.reconnect import Backoff, Reconnector
 from a2c_smcp.computer.socketio.status import Board, ConnectionState, ConnectionStatus, Failure, call_back
 from a2c_smcp.computer.socketio.transfers import Transfers
@@ -31,10 +32,7 @@ from a2c_smcp.smcp import (
 
 log = logging.getLogger(__name__)
 
-Kind: TypeAlias = Literal["config", "tool_list", "desktop", "finder"]
-"""What a Computer tells its office about."""
-
-UPDATES: Final[Mapping[str, str]] = {
+UPDATES: Final[Mapping[Kind, str]] = {
     "config": UPDATE_CONFIG_EVENT,
     "tool_list": UPDATE_TOOL_LIST_EVENT,
     "desktop": UPDATE_DESKTOP_EVENT,
@@ -60,6 +58,7 @@ class SMCPComputerClient:
         headers: More HTTP headers.
         transports: `("polling", "websocket")` for networks that let no websocket pass at first.
         ssl_context: How to trust the server, where the system's certificates do not.
+        patience: Seconds that a handshake or a join may take.
         at_once: How many requests are answered at a time; more are refused with 429.
         max_message: The largest reply, in bytes, that goes out in one message.
         transfers: Where large replies wait to be fetched in pieces.
@@ -87,6 +86,7 @@ class SMCPComputerClient:
         socketio_path: str = SOCKETIO_PATH,
         transports: tuple[str, ...] = ("websocket",),
         ssl_context: ssl.SSLContext | None = None,
+        patience: float = PATIENCE,
         at_once: int = AT_ONCE,
         max_message: int = MAX_MESSAGE,
         transfers: Transfers | None = None,
@@ -106,6 +106,7 @@ class SMCPComputerClient:
             headers=headers,
             transports=transports,
             ssl_context=ssl_context,
+            patience=patience,
         )
         self._answerer = answerer
         self._max_message = max_message
@@ -119,7 +120,7 @@ class SMCPComputerClient:
         self._served: str | None = None
         self._link: Link | None = None
         self._running: asyncio.Task[None] | None = None
-        self._first: asyncio.Future[None] | None = None
+        self._settled: asyncio.Future[None] | None = None
         self._seating = asyncio.Lock()
         self._wish = asyncio.Event()
         self._callbacks: set[asyncio.Future[None]] = set()
@@ -161,17 +162,21 @@ class SMCPComputerClient:
             SMCPError: The server refused: the credentials, the office, the name.
             ConnectionError: There is no such server.
         """
-        if self._running is None:
-            loop = asyncio.get_running_loop()
-            self._first = loop.create_future() if wait else None
+        loop = asyncio.get_running_loop()
+        starting = self._running is None
+        if starting:
             keeper = Reconnector(self._new_link, self._attend, self._failed, self._board, self._backoff)
             self._running = loop.create_task(keeper.run())
-        if not wait or self._first is None:
+        if not wait or (self._link is not None and self._joined == self._board.office_id):
             return
+        if self._settled is None or self._settled.done():
+            self._settled = loop.create_future()
+            self._settled.add_done_callback(lambda settled: settled.cancelled() or settled.exception())
         try:
-            await asyncio.shield(self._first)
+            await asyncio.shield(self._settled)
         except BaseException:
-            await self.disconnect()
+            if starting:
+                await self.disconnect()
             raise
 
     async def disconnect(self) -> None:
@@ -325,12 +330,12 @@ class SMCPComputerClient:
             call_back(self._answerer.office_changed, office_id)
 
     def _failed(self, problem: Failure) -> None:
-        if self._first is not None and not self._first.done():
-            self._first.set_exception(problem)
+        if self._settled is not None and not self._settled.done():
+            self._settled.set_exception(problem)
 
     def _succeeded(self) -> None:
-        if self._first is not None and not self._first.done():
-            self._first.set_result(None)
+        if self._settled is not None and not self._settled.done():
+            self._settled.set_result(None)
 
     def _received(self, link: Link, number: int | None, event: str, payload: Any) -> None:
         if event == CANCEL_TOOL_CALL_NOTIFICATION:

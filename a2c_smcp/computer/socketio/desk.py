@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.chunks import LARGE, MAX_REPLY, PIECE, SMALLEST, Parcel
+from a2c_smcp.chunks import LARGE, PIECE, SMALLEST, Parcel
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.transfers import Transfers, new_name
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RateLimited, SMCPError
@@ -165,8 +165,8 @@ class Desk:
         return body
 
     async def _announced(self, asked: Asked, body: bytes) -> bytes:
-        if len(body) > MAX_REPLY:
-            raise _too_large(len(body), MAX_REPLY)
+        if len(body) > self._transfers.most_bytes:
+            raise _too_large(len(body), self._transfers.most_bytes)
         request = (asked.payload["agent"], asked.event, asked.payload["req_id"])
         self._transfers.admit(request, len(body))
         # Escaping may double a piece.

@@ -78,7 +78,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
             self.upgrades = hello["upgrades"]
             self.ping_interval = hello["pingInterval"] / 1000
             self.ping_timeout = hello["pingTimeout"] / 1000
-            self.max_payload = int(hello.get("maxPayload") or STOCK_PAYLOAD)
+            self.max_payload = max(0, int(hello.get("maxPayload", 0))) or STOCK_PAYLOAD
         except (ValueError, KeyError, TypeError, AttributeError):
             raise engineio.exceptions.ConnectionError("what answers there is no Socket.IO server") from None
 
@@ -105,8 +105,9 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
                         break
         except TimeoutError:
             return f"the server gave no sign of life for {patience:g} s"
-        except BROKEN as problem:
-            return str(problem) or type(problem).__name__
+        except Exception as problem:  # whatever it was: somebody waits to hear that nothing more comes
+            log.exception("reading from the server failed")
+            return type(problem).__name__
         return str(self.reason.TRANSPORT_ERROR)
 
     async def _take(self, frame: object) -> bool:

@@ -30,7 +30,7 @@ from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE,
 log = logging.getLogger(__name__)
 
 PATIENCE: Final = 15.0
-"""Seconds for a handshake, a join, an acknowledgement."""
+"""Seconds for a handshake or a join."""
 
 HEADER: Final = 128
 """Bytes that a packet adds to what it carries, at most."""
@@ -51,6 +51,7 @@ class Address:
     headers: Mapping[str, str] | None = field(default=None, repr=False)
     transports: tuple[str, ...] = ("websocket",)
     ssl_context: ssl.SSLContext | None = None
+    patience: float = PATIENCE
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -130,8 +131,9 @@ class Link:
             ConnectionError: There is no such server, or it does not speak the protocol.
             SMCPError: The server refused for another reason.
         """
+        patience = self._address.patience
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):
                 auth, headers = await self._address.credentials()
                 await self._sio.connect(
                     self._address.real_url,
@@ -140,10 +142,10 @@ class Link:
                     transports=list(self._address.transports),
                     namespaces=[SMCP_NAMESPACE],
                     socketio_path=self._address.real_path,
-                    wait_timeout=PATIENCE,
+                    wait_timeout=patience,
                 )
         except TimeoutError:
-            raise ConnectionError(f"no answer within {PATIENCE:g} s") from None
+            raise ConnectionError(f"no answer within {patience:g} s") from None
         except aiohttp.WSServerHandshakeError as problem:
             raise _refused_handshake(problem.status) from None
         except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError) as problem:
@@ -165,7 +167,7 @@ class Link:
         self.why = why
         self.gone.set()
 
-    async def call(self, event: str, data: Any, *, within: float = PATIENCE) -> tuple[Any, ...]:
+    async def call(self, event: str, data: Any, *, within: float) -> tuple[Any, ...]:
         """Send an event and return the arguments of its ack.
 
         Raises:
@@ -204,15 +206,15 @@ class Link:
             ConnectionError, RequestTimeout: As `call`.
         """
         request = {"role": "computer", "name": name, "office_id": office_id}
-        _settled(await self.call(JOIN_OFFICE_EVENT, request))
+        _settled(await self.call(JOIN_OFFICE_EVENT, request, within=self._address.patience))
 
     async def leave(self, office_id: str) -> None:
         """Give up the seat; raises what `join` raises."""
-        _settled(await self.call(LEAVE_OFFICE_EVENT, {"office_id": office_id}))
+        _settled(await self.call(LEAVE_OFFICE_EVENT, {"office_id": office_id}, within=self._address.patience))
 
     async def ack(self, number: int | None, body: str) -> bool:
         """Answer an event, if it wants an answer; whether the connection took it."""
-        return number is None or (not self.gone.is_set() and await self._sio.ack(number, body))
+        return number is None or await self._sio.ack(number, body)
 
     async def close(self) -> None:
         """End it, politely where that is possible; it never takes long, and being cancelled leaves nothing open."""

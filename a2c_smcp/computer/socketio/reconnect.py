@@ -61,7 +61,7 @@ class Reconnector:
     Args:
         new_link: Makes a link that is not open yet.
         attend: Uses a link until it is gone.
-        failed: Is told why an attempt failed.
+        failed: Is told why a connection failed or ended.
     """
 
     def __init__(
@@ -71,12 +71,14 @@ class Reconnector:
         failed: Callable[[Failure], None],
         board: Board,
         backoff: Backoff,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._new_link = new_link
         self._attend = attend
         self._failed = failed
         self._board = board
         self._backoff = backoff
+        self._clock = clock
 
     async def run(self) -> None:
         """Stay connected until cancelled."""
@@ -89,9 +91,10 @@ class Reconnector:
                 problem = await self._use(link)
             except Exception as mistake:  # one connection's bad end is no reason to stay away for ever
                 log.exception("the connection failed in an unforeseen way")
-                problem = ConnectionError(f"it failed in an unforeseen way ({type(mistake).__name__})")
+                problem = ConnectionError(f"The connection failed in an unforeseen way ({type(mistake).__name__})")
             finally:
                 await link.close()
+            self._failed(problem)
             pause = self._backoff.slow() if isinstance(problem, SMCPError) else self._backoff.next()
             self._board.show(ConnectionState.WAITING, problem, failures=self._backoff.failures, retry_in=pause)
             await asyncio.sleep(pause)
@@ -102,11 +105,10 @@ class Reconnector:
             await link.open()
         except (SMCPError, ConnectionError) as problem:
             log.warning("no connection to the server: %s", problem)
-            self._failed(problem)
             return problem
-        opened = time.monotonic()
+        opened = self._clock()
         await self._attend(link)
-        if time.monotonic() - opened >= STABLE:
+        if self._clock() - opened >= STABLE:
             self._backoff.reset()
         log.warning("the connection was lost: %s", link.why)
         return ConnectionError(f"The connection was lost: {link.why}")

@@ -42,9 +42,9 @@ class Transfers:
         seconds: float = SECONDS,
     ) -> None:
         self.seconds = seconds
+        self.most_bytes = most_bytes
         self._clock = clock
         self._most = most
-        self._most_bytes = most_bytes
         self._waiting: dict[str, _Transfer] = {}
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class Transfers:
             del self._waiting[name]
         for what, value, limit in (
             ("large replies waiting to be fetched", len(self) + 1, self._most),
-            ("bytes of large replies waiting to be fetched", self.bytes + size, self._most_bytes),
+            ("bytes of large replies waiting to be fetched", self.bytes + size, self.most_bytes),
         ):
             if value > limit:
                 raise RateLimited(

@@ -6,9 +6,8 @@ from typing import get_args
 
 import pytest
 
-from a2c_smcp.computer.pushes import Coalescer
+from a2c_smcp.computer.pushes import Coalescer, Kind
 from a2c_smcp.computer.socketio import ConnectionState, SMCPComputerClient
-from a2c_smcp.computer.socketio.client import Kind
 from a2c_smcp.errors import BadRequest, NotInOffice, RateLimited
 from tests.interaction.computer.connection.conftest import Agents
 from tests.interaction.computer.connection.fakes import CAP, Scripted, Watch

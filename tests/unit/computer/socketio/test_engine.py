@@ -1,0 +1,49 @@
+"""What the stock client does not do."""
+
+import asyncio
+from typing import Any
+
+import aiohttp
+
+from a2c_smcp.computer.socketio.engine import STOCK_PAYLOAD, SocketClient
+
+
+class Broken:
+    """A websocket from which nothing can be read or written."""
+
+    async def receive(self) -> Any:
+        raise KeyError("unforeseen")
+
+    async def send_str(self, _: str) -> None:
+        raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+
+
+async def test_a_read_that_fails_in_an_unforeseen_way_ends_the_connection() -> None:
+    async with aiohttp.ClientSession() as http:
+        client = SocketClient(lambda *_: None, http)
+        client.eio.ws, client.eio.state = Broken(), "connected"
+        client.eio.ping_interval = client.eio.ping_timeout = 1
+        assert await asyncio.wait_for(client.eio._read(), 15) == "KeyError"
+
+
+async def test_what_cannot_be_written_is_told() -> None:
+    async with aiohttp.ClientSession() as http:
+        client = SocketClient(lambda *_: None, http)
+        client.eio.ws = Broken()
+        assert await client.eio.write("4") is False
+
+
+async def test_without_a_connection_nothing_is_acknowledged() -> None:
+    async with aiohttp.ClientSession() as http:
+        client = SocketClient(lambda *_: None, http)
+        assert (client.alive, await client.ack(1, "{}"), client.max_payload) == (False, False, STOCK_PAYLOAD)
+
+
+async def test_making_a_client_changes_no_other_client_of_the_process() -> None:
+    from engineio.packet import Packet as EnginePacket
+    from socketio.packet import Packet as StockPacket
+
+    before = (EnginePacket.json, StockPacket.json, StockPacket.uses_binary_events)
+    async with aiohttp.ClientSession() as http:
+        SocketClient(lambda *_: None, http)
+    assert (EnginePacket.json, StockPacket.json, StockPacket.uses_binary_events) == before
