@@ -131,25 +131,26 @@ class FinderAggregator:
         part, name = self._parts[server.name], server.name
         quiet, part.quiet = part.quiet, False
         problem = await part.documents.read()
-        shelved = await _shelve(name, part.documents.documents)
+        shelf = await _shelve(part.documents.documents)
         if not server.known.documents:
-            shelved = Catalogue.of()  # they went while they were put in order
-        differs = self._put(name, shelved)
+            shelf = None  # they went while they were put in order
+        before = self._put(name, shelf)
         if problem is not None:
             logger.warning("Not all documents of %r could be read: %s", name, problem, extra={"server": name})
             raise problem
-        if name in self._late or (quiet and differs):
+        if name in self._late or (quiet and before != shelf):
             self._late.discard(name)
             self._changed()
         return True
 
-    def _put(self, server: SERVER_NAME, shelved: Catalogue) -> bool:
-        """Replace the documents of one server, and return whether they are other ones."""
-        # Only now, after the last wait: meanwhile other servers may have been put.
-        before, after = self._catalogue.shelves.get(server), shelved.shelves.get(server)
-        shelves = {name: shelf for name, shelf in self._catalogue.shelves.items() if name != server}
-        self._catalogue = Catalogue({**shelves, **shelved.shelves})
-        return (before and before.documents) != (after and after.documents)
+    def _put(self, server: SERVER_NAME, shelf: Shelf | None) -> Shelf | None:
+        """Replace the documents of one server, and return those of before. Nothing is awaited: no other's are lost."""
+        shelves = dict(self._catalogue.shelves)
+        before = shelves.pop(server, None)
+        if shelf is not None:
+            shelves[server] = shelf
+        self._catalogue = Catalogue(shelves)
+        return before
 
     # What is heard
 
@@ -159,7 +160,7 @@ class FinderAggregator:
         part = self._parts.pop(server, None)
         if part is not None:
             part.cell.cancel()
-        if self._put(server, Catalogue.of()):
+        if self._put(server, None) is not None:
             self._changed()
 
     def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
@@ -170,7 +171,7 @@ class FinderAggregator:
                 part.documents.list_changed()
                 part.cell.expire()
             if not after.documents:
-                self._put(server, Catalogue.of())
+                self._put(server, None)
             self._changed()
         elif part is not None and part.documents.mark_unlisted(after):
             self._renew(part)
@@ -197,9 +198,8 @@ class FinderAggregator:
         part.cell.renew()
 
 
-async def _shelve(server: SERVER_NAME, documents: list[DPEDocumentSummary]) -> Catalogue:
+async def _shelve(documents: list[DPEDocumentSummary]) -> Shelf | None:
     """Put the documents of one server in order. They come from `ServerDocuments`, and so are catalogue entries."""
     if not documents:
-        return Catalogue.of()
-    shelf = Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Shelf.of, documents)
-    return Catalogue({server: shelf})
+        return None
+    return Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Shelf.of, documents)

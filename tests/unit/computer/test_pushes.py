@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a2c_smcp.computer.pushes import LONGEST_PAUSE, Coalescer
+from a2c_smcp.errors import NotInOffice
 from tests.unit.computer.virtual_time import in_virtual_time, now, run
 
 WINDOW = 0.1
@@ -21,6 +22,7 @@ class Line:
 
     takes: float = 0.0
     failing: int = 0
+    error: Exception = field(default_factory=lambda: ConnectionError("no line"))
     started: list[tuple[float, str]] = field(default_factory=list)
     busy: set[str] = field(default_factory=set)
 
@@ -32,7 +34,7 @@ class Line:
             await asyncio.sleep(self.takes)
             if self.failing:
                 self.failing -= 1
-                raise ConnectionError("no line")
+                raise self.error
         finally:
             self.busy.discard(kind)
 
@@ -194,6 +196,30 @@ def test_nothing_is_sent_after_closing() -> None:
         return line.started
 
     assert run(main()) == [(0.0, "desktop"), (0.0, "finder"), (1.05, "desktop")]
+
+
+def test_that_there_is_nobody_to_tell_is_said_quietly(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> list[float]:
+        line = Line(failing=1, error=NotInOffice("in no office"))
+        Coalescer(line.emit, window=WINDOW).tell("desktop")
+        await asyncio.sleep(10)
+        return line.times()
+
+    with caplog.at_level(logging.INFO):
+        assert run(main()) == [0.0, 0.2]
+    assert caplog.messages == ["A change of desktop is told later: in no office"]
+
+
+@in_virtual_time
+async def test_closing_ends_the_pause_after_a_push() -> None:
+    line = Line()
+    pushes = Coalescer(line.emit, window=WINDOW)
+    pushes.tell("desktop")
+    await asyncio.sleep(0.01)
+    pushes.tell("desktop")
+    await pushes.close()
+    await asyncio.sleep(1)
+    assert line.times() == [0.0]
 
 
 @in_virtual_time

@@ -186,6 +186,15 @@ def test_a_reply_that_is_no_catalogue_gives_no_entries(text: str) -> None:
     assert catalogue_entries([{"text": text}], "s", "h", unlisted) is None
 
 
+def test_a_sound_catalogue_with_odd_uris_is_sorted_out() -> None:
+    uris = ["dpe://h/a%20b?depth=pages", "dpe://h/a", "dpe://h/a", "dpe://other/c", "dpe://h/d/pages/0"]
+    text = json.dumps({"documents": [{**WHOLE, "uri": uri} for uri in uris]})
+    assert catalogue_entries([{"text": text}], "s", "h", unlisted) == {
+        "a b": {**WHOLE, "doc_ref": "a b", "uri": "dpe://h/a%20b", "server": "s"},
+        "a": {**WHOLE, "server": "s"},
+    }
+
+
 def test_contents_without_text_give_no_entries() -> None:
     assert catalogue_entries([{"blob": "AAAA"}], "s", "h", unlisted) is None
 
