@@ -71,10 +71,9 @@ def prints(output: Output) -> Failure | None:
     """What a server that runs but prints to standard output is told."""
     if not output.garbage:
         return None
-    lines = "1 line" if output.garbage == 1 else f"{output.garbage} lines"
     first = redact_text(output.samples[0])
     return Failure(
-        f"it prints to standard output: {lines} that are not MCP messages, the first: {first!r}",
+        f"it prints to standard output what is no MCP message: {output.garbage} so far, the first: {first!r}",
         "make it log to standard error; standard output belongs to the protocol",
     )
 
@@ -106,7 +105,7 @@ def cannot_run(command: str, reason: str) -> Failure:
 def exited(code: int | None, output: Output, *, running: bool) -> Failure:
     """The process ended by itself."""
     when = "while running" if running else "before it answered"
-    how = "closed its output" if code is None else f"exited with code {code}" if code >= 0 else f"was killed by {-code}"
+    how = "closed its output" if code is None else f"exited with code {code}"
     if code is not None and code < 0:
         how = f"was killed by signal {-code}"
     words = output.last_words() or _printed(output)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -49,8 +50,6 @@ class Guardian:
             return
         if not self._groups:
             self._write(process, ".\n")
-        if process.stdin is not None:
-            process.stdin.close()
         await asyncio.to_thread(self._wait, process)
 
     async def __aenter__(self) -> Self:
@@ -67,21 +66,26 @@ class Guardian:
         if self._process is not None:
             logger.warning("The watchdog of the MCP servers' processes has ended and is started again")
             self._wait(self._process)
-        # Isolated and without `site`, it is ready in a few milliseconds; with an empty environment it carries no mark.
-        self._process = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-I", "-S", _SCRIPT, f"{self.token}."],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
+        # It inherits the mask, so that it is deaf to these signals from its first moment.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, watchdog.IGNORED)
+        try:
+            # Isolated and without `site`, it is ready in milliseconds; with an empty environment it carries no mark.
+            self._process = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-I", "-S", _SCRIPT, f"{self.token}."],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._write(self._process, "".join(f"+{group}\n" for group in sorted(self._groups)))
 
     @staticmethod
     def _write(process: subprocess.Popen[bytes], text: str) -> bool:
-        if process.stdin is None or process.poll() is not None:
+        if process.stdin is None or process.stdin.closed or process.poll() is not None:
             return False
         try:
             os.write(process.stdin.fileno(), text.encode())
@@ -91,6 +95,8 @@ class Guardian:
 
     @staticmethod
     def _wait(process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is not None:
+            process.stdin.close()
         try:
             process.wait(_FAREWELL_SECONDS)
         except subprocess.TimeoutExpired:

@@ -24,7 +24,7 @@ class Lines:
         self._sample: bytes | None = None
         # A line break of several bytes (UTF-16) cannot be found byte by byte.
         wide = "\n".encode(encoding) != b"\n"
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace") if wide else None
+        self._decoder = None if not wide else _decoder(encoding)
 
     def feed(self, data: bytes) -> list[Line]:
         """Return the lines that `data` completes."""
@@ -48,7 +48,7 @@ class Lines:
         self._keep(piece)
         line = self._sample if self._sample is not None else b"".join(self._kept)
         self._kept, self._size, self._sample = [], 0, None
-        return line.strip()
+        return line.strip().removeprefix(codecs.BOM_UTF8)
 
     def _keep(self, piece: bytes) -> None:
         if not piece or self._sample is not None:
@@ -61,3 +61,10 @@ class Lines:
 
     def _told(self, lines: list[bytes]) -> list[Line]:
         return [line if self._decoder is None else line.decode() for line in lines if line]
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    # These two want a byte-order mark and raise without one, but few who write them put one into a pipe.
+    if encoding in ("utf-16", "utf-32"):
+        encoding += "-le"
+    return codecs.getincrementaldecoder(encoding)(errors="replace")

@@ -55,7 +55,7 @@ class StdioLink(Link):
         self._grace = grace
         self._mark = "-"
         self._process = _Process(codecs.lookup(parameters.encoding).name, parameters.encoding_error_handler)
-        self.output = self._process.output
+        self.output: Output = self._process.output
 
     @property
     def pid(self) -> int:
@@ -314,10 +314,11 @@ class _Sent(WriteEnd):
 
     def __init__(self, process: _Process) -> None:
         self._process = process
+        # Incremental, because a byte-order mark belongs before the first message only.
+        self._encoder = codecs.getincrementalencoder(process.encoding)()
 
     async def send(self, item: SessionMessage, /) -> None:
-        encoding = self._process.encoding
-        await self._process.write(f"{encode(item.message, encoding)}\n".encode(encoding))
+        await self._process.write(self._encoder.encode(f"{encode(item.message, self._process.encoding)}\n"))
 
     async def aclose(self) -> None:
         """The link itself hangs up, when it is left."""

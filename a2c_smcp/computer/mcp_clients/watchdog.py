@@ -15,6 +15,9 @@ import time
 MARK = "A2C_SMCP_RUN"
 """The environment variable that every process started for a Computer inherits."""
 
+# What ends the Computer (Ctrl-C, a service manager) must not end this process before its work.
+IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 # A process whose standard input ended needs a moment to leave by itself, and one that was asked to leave another.
 LEAVE_SECONDS = 0.5
 TERMINATE_SECONDS = 2.0
@@ -113,8 +116,7 @@ def listen(descriptor: int) -> set[int] | None:
 
 def main(mark: str) -> None:
     """Watch over one Computer, whose mark it is."""
-    # What ends the Computer (Ctrl-C, a service manager) must not end this process before its work.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     groups = listen(0)
     if groups is not None:

@@ -1,0 +1,73 @@
+"""Pauses grow, jitter and stop; health forgets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy, Restarts
+
+POLICY = RestartPolicy()
+
+
+def never() -> float:
+    return 0.0
+
+
+def always() -> float:
+    return 1.0
+
+
+@pytest.mark.rule("5.5")
+def test_pauses_double_up_to_the_longest_while_a_server_is_out_of_reach() -> None:
+    restarts = Restarts(POLICY, always)
+
+    pauses = [restarts.failed(strikes=False) for _ in range(9)]
+
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+
+
+@pytest.mark.rule("5.5")
+def test_the_fifth_failure_without_health_is_the_last() -> None:
+    restarts = Restarts(POLICY, always)
+
+    assert [restarts.failed() for _ in range(5)] == [0.5, 1.0, 2.0, 4.0, None]
+
+
+def test_a_server_that_ran_long_enough_begins_anew() -> None:
+    restarts = Restarts(POLICY, always)
+    for _ in range(4):
+        restarts.failed()
+
+    restarts.lived(29.9)
+    assert restarts.failed() is None
+    restarts.lived(30.0)
+    assert restarts.failed() == 0.5
+
+
+def test_being_out_of_reach_does_not_count_against_a_server() -> None:
+    restarts = Restarts(POLICY, always)
+    for _ in range(100):
+        restarts.failed(strikes=False)
+
+    assert restarts.failed() == 60.0
+
+
+@given(st.lists(st.booleans(), max_size=200), st.floats(0, 1, exclude_max=True))
+def test_every_pause_is_between_the_shortest_and_the_longest(strikes: list[bool], chance: float) -> None:
+    restarts = Restarts(POLICY, lambda: chance)
+
+    pauses = [restarts.failed(strikes=strike) for strike in strikes]
+
+    assert all(pause is None or POLICY.first <= pause <= POLICY.most for pause in pauses)
+    # From the fifth that counts on, none that counts is followed by another start.
+    counted = [pause for pause, strike in zip(pauses, strikes, strict=True) if strike]
+    assert [pause is None for pause in counted] == [index >= POLICY.failures - 1 for index in range(len(counted))]
+
+
+def test_chance_spreads_the_pauses() -> None:
+    low, high = Restarts(POLICY, never), Restarts(POLICY, always)
+    for _ in range(7):
+        low.failed(strikes=False)
+        high.failed(strikes=False)
+
+    assert (low.failed(strikes=False), high.failed(strikes=False)) == (30.0, 60.0)
