@@ -1,0 +1,130 @@
+"""What a person sees of the Computer's commands."""
+
+from typing import Any
+
+import pytest
+
+from a2c_smcp.cli import computer_show as show
+from a2c_smcp.cli.terminal import Terminal
+
+PLAIN = Terminal()
+SERVER = {"name": "files", "state": "running", "restarts": 0, "problem": None, "advice": None}
+CONNECTION = {"state": "joined", "office_id": "lab", "retry_in": None, "problem": None, "advice": None}
+QUESTION = {
+    "number": 3,
+    "confirmation": {
+        "server": "files",
+        "tool": "rm",
+        "agent": "ada",
+        "arguments": {"path": "a\u202eb\x1b[2J", "名": "世界"},
+        "seconds": 30.0,
+    },
+}
+
+
+def test_status_names_what_needs_care() -> None:
+    value = {
+        "name": "desk",
+        "connection": None,
+        "servers": [SERVER | {"state": "failed", "restarts": 5, "problem": "it died", "advice": "see its log"}],
+        "undeclared": ["docs"],
+        "tool_names": [{"problem": "two tools are called x", "advice": "give one an alias"}],
+        "configuration": {"problem": "mcp.json: no JSON", "notes": ["a note"]},
+    }
+    assert list(show.status(value, PLAIN)) == [
+        "desk",
+        "connection: none",
+        "server files: failed after 5 restarts: it died (see its log)",
+        "note: docs has windows or documents but does not declare that it can be subscribed to",
+        "note: two tools are called x (give one an alias)",
+        "configuration: mcp.json: no JSON",
+        "note: a note",
+    ]
+
+
+@pytest.mark.rule("4.4")
+def test_a_question_shows_exactly_what_will_run() -> None:
+    assert list(show.approval(QUESTION, PLAIN)) == [
+        'approval 3: agent "ada" wants to run "rm" of server "files" with',
+        "  {",
+        '    "path": "a\\u202eb\\u001b[2J",',
+        '    "名": "世界"',
+        "  }",
+        "approvals approve 3 once|always, or approvals refuse 3, within 30 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "lines"),
+    [
+        (
+            {"event": "ready", "name": "desk", "servers": ["a"], "notes": ["b"]},
+            ["computer desk: 1 server, Ctrl-C ends", "note: b"],
+        ),
+        ({"event": "server"} | SERVER, ["server files: running"]),
+        ({"event": "connection"} | CONNECTION, ["connection: joined lab"]),
+        (
+            {"event": "connection"}
+            | CONNECTION
+            | {"state": "waiting", "problem": "no", "advice": "look", "retry_in": 2.04},
+            ["connection: waiting lab: no (look); next attempt in 2.0 s"],
+        ),
+        ({"event": "configuration", "problem": None}, ["configuration: in use again"]),
+        ({"event": "stopped"}, ["stopped"]),
+    ],
+)
+def test_an_event_is_a_line(event: dict[str, Any], lines: list[str]) -> None:
+    assert list(show.event(event, PLAIN)) == lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "value", "shown"),
+    [
+        (show.tools, [{"name": "echo", "description": "says\nit"}, {"name": "x"}], ["echo  says it", "x"]),
+        (show.tools, [], ["no tools"]),
+        (show.desktop, ["window://a/b\n\ntext"], ["window://a/b\n\ntext"]),
+        (show.desktop, [], ["no windows"]),
+        (
+            show.finder,
+            {"documents": [{"uri": "dpe://a/b", "title": "B"}], "total_count": 2, "unavailable": ["c"]},
+            ["dpe://a/b  B", "1 of 2 documents", "note: server c cannot be asked now"],
+        ),
+        (
+            show.contents,
+            [{"text": "a\x1b[2J"}, {"blob": "AAAA", "mimeType": "image/png"}],
+            ["a\ufffd[2J", "(image/png, about 3 bytes; --json shows it)"],
+        ),
+        (
+            show.result,
+            {"isError": True, "content": [{"type": "text", "text": "no"}, {"type": "image"}]},
+            ["the tool failed:", "no", "(image)"],
+        ),
+        (
+            show.history,
+            [{"timestamp": "t", "server": "s", "tool": "x", "parameters": {"a": 1}, "success": False, "error": "e"}],
+            ['t  s/x {"a": 1}  failed: e'],
+        ),
+        (show.history, [], ["no calls yet"]),
+        (
+            show.inputs,
+            [{"id": "key", "type": "promptString", "description": "A key", "source": "--input"}],
+            ["key  promptString  a value from --input  A key"],
+        ),
+        (show.inputs, [], ["no inputs"]),
+        (show.input_set, {"id": "key", "restarted": ["a", "b"]}, ["set; restarted: a, b"]),
+        (show.forgotten, {"forgotten": True}, ["forgotten: 1 value; servers that run keep what they were given"]),
+        (show.server, None, ["removed"]),
+        (show.server, SERVER | {"note": "not saved"}, ["server files: running", "note: not saved"]),
+        (
+            show.approvals,
+            {"pending": [], "standing": [{"office": "lab", "agent": "ada", "server": "s", "tool": "t"}]},
+            ["always: s/t for agent ada in office lab", "nothing waits"],
+        ),
+        (show.answered, {"number": 1, "answer": "once"}, ["1: once"]),
+        (show.withdrawn, {"withdrawn": 2}, ["withdrawn: 2"]),
+        (show.plain, {"a": "b"}, ["{", '  "a": "b"', "}"]),
+        (show.plain, None, []),
+    ],
+)
+def test_a_value_is_lines(lines: Any, value: Any, shown: list[str]) -> None:
+    assert list(lines(value, PLAIN)) == shown
