@@ -46,6 +46,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     connected: bool
     _lean = False
     _reader: "asyncio.Task[Any] | None" = None
+    _ending: asyncio.TimerHandle | None = None
 
     def push(self, text: str) -> None:
         """Queue a Socket.IO packet; end the connection if too much waits already."""
@@ -68,7 +69,8 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         await super().close(wait=False, abort=abort, reason=reason)
         self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
         if self._reader is not None and self._reader is not asyncio.current_task():
-            asyncio.get_running_loop().call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
+            loop = asyncio.get_running_loop()
+            self._ending = loop.call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
 
     async def _websocket_handler(self, ws: Any) -> None:
         if self.connected:
@@ -83,6 +85,9 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
             if not self.closed:
                 raise
         finally:
+            self._reader = None
+            if self._ending is not None:
+                self._ending.cancel()  # it ends by itself already
             self.queue.put_nowait(None)
             await self.close(wait=False, abort=True, reason=self.server.reason.TRANSPORT_CLOSE)
             _, late = await asyncio.wait([writer], timeout=CLOSE_GRACE)
