@@ -99,6 +99,7 @@ if held then
     return {(lease and tonumber(lease) >= now()) and 'taken' or 'dead'}
   end
   if since < stamp then redis.call('HSET', seats, field, value) end
+  redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
 else
   redis.call('HSET', seats, field, value)
   redis.call('HINCRBY', prefix .. ':w:' .. office, node, 1)

@@ -77,9 +77,8 @@ class Chaos:
             node.registry._session.link.fail("cut")
 
     async def forget(self, _: Member) -> None:
-        keys: list[bytes] = await self.admin.ask("KEYS", f"{self.prefix}:*")
-        if keys:
-            await self.admin.ask("DEL", *keys)
+        everything = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end"
+        await self.admin.ask("EVAL", everything, 0, f"{self.prefix}:*")
 
     async def agreed(self) -> bool:
         """Whether Redis has what the nodes hold, and each node knows of the others."""
