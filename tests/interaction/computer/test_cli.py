@@ -250,6 +250,11 @@ class Typist:
     def type(self, text: str) -> None:
         os.write(self._terminal, text.encode())
 
+    async def enter(self, line: str) -> None:
+        """Type a line once the shell asks for one: before that, the terminal itself would take control keys."""
+        await self.sees("a2c>")
+        self.type(line)
+
     async def sees(self, words: str) -> None:
         """Wait until these words are shown; what came before them is done with."""
         while words not in self._seen:
@@ -283,16 +288,16 @@ async def test_the_shell_answers_completes_and_quits(tmp_path: Path) -> None:
     marker = f"pty-{os.getpid()}"
     with shell(tmp_path, "--config", write_config(tmp_path, marker), "--name", "desk") as typist:
         await typist.sees(f"server {marker}: running")
-        typist.type("status\r")
+        await typist.enter("status\r")
         await typist.sees("connection: none\r\n")
         await typist.sees(f"server {marker}: running\r\n")
-        typist.type("too\t")
+        await typist.enter("too\t")
         await typist.sees("ls")
         typist.type("\r")
         await typist.sees("echo  echo it\r\n")
-        typist.type("nothing\r")
+        await typist.enter("nothing\r")
         await typist.sees("error 400: unknown command 'nothing'")
-        typist.type("quit\r")
+        await typist.enter("quit\r")
         assert (await typist.ended(), processes(marker)) == (0, [])
     history = (tmp_path / "a2c-smcp" / "computer-history").read_text()
     assert re.findall(r"^\+(.*)$", history, re.MULTILINE) == ["status", "tools", "quit"]
@@ -310,11 +315,11 @@ async def test_at_the_shell_a_call_is_shown_and_approved(
         call = asyncio.create_task(agent.tool("desk", "echo", text="exactly this"))
         await typist.sees('approval 1: agent "ada" wants to run "echo" of server "office" with')
         await typist.sees('"text": "exactly this"')
-        typist.type("approvals approve 1 once\r")
+        await typist.enter("approvals approve 1 once\r")
         assert (await asyncio.wait_for(call, CAP))["content"][0]["text"] == "exactly this"
         call = asyncio.create_task(agent.tool("desk", "echo", req_id="r-2", text="not this"))
         await typist.sees("approval 2: ")
-        typist.type("approvals refuse 2\r")
+        await typist.enter("approvals refuse 2\r")
         assert (await asyncio.wait_for(call, CAP))["error"]["details"]["reason"] == "refused"
         typist.process.send_signal(signal.SIGTERM)
         assert await typist.ended() == 0
@@ -332,7 +337,7 @@ async def test_the_shell_asks_for_a_password_and_does_not_show_it(tmp_path: Path
         await typist.sees("A key (input key): ")
         typist.type("s3cret-word\n")
         await typist.sees("server office: running")
-        typist.type("inputs\r")
+        await typist.enter("inputs\r")
         await typist.sees("a value from a person")
-        typist.type("\x04")
+        await typist.enter("\x04")
         assert (await typist.ended(), "s3cret-word" in typist.shown) == (0, False)
