@@ -32,7 +32,7 @@ SECONDS = 0.6
 TARGET = 2.2
 
 
-def cluster_rows() -> list[Row]:
+def run() -> list[Row]:
     """Latency of one request after another, and CPU of the nodes under load; no more than 2.2 times the local."""
     redis = RedisServer().start()
     with ExitStack() as stack:
