@@ -131,6 +131,15 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         elif self.state == "connected":
             await self.write(pkt.encode())
 
+    async def _send_request(self, *arguments: Any, **options: Any) -> Any:
+        response = await super()._send_request(*arguments, **options)
+        if isinstance(response, aiohttp.ClientResponse):
+            try:
+                await response.read()  # polling leaves answers unread, and an unread one holds its connection
+            except (aiohttp.ClientError, TimeoutError) as problem:
+                return str(problem)
+        return response
+
     async def write(self, frame: str | bytes) -> bool:
         """Write a frame now, waiting while the line is full; whether the connection took it."""
         try:

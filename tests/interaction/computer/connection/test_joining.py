@@ -89,6 +89,28 @@ async def test_an_office_that_is_wanted_before_there_is_a_connection_is_joined_w
     assert client.office_id == office
 
 
+async def test_an_office_that_is_wanted_no_more_is_not_joined(ready: Running, office: str, computer: Make) -> None:
+    client = computer(Scripted(), ready.url, office)
+    await client.leave()
+    await client.connect()
+    assert client.status.state is ConnectionState.CONNECTED
+
+
+async def test_closing_ends_a_callback_that_still_runs(ready: Running, office: str, computer: Make) -> None:
+    ended = asyncio.Event()
+
+    async def wait(_: str) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    client = computer(Scripted(), ready.url, office, on_joined=wait)
+    await client.connect()
+    await client.close()
+    assert ended.is_set()
+
+
 async def test_a_computer_without_an_office_is_just_connected(ready: Running, computer: Make) -> None:
     client = computer(Scripted(), ready.url)
     await client.connect()

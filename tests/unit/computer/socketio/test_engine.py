@@ -47,3 +47,16 @@ async def test_making_a_client_changes_no_other_client_of_the_process() -> None:
     async with aiohttp.ClientSession() as http:
         SocketClient(lambda *_: None, http)
     assert (EnginePacket.json, StockPacket.json, StockPacket.uses_binary_events) == before
+
+
+async def test_an_answer_that_breaks_off_is_a_failed_request() -> None:
+    async def break_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")
+        writer.close()
+
+    server = await asyncio.start_server(break_off, "127.0.0.1", 0)
+    async with aiohttp.ClientSession() as http:
+        client = SocketClient(lambda *_: None, http)
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        assert isinstance(await client.eio._send_request("GET", address, timeout=15), str)
+    server.close()

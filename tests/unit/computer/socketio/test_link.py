@@ -96,3 +96,10 @@ async def test_a_link_that_is_gone_takes_no_more() -> None:
     assert await link.ack(None, "{}") is True  # nobody wants this one
     with pytest.raises(ConnectionError, match="it was closed"):
         await link.call("server:update_config", {"computer": "c"}, within=1)
+
+
+async def test_a_link_that_is_not_open_yet_takes_nothing() -> None:
+    link = Link(Address(url="https://a.example"), lambda *_: None)
+    with pytest.raises(ConnectionError, match="not a connected namespace"):
+        await link.join("c", "o")
+    await link.close()
