@@ -1,11 +1,22 @@
-"""What the shell remembers."""
+"""What the shell remembers, and what Ctrl-C does; at a real terminal it is tested with real processes."""
 
+import asyncio
+import io
+import os
+import signal
+import socket
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.application import create_app_session
 from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
-from a2c_smcp.cli.computer_shell import history, is_kept
+from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.computer_events import News
+from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_shell import Shell, history, is_kept
 
 
 @pytest.mark.parametrize("line", ["status", 'call echo {"text": "x"}', "inputs list", "quit"])
@@ -37,3 +48,31 @@ def test_the_history_is_its_users_alone(tmp_path: Path) -> None:
 def test_without_a_place_for_it_the_shell_has_a_history_for_this_time(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert isinstance(history({"XDG_STATE_HOME": str(tmp_path / "file")}), InMemoryHistory)
+
+
+async def test_ctrl_c_stops_the_command_and_the_shell_goes_on(tmp_path: Path) -> None:
+    out = io.StringIO()
+    context = Context((), io.StringIO(), out, io.StringIO(), {"XDG_STATE_HOME": str(tmp_path)})
+    owner, news = Owner(None, Seat(name="desk")), News()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,  # it takes connections and says nothing
+        create_pipe_input() as keys,
+        create_app_session(input=keys, output=DummyOutput()),
+    ):
+        shell = Shell(context, owner, news)
+        working = asyncio.create_task(shell.run())
+        keys.send_text(f"connect http://127.0.0.1:{silent.getsockname()[1]}\r")
+        async with asyncio.timeout(30):
+            while owner.computer.client is None:
+                await asyncio.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+            while "cancelled" not in out.getvalue():
+                await asyncio.sleep(0.01)
+            keys.send_text("history\rbogus\rquit\r")
+            await working
+    assert [line for line in out.getvalue().splitlines() if not line.startswith("connection: ")] == [
+        "cancelled",
+        "no calls yet",
+        "error 400: unknown command 'bogus'",
+        "hint: help",
+    ]
