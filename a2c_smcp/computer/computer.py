@@ -17,6 +17,7 @@ from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources
 from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.mcp_clients.manager import ServerManager
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig
+from a2c_smcp.computer.mcp_clients.problems import invalid
 from a2c_smcp.computer.mcp_clients.public import public_config
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.pushes import Coalescer, Kind
@@ -24,6 +25,7 @@ from a2c_smcp.computer.resources import ResourceReader
 from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
 from a2c_smcp.computer.socketio.client import SMCPComputerClient
 from a2c_smcp.computer.tools.calls import ToolCalls
+from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.toolbox import ToolBox
@@ -312,6 +314,10 @@ class Computer:
     # What changes
 
     async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
+        if problems := await asyncio.to_thread(shaping_problems, config):
+            raise invalid("configuration", problems)
+        for name in changes.removed:
+            self.calls.history.forget(name)
         self.inputs.configure(config.inputs, self.settings.format)
         await self.servers.apply(config)
         self.box.configure(config.servers)
