@@ -36,7 +36,7 @@ START_PATIENCE = 30.0
 class Everybody:
     """Lets everybody in for an hour, so that the expiry of credentials is checked as well."""
 
-    def authenticate(self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]) -> Identity:  # noqa: ARG002
+    def authenticate(self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]) -> Identity:
         return Identity(expires=time.time() + 3600)
 
 
