@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.cli.terminal import Terminal, printable
 from a2c_smcp.errors import BadRequest, InvalidConfig
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _logging(context: Context, *, shown: bool) -> Iterator[None]:
     log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.socketio")
     before = log.level, connection.level, log.propagate
     handler = logging.StreamHandler(context.stderr) if shown else logging.NullHandler()
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_Lines() if not context.debug else logging.Formatter("%(levelname)s %(name)s: %(message)s"))
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.DEBUG if context.debug else logging.WARNING)
@@ -130,6 +130,13 @@ def _logging(context: Context, *, shown: bool) -> Iterator[None]:
         log.setLevel(before[0])
         connection.setLevel(before[1])
         log.propagate = before[2]
+
+
+class _Lines(logging.Formatter):
+    """A line for each record: tracebacks are for those who debug."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
 
 
 COMMAND: Final = Command(

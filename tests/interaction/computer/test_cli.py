@@ -180,7 +180,8 @@ def test_commands_run_and_end(tmp_path: Path) -> None:
         "server rm more",
     )
     run = a2c("computer", "--config", config, "--json", *(word for line in lines for word in ("--do", line)))
-    assert (run.returncode, run.stderr) == (0, "")
+    # Servers that come and go may be warned of; no traceback reaches a user.
+    assert (run.returncode, "Traceback" in run.stderr) == (0, False)
     said, records, windows, contents, *changes = map(json.loads, run.stdout.splitlines())
     assert said["content"][0]["text"] == "a  b"
     assert [(record["server"], record["tool"], record["success"]) for record in records] == [("office", "echo", True)]
