@@ -14,12 +14,13 @@ class FastJson:
 
     @staticmethod
     def encode(value: Any) -> bytes:
-        """Encode as UTF-8; what JSON cannot hold becomes its string."""
+        """Encode as UTF-8; what JSON cannot hold becomes its string, and half a character a question mark."""
         try:
             return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
         except TypeError:
-            # Integers over 64 bits and half characters.
-            return json.dumps(value, default=str, separators=(",", ":")).encode()
+            # Integers over 64 bits and half characters; the latter would be refused by every strict reader.
+            text = json.dumps(value, default=str, separators=(",", ":"), ensure_ascii=False)
+            return text.encode("utf-8", "replace")
 
     @staticmethod
     def dumps(value: Any, **_: Any) -> str:

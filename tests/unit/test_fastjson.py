@@ -31,6 +31,10 @@ def test_what_json_cannot_hold_becomes_its_string() -> None:
     assert FastJson.dumps({"path": PurePosixPath("a/b"), 1: 2**70}) == f'{{"path":"a/b","1":{2**70}}}'
 
 
+def test_half_a_character_is_a_question_mark_that_everybody_can_read() -> None:
+    assert FastJson.loads(FastJson.dumps(["财\ud800😀", 2**70])) == ["财?😀", 2**70]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "nul", "[" * 100_000, '"\ud800"'])
 def test_what_is_malformed_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.chunks import LARGE, PIECE, SMALLEST, Parcel
 from a2c_smcp.computer.socketio.answerer import Answerer
+from a2c_smcp.computer.socketio.encoding import encoded
 from a2c_smcp.computer.socketio.transfers import Transfers, new_name
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RateLimited, SMCPError
 from a2c_smcp.fastjson import FastJson
@@ -156,7 +157,10 @@ class Desk:
         return {"data": data, "index": index, "req_id": request["req_id"]}
 
     async def _encoded(self, asked: Asked, reply: Any) -> bytes:
-        body = FastJson.encode(reply)
+        parts = encoded(reply)
+        body = next(parts)
+        if more := [part async for part in _without_haste(parts)]:
+            body = b"".join((body, *more))
         size = len(body)
         if size > min(LARGE, asked.limit) and asked.takes_pieces and asked.event != GET_CHUNK_EVENT:
             return await self._announced(asked, body)
@@ -194,6 +198,12 @@ class Desk:
             short = SMCPError(f"{error.message[:1000]} (details left out: too large)", code=error.code)
             body = FastJson.encode(error_ack(asked.event, short, asked.req_id))
         return body
+
+
+async def _without_haste(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+        await asyncio.sleep(0)  # let the others have their turn
 
 
 def _named(event: str) -> str:
