@@ -82,8 +82,12 @@ class Subscriptions:
             return
         before = self._stream
         opened = asyncio.Event()
-        self._stream = anyio.CancelScope()
-        self._tasks.start_soon(self._keep_listening, self._stream, uris, opened)
+        scope = anyio.CancelScope()
+        try:
+            self._tasks.start_soon(self._keep_listening, scope, uris, opened)
+        except RuntimeError:
+            return  # this life of the server has ended; the next one asks for all of them
+        self._stream = scope
         with anyio.move_on_after(ACKNOWLEDGED_WITHIN):
             await opened.wait()
         if before is not None:
