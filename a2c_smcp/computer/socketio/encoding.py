@@ -5,7 +5,7 @@ rest. Pure.
 """
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from a2c_smcp.fastjson import FastJson
@@ -17,6 +17,7 @@ LONG: Final = 2 * SEGMENT
 
 _LISTS: Final = ("contents", "content")
 _TEXTS: Final = ("text", "blob", "data")
+_LOOKED_AT: Final = 32
 
 
 def encoded(reply: Any) -> Iterator[bytes]:
@@ -33,33 +34,35 @@ def encoded(reply: Any) -> Iterator[bytes]:
 
 
 def _is_heavy(reply: Any) -> bool:
-    return isinstance(reply, Mapping) and any(
-        isinstance(text, str) and len(text) > LONG for item in _items(reply) for text in _texts(item)
-    )
+    # Every reply passes here, so it has to be quick rather than sure: what it misses is encoded in one go.
+    if type(reply) is dict:
+        for name in _LISTS:
+            items = reply.get(name)
+            if type(items) is list and any(_length(item) > LONG for item in items[:_LOOKED_AT]):
+                return True
+    return False
 
 
-def _items(reply: Mapping[str, Any]) -> Iterator[Any]:
-    for name in _LISTS:
-        if isinstance(items := reply.get(name), list):
-            yield from items
+def _length(item: Any) -> int:
+    if type(item) is not dict:
+        return 0
+    for key in _TEXTS:
+        text = item.get(key)
+        if text is not None:
+            return len(text) if type(text) is str else 0
+    return _length(item.get("resource"))  # an embedded resource has contents of its own
 
 
-def _texts(item: Any) -> Iterator[Any]:
-    if isinstance(item, Mapping):
-        yield from (item.get(key) for key in _TEXTS)
-        yield from _texts(item.get("resource"))  # an embedded resource has contents of its own
-
-
-def _without_long_texts(reply: Mapping[str, Any], marks: dict[bytes, str]) -> dict[str, Any]:
-    light = dict(reply)
-    for name in _LISTS:
-        if isinstance(items := light.get(name), list):
-            light[name] = [_lightened(item, marks) for item in items]
-    return light
+def _without_long_texts(reply: dict[str, Any], marks: dict[bytes, str]) -> dict[str, Any]:
+    # In the order of the reply, which is the order in which the marks are found again.
+    return {
+        name: [_lightened(item, marks) for item in value] if name in _LISTS and type(value) is list else value
+        for name, value in reply.items()
+    }
 
 
 def _lightened(item: Any, marks: dict[bytes, str]) -> Any:
-    if not isinstance(item, Mapping):
+    if type(item) is not dict:
         return item
     light = dict(item)
     for key, value in item.items():

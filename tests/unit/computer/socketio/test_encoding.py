@@ -41,7 +41,7 @@ def written_out(drawn: Any) -> Any:
             return drawn
 
 
-@settings(max_examples=50)
+@settings(max_examples=200)
 @given(REPLIES)
 def test_the_parts_make_the_json_of_the_whole(drawn: Any) -> None:
     reply = written_out(drawn)
