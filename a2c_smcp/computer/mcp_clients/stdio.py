@@ -96,6 +96,7 @@ class StdioLink(Link):
             except asyncio.CancelledError:
                 # The program itself is ending: no more patience.
                 self._signal(signal.SIGKILL)
+                await self._process.ended_within(self._grace)
                 raise
             finally:
                 self._process.close()
@@ -156,6 +157,7 @@ class _Process(asyncio.SubprocessProtocol):
         self._waiting = 0
         self._paused = False
         self._unwanted = False
+        self._output_ended = False
         self._stdout = Lines(encoding)
         self._stderr = Lines(limit=STDERR_LINE)
         self._exited = asyncio.Event()
@@ -182,6 +184,7 @@ class _Process(asyncio.SubprocessProtocol):
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
         """A pipe was closed: at the end of the process, or by it."""
         if fd == 1:
+            self._output_ended = True
             self._take(self._stdout.end())
         if fd == 2:
             cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.end())
@@ -192,8 +195,7 @@ class _Process(asyncio.SubprocessProtocol):
         """The process has ended; a child of it may still hold its pipes."""
         self.exit_code = self._transport.get_returncode()
         self._exited.set()
-        pipe = self._transport.get_pipe_transport(1)
-        self._ending(at_once=pipe is None or pipe.is_closing())
+        self._ending(at_once=self._output_ended)
 
     def widen(self) -> None:
         """Let a message or two wait for a busy process without making their senders wait."""

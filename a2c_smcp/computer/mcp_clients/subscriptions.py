@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 16
 ACKNOWLEDGED_WITHIN: Final = 30.0
-LISTEN_AGAIN: Final = (0.5, 1.0, 2.0, 5.0, 15.0, 60.0)
+LISTEN_AGAIN: Final = (0.1, 0.5, 2.0, 5.0, 15.0, 60.0)
 
 
 class Subscriptions:
@@ -94,9 +94,11 @@ class Subscriptions:
             before.cancel()
 
     async def _keep_listening(self, scope: anyio.CancelScope, uris: frozenset[str], opened: asyncio.Event) -> None:
+        clock = asyncio.get_running_loop().time
         tries = 0
         with scope:
             while True:
+                began = clock()
                 try:
                     async with listen(
                         self._session,
@@ -109,10 +111,9 @@ class Subscriptions:
                             self._changes.everything(uris)
                         self._first = False
                         opened.set()
-                        tries = 0
                         # The intake has taken the events themselves; here only the end is heard.
                         async for _ in stream:
-                            tries = 0
+                            pass
                 except MCPError as error:
                     self._unsupported = error.code == METHOD_NOT_FOUND
                 except SubscriptionLost:
@@ -120,5 +121,6 @@ class Subscriptions:
                 opened.set()
                 if self._unsupported:
                     return
-                await asyncio.sleep(LISTEN_AGAIN[min(tries, len(LISTEN_AGAIN) - 1)])
-                tries += 1
+                # A stream that lasted was no failure, however it ended.
+                tries = 0 if clock() - began > LISTEN_AGAIN[-1] else min(tries + 1, len(LISTEN_AGAIN) - 1)
+                await asyncio.sleep(LISTEN_AGAIN[tries])

@@ -26,12 +26,13 @@ from starlette.responses import PlainTextResponse
 
 WINDOW = "window://modern/main"
 bus = InMemorySubscriptionBus()
+listening = ListenHandler(bus)
 subscribed: set[str] = set()
 cancelled: list[str] = []
 
 
 async def list_tools(ctx: Any, params: Any) -> t.ListToolsResult:
-    names = ("echo", "wait", "change", "cancelled", "subscribed", "large", "progress", "exit")
+    names = ("echo", "wait", "change", "cancelled", "subscribed", "large", "progress", "hush")
     return t.ListToolsResult(tools=[t.Tool(name=name, input_schema={"type": "object"}) for name in names])
 
 
@@ -55,8 +56,8 @@ async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResu
         case "progress":
             for step in range(3):
                 await ctx.session.report_progress(step, 3, f"step {step}")
-        case "exit":
-            sys.exit(0)
+        case "hush":
+            listening.close()
         case "change":
             await change(ctx)
     return t.CallToolResult(content=[t.TextContent(text=answer)])
@@ -107,7 +108,7 @@ server = Server(
     on_read_resource=read_resource,
     on_subscribe_resource=subscribe,
     on_unsubscribe_resource=unsubscribe,
-    on_subscriptions_listen=ListenHandler(bus),
+    on_subscriptions_listen=listening,
     on_completion=complete,
 )
 
@@ -128,13 +129,13 @@ def over_http(port: int, token: str | None, *, json: bool) -> None:
         else:
             await app(scope, receive, send)
 
-    with socket.socket() as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(("127.0.0.1", port))
-        listening.listen()
-        sys.stdout.write(f"{listening.getsockname()[1]}\n")
+    with socket.socket() as door:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(("127.0.0.1", port))
+        door.listen()
+        sys.stdout.write(f"{door.getsockname()[1]}\n")
         sys.stdout.flush()
-        uvicorn.Server(uvicorn.Config(guarded, log_level="critical")).run(sockets=[listening])
+        uvicorn.Server(uvicorn.Config(guarded, log_level="critical")).run(sockets=[door])
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ FLAGS = {
     "stubborn": "ignore the end of input, SIGINT and SIGTERM",
     "declare": "declare resources.subscribe",
     "odd-results": "answer tool calls with something that is no result of one",
+    "no-subscribe": "refuse subscriptions as unknown",
     "no-tools": "offer no tools",
     "no-resources": "offer no resources",
 }
@@ -102,7 +103,7 @@ class Server:
                 return {"resourceTemplates": [{"uriTemplate": "window://life/{name}", "name": "any"}]}
             case "resources/read":
                 return {"contents": [{"uri": params["uri"], "text": "contents"}]}
-            case "resources/subscribe":
+            case "resources/subscribe" if not self.flags.no_subscribe:
                 self.subscribed.add(params["uri"])
                 return {}
             case "resources/unsubscribe":

@@ -174,6 +174,27 @@ async def test_subscribing_at_a_server_that_does_not_run_takes_effect_at_its_sta
             pass
 
 
+async def test_a_server_that_turns_out_not_to_take_subscriptions_is_asked_little_more(host: Host) -> None:
+    session = await host.running(life("a", "--no-subscribe", subscribe="assume"))
+
+    await session.subscribe([f"window://life/{number}" for number in range(100)])
+
+    assert json.loads(text_of(await session.call_tool("heard", {})))["methods"].count("resources/subscribe") <= 16
+
+
+async def test_a_stream_of_the_newer_era_that_ends_is_opened_again_and_everything_looked_at(host: Host) -> None:
+    session = await host.running(modern("a"))
+    await session.subscribe([WINDOW])
+    await quiet(host, "a")
+
+    await session.call_tool("hush", {})
+
+    await host.ears.until(lambda: host.heard["tools", "a"] > 0 and host.heard["updated", "a", WINDOW] > 0)
+    await quiet(host, "a")
+    await session.call_tool("change", {})
+    await host.ears.until(lambda: host.heard["updated", "a", WINDOW] > 0)
+
+
 async def test_a_listener_that_fails_does_no_harm(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(server: str) -> None:
         raise RuntimeError("a mistake")
