@@ -39,6 +39,13 @@ def error(identity: Any, code: int, message: str, data: Any = None) -> bytes:
     ).encode()
 
 
+GOODBYE = http(204)
+
+
+class Held(bytes):
+    """An answer after which the connection stays open."""
+
+
 @dataclass
 class Scripted:
     """The script: what is answered to a tool call, to the notification stream, and to a farewell."""
@@ -47,7 +54,7 @@ class Scripted:
         200, JSON, body=result(message["id"], {"content": []})
     )
     notifications: Callable[[int], Reply] = lambda _: http(405)
-    farewell: Reply = http(204)
+    farewell: Reply = GOODBYE
     discover: Callable[[dict[str, Any]], bytes] = lambda message: error(message["id"], -32601, "Method not found")
     requests: list[str] = field(default_factory=list)
     url: str = ""
@@ -94,11 +101,10 @@ async def serving(script: Scripted) -> AsyncIterator[Scripted]:
             headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
             body = await reader.readexactly(int(headers.get("content-length", "0")))
             reply = script.answer(first.split()[0], headers, body)
-            if reply is None:
+            writer.write(reply or b"")
+            await writer.drain()
+            if reply is None or isinstance(reply, Held):
                 await reader.read()
-            else:
-                writer.write(reply)
-                await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:

@@ -11,6 +11,7 @@ from a2c_smcp.errors import SMCPError, ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, Host, sse, streamable
 from tests.interaction.computer.mcp.scripted import (
     JSON,
+    Held,
     Reply,
     Scripted,
     error,
@@ -169,15 +170,11 @@ async def test_a_server_that_asks_for_input_is_refused(host: Host) -> None:
 
 
 class Older(Scripted):
-    """The older transport: answers come on the event stream, and a POST only says that it was taken."""
-
-    posted: int = 0
+    """The older transport, with a door for messages that is broken."""
 
     def answer(self, verb: str, headers: dict[str, str], body: bytes) -> Reply:
         if verb == "GET":
-            answer = '{"jsonrpc": "2.0", "id": ID, "error": {"code": -32601, "message": "no"}}'
-            initialized = '{"jsonrpc": "2.0", "id": ID, "result": RESULT}'
-            return stream("event: other\ndata: x\n\n", "event: endpoint\ndata: /messages\n\n", answer, initialized)
+            return Held(stream("event: other\ndata: x\n\n", "event: endpoint\ndata: /messages\n\n"))
         return http(500)
 
 
@@ -186,7 +183,5 @@ async def test_a_post_that_fails_on_the_older_transport_fails_its_request_at_onc
         async with asyncio.timeout(CAP):
             await host.host(sse("a", server.url))
 
-        assert str(host["a"].status.problem).startswith(
-            ("its event stream broke", "it has trouble of its own (HTTP 500)")
-        )
+        assert host["a"].status.problem == "it has trouble of its own (HTTP 500)"
         await host.manager.close()
