@@ -4,6 +4,7 @@ Redaction is a net under the code, not an excuse: authors still choose what they
 idempotent, so that an error redacted at one hop passes the next one unchanged.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,6 +15,7 @@ TRACEBACK: Final = "<traceback>"
 MAX_TEXT: Final = 2_000
 MAX_ITEMS: Final = 100
 MAX_DEPTH: Final = 6
+MAX_TOTAL: Final = 20_000
 
 _WORD = (
     r"(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?|signing[-_]?keys?|"
@@ -76,6 +78,7 @@ def redact_text(text: str) -> str:
 
     The last part of a path stays ("…/report.pdf"), because it is what a reader needs to fix a call.
     """
+    text = text[: 4 * MAX_TEXT]
     if _TRACEBACK.search(text):
         return TRACEBACK
     for pattern in _SECRETS:
@@ -86,31 +89,49 @@ def redact_text(text: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-def redact(value: Any, *, depth: int = 0) -> Any:
+def redact(value: Any) -> Any:
     """Return a JSON-safe, bounded copy of `value` that may go on the wire.
 
-    Values that JSON cannot hold become the name of their type; what lies too deep or is too long is cut.
+    Values that JSON cannot hold become the name of their type; what lies too deep, is too long or too much is cut.
     """
+    return _redact(value, 0, _Budget())
+
+
+class _Budget:
+    """How much of a value is still looked at: patterns cost a microsecond or two a character."""
+
+    def __init__(self) -> None:
+        self.characters = MAX_TOTAL
+
+    def spend(self, characters: int) -> bool:
+        self.characters -= characters + 1
+        return self.characters >= 0
+
+
+def _redact(value: Any, depth: int, budget: _Budget) -> Any:
     match value:
+        case _ if budget.characters < 0:
+            return "…"
         case None | bool() | int():
             return value
         case float():
-            return value if value == value and abs(value) != float("inf") else str(value)  # noqa: PLR0124
+            return value if math.isfinite(value) else str(value)
         case str():
-            return redact_text(value)
+            return redact_text(value) if budget.spend(min(len(value), 4 * MAX_TEXT)) else "…"
         case bytes() | bytearray() | memoryview():
             return f"<{len(value)} bytes>"
         case _ if depth >= MAX_DEPTH:
             return "…"
         case Mapping():
             return {
-                redact_text(str(key)): REDACTED
+                redact_text(str(key)[:MAX_TEXT]): REDACTED
                 if item is not None and names_a_secret(str(key))
-                else redact(item, depth=depth + 1)
+                else _redact(item, depth + 1, budget)
                 for key, item in list(value.items())[:MAX_ITEMS]
+                if budget.spend(len(str(key)))
             }
         case list() | tuple() | set() | frozenset():
-            return [redact(item, depth=depth + 1) for item in list(value)[:MAX_ITEMS]]
+            return [_redact(item, depth + 1, budget) for item in list(value)[:MAX_ITEMS] if budget.spend(0)]
         case _:
             return f"<{type(value).__name__}>"
 

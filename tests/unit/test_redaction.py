@@ -12,6 +12,7 @@ from a2c_smcp.redaction import (
     MAX_DEPTH,
     MAX_ITEMS,
     MAX_TEXT,
+    MAX_TOTAL,
     REDACTED,
     TRACEBACK,
     names_a_secret,
@@ -133,6 +134,11 @@ def test_depth_length_and_number_are_bounded() -> None:
         MAX_TEXT,
         MAX_ITEMS,
     )
+
+
+def test_the_whole_is_bounded_however_it_is_cut() -> None:
+    many = {str(row): ["x" * 1_000 for _ in range(100)] for row in range(100)}
+    assert len(json.dumps(redact(many))) < 2 * MAX_TOTAL
 
 
 @given(st.text() | st.text("/\\:.=@[]'\"abc10 \n", max_size=60))
