@@ -37,7 +37,7 @@ def signed(
 ) -> str:
     """A token with anything in it; None leaves a claim out."""
     now = int(time.time())
-    whole = WHO | {"iat": now, "exp": now + 60, "jti": "t-1"} | claims
+    whole = WHO | {"iat": now, "exp": now + 86_400, "jti": "t-1"} | claims
     kept = {name: value for name, value in whole.items() if value is not None}
     return jwt.encode(kept, key.secret, algorithm, headers={"kid": key.kid} if headers is None else headers)
 
