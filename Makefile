@@ -62,7 +62,7 @@ bench: $(READY) system
 	$(BIN)/python -m benchmarks
 
 docs: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 build: $(READY)
 	$(BIN)/python -m hatchling build
