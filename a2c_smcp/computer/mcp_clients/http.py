@@ -72,11 +72,13 @@ class HttpLink(Link):
                 self._broken_streams = 0
                 if self._streams > 1:
                     self.on_gap()
-            case "GET":
-                # 405 says that there is no such stream, which is allowed.
-                self._broken_streams += status != 405
+            case "GET" if self._streams:
+                self._broken_streams += 1
                 self._session_lost |= status == 404 and SESSION_HEADER in request.headers
-        if status >= 400 and status != 405:
+            case _:
+                # A server need not offer such a stream, and says so with one status or another.
+                return
+        if status >= 400:
             self.on_doubt()
 
     def failed(self, request: httpx2.Request, error: Exception) -> None:

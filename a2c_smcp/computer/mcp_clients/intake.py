@@ -30,8 +30,8 @@ BURST: Final = 2_000.0
 TURN: Final = 32
 
 
-class Changes:
-    """What changed at a server since its listener was last told."""
+class News:
+    """What a server has said to have changed since its listener was last told."""
 
     def __init__(self, server: SERVER_NAME, listener: Listener) -> None:
         self._server = server
@@ -121,18 +121,18 @@ class Meter:
 
 
 class Intake(ReadEnd):
-    """A link's messages on their way to the SDK, without those that `Changes` has taken.
+    """A link's messages on their way to the SDK, without those that `News` has taken.
 
     Attributes:
         ended: Whether the stream has come to its end.
         heard_at: When the server last said anything.
     """
 
-    def __init__(self, source: Reader, changes: Changes, on_end: Callable[[], None]) -> None:
+    def __init__(self, source: Reader, news: News, on_end: Callable[[], None]) -> None:
         self.ended = False
         self.heard_at = 0.0
         self._source = source
-        self._changes = changes
+        self._news = news
         self._on_end = on_end
         self._meter = Meter()
         self._turns = 0
@@ -170,12 +170,12 @@ class Intake(ReadEnd):
     async def _taken(self, message: JSONRPCMessage) -> bool:
         match message:
             case JSONRPCNotification(method="notifications/resources/updated", params={"uri": str(uri)}):
-                await self._changes.room()
-                self._changes.updated(uri)
+                await self._news.room()
+                self._news.updated(uri)
             case JSONRPCNotification(method="notifications/resources/list_changed"):
-                self._changes.resources()
+                self._news.resources()
             case JSONRPCNotification(method="notifications/tools/list_changed"):
-                self._changes.tools()
+                self._news.tools()
             case JSONRPCNotification(method="notifications/message" | "notifications/prompts/list_changed"):
                 pass
             case _:

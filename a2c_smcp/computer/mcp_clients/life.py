@@ -17,7 +17,7 @@ from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
 from a2c_smcp.computer.mcp_clients.http import LOST
-from a2c_smcp.computer.mcp_clients.intake import Changes, Intake
+from a2c_smcp.computer.mcp_clients.intake import Intake, News
 from a2c_smcp.computer.mcp_clients.links import Link, LinkError
 from a2c_smcp.computer.mcp_clients.negotiation import PATIENCE, Memory, is_modern, negotiate
 from a2c_smcp.computer.mcp_clients.stdio import GRACE_SECONDS
@@ -66,12 +66,12 @@ class Life:
     session: ClientSession
     subscriptions: Subscriptions
 
-    def __init__(self, server: SERVER_NAME, link: Link, changes: Changes, memory: Memory, timing: Timing) -> None:
+    def __init__(self, server: SERVER_NAME, link: Link, news: News, memory: Memory, timing: Timing) -> None:
         self.link = link
         self.over = False
         self.started_at = math.inf
         self._server = server
-        self._changes = changes
+        self._news = news
         self._memory = memory
         self.timing = timing
         self._intake: Intake
@@ -83,7 +83,6 @@ class Life:
         self._wake = asyncio.Event()
         self._requests: dict[object, float] = {}
         link.on_doubt = self.doubt
-        link.on_gap = changes.everything
 
     async def run(self, on_running: Callable[[], None]) -> Failure | None:
         """Live; return why it ended, or None if it was left."""
@@ -147,7 +146,7 @@ class Life:
             read, write = await stack.enter_async_context(self.link)
         except LinkError as error:
             return error.failure
-        self._intake = Intake(read, self._changes, self._wake.set)
+        self._intake = Intake(read, self._news, self._wake.set)
         session = await stack.enter_async_context(ClientSession(self._intake, write, client_info=_CLIENT))
         try:
             await negotiate(session, self._memory, patience=self.timing.era)
@@ -160,7 +159,7 @@ class Life:
         self.session = session
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            self.subscriptions = Subscriptions(self._server, session, self._changes, tasks)
+            self.subscriptions = Subscriptions(self._server, session, self._news, tasks)
             self.started_at = self._now()
             self._doubtful = False
             on_running()

@@ -14,7 +14,7 @@ from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.backoff import Restarts
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
-from a2c_smcp.computer.mcp_clients.intake import Changes, tell
+from a2c_smcp.computer.mcp_clients.intake import News, tell
 from a2c_smcp.computer.mcp_clients.life import Life, Timing
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
@@ -62,7 +62,7 @@ class ServerSession(Requests):
         self._resolve = resolve
         self._guardian = guardian
         self._timing = timing if timing is not None else Timing()
-        self._changes = Changes(config.name, listener)
+        self._news = News(config.name, listener)
         self._restarts = Restarts(self._timing.restarts, random.random)
         self._memory = Memory()
         self._mask = Mask()
@@ -119,6 +119,7 @@ class ServerSession(Requests):
         if self._task is not None and not self._task.done():
             return
         self._restarts.forget()
+        self._memory = Memory()
         self._leaving = False
         self._scope = anyio.CancelScope()
         self._enter(ServerState.STARTING)
@@ -135,14 +136,14 @@ class ServerSession(Requests):
                 await asyncio.wait([task], timeout=STOP_SECONDS)
             self._scope.cancel()
             await asyncio.wait([task])
-        self._changes.close()
+        self._news.close()
         self._enter(state)
 
     async def restart(self, config: MCPServerConfig) -> None:
         """Start it anew with other parameters, of which nothing is known yet. One that was stopped stays so."""
         stopped = self._state is ServerState.STOPPED
         await self.stop()
-        self._memory, self._mask, self._restarted = Memory(), Mask(), 0
+        self._mask, self._restarted = Mask(), 0
         self._capabilities, self._server_info, self._version = {}, None, None
         self.reconfigure(config)
         if not stopped:
@@ -157,7 +158,7 @@ class ServerSession(Requests):
         """Take on settings that need no restart."""
         self._config = config
         if self._life is not None:
-            self._changes.everything()
+            self._news.everything()
             self._life.soon(self._settle_in)
 
     async def subscribe(self, uris: Sequence[str]) -> None:
@@ -219,14 +220,14 @@ class ServerSession(Requests):
 
     async def _try(self, resolved: MCPServerConfig) -> tuple[Life, Failure | None]:
         link = link_to(resolved, self._mask, self._guardian, grace=self._timing.grace, sse=self._memory.sse)
-        life = Life(self.name, link, self._changes, self._memory, self._timing)
+        life = Life(self.name, link, self._news, self._memory, self._timing)
         try:
             return life, await life.run(lambda: self._running(life))
         finally:
             self._life = None
             if life.running:
                 self._restarts.lived(asyncio.get_running_loop().time() - life.started_at)
-                self._changes.everything()
+                self._news.everything()
 
     def _running(self, life: Life) -> None:
         self._life = life
@@ -234,8 +235,9 @@ class ServerSession(Requests):
         self._server_info = _json(life.session.server_info)
         self._capabilities = _json(life.session.server_capabilities) or {}
         self._undeclared = False
+        life.link.on_gap = lambda: self._news.everything(self._wanted)
         self._enter(ServerState.RUNNING)
-        self._changes.everything()
+        self._news.everything(self._wanted)
         life.soon(self._settle_in)
 
     async def _settle_in(self) -> None:
@@ -273,4 +275,4 @@ def _json(model: BaseModel | None) -> Json | None:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

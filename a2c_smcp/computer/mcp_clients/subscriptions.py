@@ -18,7 +18,7 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from a2c_smcp.computer.mcp_clients.intake import Changes
+from a2c_smcp.computer.mcp_clients.intake import News
 from a2c_smcp.computer.mcp_clients.negotiation import is_modern
 from a2c_smcp.types import SERVER_NAME
 
@@ -32,12 +32,10 @@ LISTEN_AGAIN: Final = (0.1, 0.5, 2.0, 5.0, 15.0, 60.0)
 class Subscriptions:
     """What one session is subscribed to."""
 
-    def __init__(
-        self, server: SERVER_NAME, session: ClientSession, changes: Changes, tasks: anyio.abc.TaskGroup
-    ) -> None:
+    def __init__(self, server: SERVER_NAME, session: ClientSession, news: News, tasks: anyio.abc.TaskGroup) -> None:
         self._server = server
         self._session = session
-        self._changes = changes
+        self._news = news
         self._tasks = tasks
         self._turn = asyncio.Lock()
         self._uris: frozenset[str] = frozenset()
@@ -108,7 +106,7 @@ class Subscriptions:
                     ) as stream:
                         if opened.is_set() or self._first:
                             # What changed while nobody listened is unknown.
-                            self._changes.everything(uris)
+                            self._news.everything(uris)
                         self._first = False
                         opened.set()
                         # The intake has taken the events themselves; here only the end is heard.

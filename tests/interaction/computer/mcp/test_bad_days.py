@@ -90,9 +90,14 @@ async def test_a_notification_stream_that_cannot_be_opened_again_is_a_reason_to_
         await host.manager.close()
 
 
-async def test_a_server_without_a_notification_stream_is_fine(host: Host) -> None:
-    async with serving(Scripted()) as server:
+@pytest.mark.parametrize("status", [405, 404, 400, 501])
+async def test_a_server_without_a_notification_stream_is_fine_however_it_says_so(host: Host, status: int) -> None:
+    async with serving(Scripted(notifications=lambda _: http(status))) as server:
         session = await host.running(streamable("a", server.url))
+        async with asyncio.timeout(CAP):
+            while server.requests.count("GET") < 2:
+                assert await session.call_tool("good", {}) == {"content": []}
+
         assert await session.call_tool("good", {}) == {"content": []}
         assert session.status.restarts == 0
         await host.manager.close()

@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from a2c_smcp.computer.mcp_clients.intake import MAX_URIS, Changes, Intake, Meter
+from a2c_smcp.computer.mcp_clients.intake import MAX_URIS, Intake, Meter, News
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd
 
 
@@ -65,15 +65,15 @@ ANSWER = said(JSONRPCResponse(jsonrpc="2.0", id=1, result={}))
 @pytest.mark.rule("6.6")
 async def test_changes_of_one_moment_are_told_once_and_the_last_is_never_lost() -> None:
     ears = Ears()
-    changes = Changes("a", ears)
+    news = News("a", ears)
     for _ in range(100):
-        changes.tools()
-        changes.resources()
-        changes.updated("window://x")
+        news.tools()
+        news.resources()
+        news.updated("window://x")
     await ears.pulse.wait()
 
     first = list(ears.heard)
-    changes.updated("window://x")
+    news.updated("window://x")
     ears.pulse.clear()
     await ears.pulse.wait()
 
@@ -83,23 +83,23 @@ async def test_changes_of_one_moment_are_told_once_and_the_last_is_never_lost() 
 
 async def test_closing_tells_what_is_left() -> None:
     ears = Ears()
-    changes = Changes("a", ears)
-    changes.everything(["window://x"])
+    news = News("a", ears)
+    news.everything(["window://x"])
 
-    changes.close()
-    changes.close()
+    news.close()
+    news.close()
 
     assert ears.heard == [("tools", "a"), ("resources", "a"), ("updated", "a", "window://x")]
 
 
 async def test_a_server_that_names_ever_new_resources_has_to_wait() -> None:
     ears = Ears()
-    changes = Changes("a", ears)
-    changes.tools()
+    news = News("a", ears)
+    news.tools()
     await ears.pulse.wait()
     for number in range(MAX_URIS):
-        changes.updated(str(number))
-    waiting = asyncio.create_task(changes.room())
+        news.updated(str(number))
+    waiting = asyncio.create_task(news.room())
     await asyncio.sleep(0)
     assert not waiting.done()
 
@@ -110,7 +110,7 @@ async def test_a_server_that_names_ever_new_resources_has_to_wait() -> None:
 
 async def test_only_what_the_sdk_has_to_see_reaches_it() -> None:
     ears = Ears()
-    changes = Changes("a", ears)
+    news = News("a", ears)
     request = said(JSONRPCRequest(jsonrpc="2.0", id=1, method="ping"))
     progress = notified("progress")
     source = Script(
@@ -126,11 +126,11 @@ async def test_only_what_the_sdk_has_to_see_reaches_it() -> None:
         ANSWER,
     )
     ended: list[bool] = []
-    intake = Intake(source, changes, lambda: ended.append(True))
+    intake = Intake(source, news, lambda: ended.append(True))
 
     items = [item async for item in intake]
     await intake.aclose()
-    changes.close()
+    news.close()
 
     # An update that names no resource is the SDK's to complain about.
     assert [item.message for item in items if isinstance(item, SessionMessage)] == [
@@ -144,7 +144,7 @@ async def test_only_what_the_sdk_has_to_see_reaches_it() -> None:
 
 
 async def test_a_stream_of_answers_lets_others_have_their_turn() -> None:
-    intake = Intake(Script(*[ANSWER] * 1_000), Changes("a", Ears()), lambda: None)
+    intake = Intake(Script(*[ANSWER] * 1_000), News("a", Ears()), lambda: None)
     turns = 0
 
     async def other() -> None:
@@ -176,7 +176,7 @@ async def test_what_nobody_asked_for_is_let_through_at_a_bounded_rate(monkeypatc
         pauses.append(seconds)
 
     monkeypatch.setattr("a2c_smcp.computer.mcp_clients.intake.asyncio.sleep", pause)
-    intake = Intake(Script(*[notified("message")] * 3_000), Changes("a", Ears()), lambda: None)
+    intake = Intake(Script(*[notified("message")] * 3_000), News("a", Ears()), lambda: None)
 
     assert [item async for item in intake] == []
 
