@@ -10,7 +10,7 @@ from a2c_smcp.computer.mcp_clients.manager import Changes
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerPromptStringInput, ToolMeta
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest
-from tests.interaction.computer.mcp.conftest import Host, gone, life, text_of
+from tests.interaction.computer.mcp.conftest import Host, gone, life, streamable, text_of
 
 
 async def pid_of(host: Host, name: str) -> int:
@@ -179,3 +179,24 @@ async def test_placeholders_are_resolved_at_every_start_and_only_then(hosts: Any
 
     assert '"KEY": "value 2"' in text_of(await session.call_tool("environment", {}))
     assert asked == ["a", "a"]
+
+
+async def test_closing_leaves_no_task_and_no_open_file(hosts: Any, http_server: Any) -> None:
+    url = http_server().url()
+    warm = hosts()
+    await warm.running(life("a"), streamable("h", url))
+    await warm.manager.close()
+    tasks, files = len(asyncio.all_tasks()), open_files()
+
+    for _ in range(3):
+        host = hosts()
+        await host.running(life("a", "--declare"), streamable("h", url), life("b"))
+        await host["a"].subscribe(["window://life/1"])
+        await host["h"].subscribe(["window://modern/main"])
+        await host.manager.close()
+
+    assert (len(asyncio.all_tasks()), open_files()) == (tasks, files)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
