@@ -10,6 +10,7 @@ from typing import Any, Final
 import anyio
 import anyio.abc
 from mcp import ClientSession, Implementation, MCPError
+from mcp.types import CONNECTION_CLOSED
 from pydantic import ValidationError
 
 from a2c_smcp import __version__
@@ -26,7 +27,7 @@ from a2c_smcp.types import SERVER_NAME
 
 RETRY_SECONDS: Final = 0.25
 # How the SDK's errors begin that stand for an answer which did not come over HTTP.
-_SDK_WORDS: Final = ("SSE stream", "Server returned an error response", "Session terminated", "Connection closed")
+_SDK_WORDS: Final = ("SSE stream", "Server returned an error response", "Session terminated")
 _CLIENT: Final = Implementation(name="a2c-smcp-computer", version=__version__)
 
 
@@ -118,7 +119,7 @@ class Life:
 
     def cut(self, error: MCPError) -> bool:
         """Whether a request failed because the server was lost, rather than because it said so."""
-        if self.over or self._intake.ended or self.link.lost is not None:
+        if self.over or self._intake.ended or self.link.lost is not None or _is_closed(error):
             return True
         return self.link.probed and (error.data == LOST or error.message.startswith(_SDK_WORDS))
 
@@ -233,6 +234,11 @@ class Life:
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+def _is_closed(error: MCPError) -> bool:
+    # What the SDK says of a link that takes no more messages, a moment before its end is known.
+    return (error.code, error.message, error.data) == (CONNECTION_CLOSED, "Connection closed", None)
 
 
 def _words(error: Exception) -> str:

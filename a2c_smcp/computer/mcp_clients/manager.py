@@ -90,7 +90,8 @@ class ServerManager:
         Raises:
             BadRequest: There is no server of that name, or it is disabled.
         """
-        self._enabled(name).start()
+        async with self._turn:
+            self._enabled(name).start()
 
     async def stop(self, name: SERVER_NAME) -> None:
         """Stop a server until it is started again, or its Computer is.
@@ -98,7 +99,8 @@ class ServerManager:
         Raises:
             BadRequest: There is no server of that name, or it is disabled.
         """
-        await self._enabled(name).stop()
+        async with self._turn:
+            await self._enabled(name).stop()
 
     async def restart(self, name: SERVER_NAME) -> None:
         """Stop a server, if it runs, and start it anew.
@@ -106,9 +108,10 @@ class ServerManager:
         Raises:
             BadRequest: There is no server of that name, or it is disabled.
         """
-        session = self._enabled(name)
-        await session.stop()
-        session.start()
+        async with self._turn:
+            session = self._enabled(name)
+            await session.stop()
+            session.start()
 
     async def settled(self) -> None:
         """Wait until no server is starting: each runs, waits, has failed or was stopped."""

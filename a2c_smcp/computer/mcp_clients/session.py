@@ -127,7 +127,7 @@ class ServerSession(Requests):
 
     async def stop(self, state: ServerState = ServerState.STOPPED) -> None:
         """Stop it and wait until nothing of it is left; afterwards it is in `state`."""
-        task, self._task = self._task, None
+        task = self._task
         if task is not None and not task.done():
             self._leaving = True
             if self._life is not None:

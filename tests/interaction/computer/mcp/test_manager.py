@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.computer.mcp_clients import watchdog
 from a2c_smcp.computer.mcp_clients.manager import Changes
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerPromptStringInput, ToolMeta
 from a2c_smcp.computer.ports import ServerState
@@ -113,6 +114,16 @@ async def test_a_restart_by_the_owner_gives_a_new_process(host: Host) -> None:
 
     await host.becomes("a", ServerState.RUNNING)
     assert await pid_of(host, "a") != before
+
+
+async def test_restarts_at_once_leave_one_process(host: Host) -> None:
+    await host.running(life("a"))
+
+    await asyncio.gather(*(host.manager.restart("a") for _ in range(3)), host.apply(life("a", env={"A": "1"})))
+
+    await host.becomes("a", ServerState.RUNNING)
+    pids = watchdog.survivors(set(), host.manager._guardian.token)
+    assert pids == [await pid_of(host, "a")]
 
 
 @pytest.mark.parametrize("action", ["start", "stop", "restart"])
