@@ -71,11 +71,12 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-index-url --no-emit-find-links
 
 lock: $(READY)
-	$(COMPILE) --group dev --extra server --extra computer --extra agent --extra documents --extra cli --extra otel pyproject.toml -o requirements/constraints.txt
+	$(COMPILE) --group dev --extra all pyproject.toml -o requirements/constraints.txt
 
 lock-peers: $(READY)
 	for v in 0.1.6 0.4.2; do echo "a2c-smcp[cli]==$$v" | $(COMPILE) - -o requirements/peers/a2c-smcp-$$v.txt; done
 	cd requirements/peers && npm install --package-lock-only --no-audit --no-fund
+	cd requirements/peers && node -e 'const fs = require("fs"), f = "package-lock.json", d = JSON.parse(fs.readFileSync(f)); for (const p of Object.values(d.packages)) { delete p.funding; delete p.resolved } fs.writeFileSync(f, JSON.stringify(d, null, 2) + "\n")'
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
