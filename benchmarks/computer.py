@@ -3,83 +3,38 @@
 import asyncio
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import socketio
 from mcp import Client, StdioServerParameters
 
 from a2c_smcp.computer import Computer, parse_config
+from benchmarks.computer_bench import parts
+from benchmarks.computer_bench.parts import OFFICE, ROOT, Call
 from benchmarks.table import Row
 
-ROOT = Path(__file__).parent.parent
 CALLS = 300
 AT_ONCE = 32
 SERVERS, DOCUMENTS = 10, 1_000
-OFFICE = "bench"
-
-Call = Callable[[int], Awaitable[Any]]
+ROUNDS = 5
 
 
 def run() -> list[Row]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        limits = ["requests_per_second=0", "office_requests_per_second=0"]
-        server = stack.enter_context(process("a2c_smcp.cli", "server", "--port", "0", "--json", "--limits", *limits))
-        url = json.loads(line(server))["url"]
-        bare = stack.enter_context(process("benchmarks.computer_bench.bare", url, OFFICE))
-        line(bare)
-        config = folder / "config.json"
-        config.write_text(json.dumps({"servers": {"bench": mcp_server("bench", 0)}}), encoding="utf-8")
-        options = ["--config", str(config), "--url", url, "--office", OFFICE, "--name", "ours", "--headless", "--json"]
-        ours = stack.enter_context(process("a2c_smcp.cli", "computer", *options))
-        while json.loads(line(ours)).get("state") != "running":
-            pass
+        url = parts.office(stack)
+        bare = stack.enter_context(parts.process(*parts.module("benchmarks.computer_bench.bare", url, OFFICE)))
+        parts.line(bare)
+        parts.our_computer(stack, url, folder, parts.mcp_server("bench"))
         rows = asyncio.run(_calls(url))
-    return [*rows, asyncio.run(_finder())]
-
-
-def mcp_server(host: str, documents: int) -> dict[str, Any]:
-    """The configuration of an MCP server to measure."""
-    arguments = ["-m", "benchmarks.computer_bench.mcp_server", host, str(documents)]
-    return {
-        "type": "stdio",
-        "server_parameters": {"command": sys.executable, "args": arguments, "cwd": str(ROOT)},
-        "default_tool_meta": {"auto_apply": True},
-    }
-
-
-@contextmanager
-def process(*arguments: str) -> Iterator["subprocess.Popen[str]"]:
-    """A Python module that runs until the end of the block."""
-    with subprocess.Popen(
-        [sys.executable, "-m", *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as child:
-        try:
-            yield child
-        finally:
-            child.terminate()
-
-
-def line(child: "subprocess.Popen[str]") -> str:
-    """The next line that the process prints."""
-    text = child.stdout.readline() if child.stdout is not None else ""
-    if not text:
-        raise RuntimeError(f"process {child.pid} ended")
-    return text
+    return [*rows, asyncio.run(_finder()), asyncio.run(_cold())]
 
 
 async def _calls(url: str) -> list[Row]:
-    agent = socketio.AsyncClient()
-    await agent.connect(url, namespaces=["/smcp"], transports=["websocket"])
-    seat = {"role": "agent", "name": "a", "office_id": OFFICE}
-    await agent.call("server:join_office", seat, namespace="/smcp")
+    agent = await parts.agent(url)
 
     def through(computer: str) -> Call:
         async def call(number: int) -> Any:
@@ -89,33 +44,29 @@ async def _calls(url: str) -> list[Row]:
 
         return call
 
-    arguments = ["-m", "benchmarks.computer_bench.mcp_server", "bare", "0"]
-    parameters = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(ROOT))
-    async with Client(parameters) as client:
+    async with Client(_parameters(parts.mcp_server("bare"))) as client:
 
         async def bare_mcp(_: int) -> Any:
             return await client.call_tool("echo", {"text": "x"})
 
-        ways = {"ours": through("ours"), "relay": through("bare"), "mcp": bare_mcp}
-        one, many = await _measure(ways)
+        one, many = await _measure({"ours": through("ours"), "relay": through("bare"), "mcp": bare_mcp})
     await agent.disconnect()
+    title = "tool call through an office, p50 / bare MCP + bare relay"
     return [
-        Row(
-            "tool call through an office, p50 / bare MCP + bare relay",
-            one["ours"],
-            one["mcp"] + one["relay"],
-            1.15,
-            "ms",
-        ),
+        Row(title, one["ours"], one["mcp"] + one["relay"], 1.15, "ms"),
         Row(f"tool calls a second, {AT_ONCE} at once / bare MCP", many["ours"], many["mcp"], 0.85, "/s", at_least=True),
     ]
+
+
+def _parameters(command: list[str]) -> StdioServerParameters:
+    return StdioServerParameters(command=command[0], args=command[1:], cwd=str(ROOT))
 
 
 async def _measure(ways: dict[str, Call]) -> tuple[dict[str, float], dict[str, float]]:
     """The best p50 and the best rate of each way, measured in turns."""
     one = dict.fromkeys(ways, float("inf"))
     many = dict.fromkeys(ways, 0.0)
-    for _ in range(5):
+    for _ in range(ROUNDS):
         for name, call in ways.items():
             one[name] = min(one[name], await _p50(call))
             many[name] = max(many[name], await _rate(call))
@@ -143,9 +94,14 @@ async def _rate(call: Call) -> float:
     return CALLS * 3 / (time.perf_counter() - start)
 
 
+def _computer(servers: int) -> Computer:
+    names = [f"s{number}" for number in range(servers)]
+    configs = {name: parts.stdio_config(parts.mcp_server(name, documents=DOCUMENTS)) for name in names}
+    return Computer(parse_config({"servers": configs}).config)
+
+
 async def _finder() -> Row:
-    servers = {f"s{number}": mcp_server(f"s{number}", DOCUMENTS) for number in range(SERVERS)}
-    async with Computer(parse_config({"servers": servers}).config) as computer:
+    async with _computer(SERVERS) as computer:
         await computer.settled()
         while (await computer.finder(limit=20)).get("total_count") != SERVERS * DOCUMENTS:
             await asyncio.sleep(0.1)
@@ -156,3 +112,24 @@ async def _finder() -> Row:
             times.append(time.perf_counter() - start)
     title = f"warm get_finder with a keyword, {SERVERS} × {DOCUMENTS} documents / 5 ms"
     return Row(title, statistics.median(times) * 1e3, 5.0, 1, "ms")
+
+
+async def _cold() -> Row:
+    """The first `get_finder` of a Computer whose server offers level 0, and the bare reading of that level."""
+    ours = theirs = float("inf")
+    for _ in range(ROUNDS):
+        async with _computer(1) as computer:
+            await computer.settled()
+            await computer.index.settled()
+            start = time.perf_counter()
+            found = await computer.finder(limit=20)
+            ours = min(ours, time.perf_counter() - start)
+            if found["total_count"] != DOCUMENTS:
+                raise RuntimeError(f"found {found['total_count']} documents")
+        async with Client(_parameters(parts.mcp_server("s0", documents=DOCUMENTS))) as client:
+            await client.list_resources()
+            start = time.perf_counter()
+            reply = await client.read_resource("dpe://s0")
+            json.loads(getattr(reply.contents[0], "text", ""))
+            theirs = min(theirs, time.perf_counter() - start)
+    return Row(f"cold collection of {DOCUMENTS} documents / bare reading of level 0", ours * 1e3, theirs * 1e3, 2, "ms")

@@ -1,4 +1,4 @@
-"""An MCP server to measure: `python -m benchmarks.computer_bench.mcp_server HOST DOCUMENTS`."""
+"""An MCP server to measure: `python -m benchmarks.computer_bench.mcp_server HOST [DOCUMENTS [TOOLS [WINDOWS]]]`."""
 
 import json
 import sys
@@ -10,7 +10,8 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
-HOST, DOCUMENTS = sys.argv[1], int(sys.argv[2])
+HOST = sys.argv[1]
+DOCUMENTS, TOOLS, WINDOWS = map(int, [*sys.argv[2:], *["0", "1", "0"][len(sys.argv) - 2 :]])
 bus = InMemorySubscriptionBus()
 SUMMARIES = [
     {
@@ -26,11 +27,21 @@ SUMMARIES = [
     }
     for number in range(DOCUMENTS)
 ]
+SCREENS = [f"window://{HOST}/board/{number}?priority={number % 100}" for number in range(WINDOWS)]
+SCREEN = "What is on the board today, line by line. " * 10
+SCHEMA = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": "What to say again."}, "times": {"type": "integer"}},
+    "required": ["text"],
+}
 CATALOGUE = json.dumps({"documents": SUMMARIES, "total_count": DOCUMENTS})
 
 
 async def list_tools(ctx: Any, params: Any) -> t.ListToolsResult:
-    return t.ListToolsResult(tools=[t.Tool(name="echo", input_schema={"type": "object"})])
+    names = ["echo", *(f"tool_{number}" for number in range(1, TOOLS))]
+    return t.ListToolsResult(
+        tools=[t.Tool(name=name, description=f"Say it again as {name}.", input_schema=SCHEMA) for name in names]
+    )
 
 
 async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResult:
@@ -38,10 +49,14 @@ async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResu
 
 
 async def list_resources(ctx: Any, params: Any) -> t.ListResourcesResult:
-    return t.ListResourcesResult(resources=[t.Resource(uri=str(s["uri"]), name=str(s["title"])) for s in SUMMARIES])
+    documents = [t.Resource(uri=str(summary["uri"]), name=str(summary["title"])) for summary in SUMMARIES]
+    return t.ListResourcesResult(resources=[*documents, *(t.Resource(uri=uri, name="board") for uri in SCREENS)])
 
 
 async def read_resource(ctx: Any, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
+    if params.uri.startswith("window:"):
+        shown = t.TextResourceContents(uri=params.uri, mime_type="text/plain", text=SCREEN)
+        return t.ReadResourceResult(contents=[shown])
     contents = t.TextResourceContents(uri=params.uri, mime_type="application/json", text=CATALOGUE)
     return t.ReadResourceResult(contents=[contents])
 

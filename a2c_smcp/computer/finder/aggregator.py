@@ -202,4 +202,10 @@ async def _shelve(documents: list[DPEDocumentSummary]) -> Shelf | None:
     """Put the documents of one server in order. They come from `ServerDocuments`, and so are catalogue entries."""
     if not documents:
         return None
-    return Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(Shelf.of, documents)
+    return Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(_sort_and_fold, documents)
+
+
+def _sort_and_fold(documents: list[DPEDocumentSummary]) -> Shelf:
+    shelf = Shelf.of(documents)
+    _ = shelf.texts
+    return shelf

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, Final, Self, TypeGuard
 
 from a2c_smcp.errors import BadRequest, InvalidDPEUri
@@ -93,18 +94,21 @@ def group_by_server(documents: Iterable[DPEDocumentSummary]) -> dict[SERVER_NAME
     return groups
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shelf:
-    """The documents of one server, newest first, each with its folded text."""
+    """The documents of one server, newest first."""
 
     documents: Sequence[DPEDocumentSummary]
-    texts: Sequence[str]
 
     @classmethod
     def of(cls, entries: Iterable[DPEDocumentSummary]) -> Self:
         """Put documents that passed `is_entry` in order."""
-        documents = newest_first(entries)
-        return cls(documents, [fold(document) for document in documents])
+        return cls(newest_first(entries))
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The folded text of each document, made for the first search: a catalogue that nobody searches costs none."""
+        return [fold(document) for document in self.documents]
 
 
 @dataclass(frozen=True, slots=True)
