@@ -4,15 +4,39 @@ A module of this package that defines `FORMAT` is a format; nothing else needs t
 whole file build a `PagedDocument`; formats of large files implement `OpenDocument` and read only what is asked for.
 
 A file that cannot be read raises `DocumentError` with a message that says why, without the path: the library adds it.
+One that only lacks its password raises `PasswordNeeded`.
+
+What only some formats can do stands in the small Protocols `Rendered`, `Illustrated`, `Outlined` and `Closable`: an
+open document that has the method offers it.
 """
 
 import importlib
+import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.errors import DocumentError
+
+
+@dataclass(frozen=True, slots=True)
+class OpenOptions:
+    """What a reader gives along with a file.
+
+    Attributes:
+        password: For an encrypted file. It is never written, logged or shown.
+        ocr: An `OcrPolicy` of the package `documents.ocr`, None where nothing may be recognized.
+    """
+
+    password: str | None = field(default=None, repr=False)
+    ocr: Any = None
+
+
+class PasswordNeeded(DocumentError):
+    """The file is encrypted, and there was no password or a wrong one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +50,7 @@ class Description:
 
 
 class OpenDocument(Protocol):
-    """A document whose parts can be read. It holds no file open between calls."""
+    """A document whose parts can be read: a page costs that page, and `describe` none where that would be dear."""
 
     def describe(self) -> Description:
         """Return what the catalogue says of it."""
@@ -45,8 +69,56 @@ class OpenDocument(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A line of a table of contents; `level` counts from 1, `page_index` is None where it leads nowhere."""
+
+    title: str
+    page_index: int | None
+    level: int = 1
+
+
+@runtime_checkable
+class Rendered(Protocol):
+    """A document whose pages have a look."""
+
+    def render(self, index: int, dpi: int) -> bytes:
+        """Return a page as PNG."""
+        ...
+
+
+@runtime_checkable
+class Illustrated(Protocol):
+    """A document with embedded pictures."""
+
+    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
+        """Return the MIME type and the bytes of an element's picture; None for an element without one."""
+        ...
+
+
+@runtime_checkable
+class Outlined(Protocol):
+    """A document with a table of contents of its own."""
+
+    def outline(self) -> Sequence[OutlineEntry]:
+        """Return it in reading order."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A document that holds something back: a parser, a mapped file."""
+
+    def close(self) -> None:
+        """Let go of it; the document is not used any more."""
+        ...
+
+
 class Format(Protocol):
-    """A kind of file."""
+    """A kind of file.
+
+    One that can use a password or recognize text takes `open(path, *, options=OpenOptions())` instead.
+    """
 
     def file_type(self, name: str) -> str | None:
         """Return the file type ("md", "csv") of a file called `name`, None when it is not of this format."""
@@ -60,6 +132,22 @@ class Format(Protocol):
             ModuleNotFoundError: A library is missing; the message names the install command.
         """
         ...
+
+
+def open_document(known: Format, path: Path, options: OpenOptions) -> OpenDocument:
+    """Open a file, with the options where its format takes any.
+
+    Raises:
+        DocumentError: It cannot be read; the message says why.
+        ModuleNotFoundError: A library is missing; the message names the install command.
+    """
+    opener: Any = known.open
+    return opener(path, options=options) if _takes_options(type(known)) else opener(path)  # type: ignore[no-any-return]
+
+
+@cache
+def _takes_options(kind: type[Format]) -> bool:
+    return "options" in inspect.signature(kind.open).parameters
 
 
 class PagedDocument:

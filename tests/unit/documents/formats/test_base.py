@@ -1,6 +1,19 @@
+from pathlib import Path
+
 import pytest
 
-from a2c_smcp.documents.formats.base import Description, PagedDocument, require, suffix_of
+from a2c_smcp.documents.formats.base import (
+    Description,
+    Format,
+    OpenDocument,
+    OpenOptions,
+    Outlined,
+    PagedDocument,
+    Rendered,
+    open_document,
+    require,
+    suffix_of,
+)
 from a2c_smcp.documents.model import Element, Page, PageEntry
 
 A = Element("txt-001", "text", {"text": "a"})
@@ -40,3 +53,38 @@ def test_a_missing_library_names_its_install_command() -> None:
 
 def test_a_present_library_is_imported() -> None:
     assert require("markdown_it.tree", "documents").SyntaxTreeNode
+
+
+class Plain:
+    def file_type(self, name: str) -> str | None:
+        return "plain"
+
+    def open(self, path: Path) -> OpenDocument:
+        return BOOK
+
+
+class Locked(Plain):
+    def open(self, path: Path, *, options: OpenOptions = OpenOptions()) -> OpenDocument:  # noqa: B008
+        return PagedDocument(Description(title=options.password or ""), ())
+
+
+@pytest.mark.parametrize(("known", "title"), [(Plain(), "Book"), (Locked(), "secret")], ids=["plain", "locked"])
+def test_options_reach_the_formats_that_take_them(known: Format, title: str) -> None:
+    assert open_document(known, Path("a"), OpenOptions(password="secret")).describe().title == title
+
+
+def test_a_password_is_not_shown() -> None:
+    assert "secret" not in repr(OpenOptions(password="secret"))
+
+
+def test_a_document_offers_what_it_has_methods_for() -> None:
+    class Picture(PagedDocument):
+        def render(self, index: int, dpi: int) -> bytes:
+            return b"png"
+
+    picture = Picture(Description(), ())
+    assert (isinstance(picture, Rendered), isinstance(picture, Outlined), isinstance(BOOK, Rendered)) == (
+        True,
+        False,
+        False,
+    )
