@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp import PROTOCOL_VERSION
-from a2c_smcp.computer.socketio.link import Address, Link
 from a2c_smcp.errors import InvalidConfig, Unauthorized
+from a2c_smcp.wire.link import Address, Link
 
 
 @pytest.fixture
@@ -100,6 +100,6 @@ async def test_a_link_that_is_gone_takes_no_more() -> None:
 
 async def test_a_link_that_is_not_open_yet_takes_nothing() -> None:
     link = Link(Address(url="https://a.example"), lambda *_: None)
-    with pytest.raises(ConnectionError, match="not a connected namespace"):
-        await link.join("c", "o")
+    with pytest.raises(ConnectionError, match="not open yet"):
+        await link.join("computer", "c", "o")
     await link.close()

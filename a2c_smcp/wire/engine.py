@@ -4,12 +4,12 @@ What differs from the stock client, and why:
 
 - A websocket is read by one plain loop and written to directly; the stock client starts tasks and timers for every
   message, and waits for ever for a writer that a dead network holds up.
-- Events are handed on without a second decoding, and acks go out as text that is encoded already.
+- Events and acks are handed on without a second decoding, and acks go out as text that is encoded already.
 - What the server announces as its largest message is kept, and the HTTP status of a refused handshake is told.
 - A packet that is no packet is dropped; it neither ends the connection nor logs a traceback.
 
-It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/connection` shows each of
-them at work.
+It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/connection` and
+`tests/interaction/agent` show each of them at work.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ CLOSE_PATIENCE: Final = 2.0
 BROKEN: Final = (aiohttp.ClientError, OSError, RuntimeError)
 """What writing to a websocket that is gone raises."""
 
-_EVENT: Final = re.compile(rf"2{re.escape(SMCP_NAMESPACE)},(\d{{0,18}})(?=\[)")
+_PACKET: Final = re.compile(rf"(2|3){re.escape(SMCP_NAMESPACE)},(\d{{0,18}})(?=\[)")
 
 Received: TypeAlias = Callable[[int | None, str, Any], None]
 """Takes the ack number, the name and the payload of an event. Must not wait."""
@@ -199,19 +199,30 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
 
     async def ack(self, number: int, body: str) -> bool:
         """Answer an event with one argument, encoded already; whether the connection took it."""
-        if not self.alive:
-            return False
-        text = f"3{SMCP_NAMESPACE},{number}[{body}]"
+        return self.alive and await self._write(f"3{SMCP_NAMESPACE},{number}[{body}]")
+
+    async def send(self, body: str, number: int | None = None) -> bool:
+        """Send an event, encoded already as its name and its payload; whether the connection took it."""
+        return self.alive and await self._write(f"2{SMCP_NAMESPACE},{'' if number is None else number}[{body}]")
+
+    async def _write(self, text: str) -> bool:
         if self.eio._lean:  # noqa: SLF001
             return bool(await self.eio.write(f"4{text}"))
         await self.eio.send(text)
         return True
 
-    def forget(self, callback: Callable[..., None]) -> None:
-        """Wait no more for the ack that `callback` was to take."""
-        waiting = self.callbacks.get(SMCP_NAMESPACE, {})
-        for number in [number for number, waits in waiting.items() if waits is callback]:
-            del waiting[number]
+    @property
+    def welcome(self) -> bool:
+        """Whether the server let it into the namespace."""
+        return SMCP_NAMESPACE in self.namespaces
+
+    def expect(self, answered: Callable[..., None]) -> int:
+        """Return the number of the next ack, whose arguments `answered` will take."""
+        return int(self._generate_ack_id(SMCP_NAMESPACE, answered))
+
+    def forget(self, number: int) -> None:
+        """Wait no more for an ack."""
+        self.callbacks.get(SMCP_NAMESPACE, {}).pop(number, None)
 
     def drop(self) -> None:
         """End the connection without a farewell."""
@@ -224,17 +235,22 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
             await asyncio.wait([self.eio.read_loop_task], timeout=CLOSE_PATIENCE)
 
     def _deliver(self, packet: str) -> bool:
-        """Take an event of the namespace; anything else goes the stock way."""
-        match = _EVENT.match(packet)
+        """Take an event or an ack of the namespace; anything else goes the stock way."""
+        match = _PACKET.match(packet)
         if match is None:
             return False
+        number = int(match[2]) if match[2] else None
         try:
-            name, *arguments = FastJson.loads(packet[match.end() :])
+            content = FastJson.loads(packet[match.end() :])
         except ValueError:
-            log.info("a malformed event was dropped")
+            log.info("a malformed packet was dropped")
             return True
-        if isinstance(name, str):
-            self._received(int(match[1]) if match[1] else None, name, arguments[0] if len(arguments) == 1 else None)
+        if match[1] == "3":
+            answered = self.callbacks.get(SMCP_NAMESPACE, {}).pop(number or -1, None)
+            if answered is not None:
+                answered(*content)
+        elif content and isinstance(content[0], str):
+            self._received(number, content[0], content[1] if len(content) == 2 else None)
         return True
 
     async def _handle_event(self, namespace: str | None, id: int | None, data: Any) -> None:  # noqa: A002, ARG002

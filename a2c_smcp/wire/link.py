@@ -15,8 +15,8 @@ import engineio
 import socketio
 
 from a2c_smcp import PROTOCOL_VERSION
-from a2c_smcp.computer.socketio.engine import BROKEN, CLOSE_PATIENCE, Received, SocketClient
 from a2c_smcp.errors import (
+    BadRequest,
     Forbidden,
     InvalidConfig,
     RequestTimeout,
@@ -25,7 +25,10 @@ from a2c_smcp.errors import (
     from_wire,
     is_error,
 )
+from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, SOCKETIO_PATH, refusal_error
+from a2c_smcp.types import Role
+from a2c_smcp.wire.engine import BROKEN, CLOSE_PATIENCE, Received, SocketClient
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +104,7 @@ class Link:
         self.gone = asyncio.Event()
         self._address = address
         self._refusal: Any = None
+        self._waiting: set[asyncio.Future[tuple[Any, ...]]] = set()
         connector = aiohttp.TCPConnector(ssl=address.ssl_context or True)
         self._http = aiohttp.ClientSession(connector=connector, trust_env=True)
         self._sio = SocketClient(self._to(received), self._http)
@@ -163,9 +167,12 @@ class Link:
         return self._sio.silence + 1
 
     def drop(self, why: str) -> None:
-        """Use it no more."""
+        """Use it no more; whoever waits for an answer is told."""
         self.why = why
         self.gone.set()
+        for answer in self._waiting:
+            if not answer.done():
+                answer.set_exception(ConnectionError(why))
 
     async def call(self, event: str, data: Any, *, within: float) -> tuple[Any, ...]:
         """Send an event and return the arguments of its ack.
@@ -173,39 +180,65 @@ class Link:
         Raises:
             ConnectionError: The connection ended first.
             RequestTimeout: Nothing came in time.
+            BadRequest: The event is larger than the server takes; it was not sent.
         """
-        if self.gone.is_set():
-            raise ConnectionError(self.why)
+        body = self._body(event, data)
         answer: asyncio.Future[tuple[Any, ...]] = asyncio.get_running_loop().create_future()
 
         def answered(*arguments: Any) -> None:
             if not answer.done():
                 answer.set_result(arguments)
 
-        ended = asyncio.ensure_future(self.gone.wait())
+        number = self._sio.expect(answered)
+        self._waiting.add(answer)
         try:
             async with asyncio.timeout(within):
-                await self._sio.emit(event, data, namespace=SMCP_NAMESPACE, callback=answered)
-                await asyncio.wait((answer, ended), return_when=asyncio.FIRST_COMPLETED)
+                await self._send(body, number)
+                return await answer
         except TimeoutError:
-            self._sio.forget(answered)
             raise RequestTimeout(f"The server did not answer {event} within {within:g} s") from None
-        except socketio.exceptions.SocketIOError as problem:
-            raise ConnectionError(str(problem)) from None
         finally:
-            ended.cancel()
-        if not answer.done():
-            raise ConnectionError(self.why)
-        return answer.result()
+            self._waiting.discard(answer)
+            self._sio.forget(number)
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # whoever waited has gone, and nobody else need hear of it
 
-    async def join(self, name: str, office_id: str) -> None:
-        """Take a seat as a Computer.
+    async def emit(self, event: str, data: Any) -> None:
+        """Send an event that wants no answer; raises what `call` raises."""
+        body = self._body(event, data)
+        try:
+            async with asyncio.timeout(self._address.patience):
+                await self._send(body, None)
+        except TimeoutError:
+            raise RequestTimeout(f"The line did not take {event}") from None
+
+    def _body(self, event: str, data: Any) -> str:
+        if self.gone.is_set():
+            raise ConnectionError(self.why)
+        if not self._sio.welcome:
+            raise ConnectionError("it is not open yet")
+        body = FastJson.encode([event, data])
+        if len(body) > self.limit:
+            raise BadRequest(
+                f"The request of {len(body)} bytes is over the limit of {self.limit} bytes that the server takes",
+                details={"limit": "request size", "size": len(body), "value": self.limit},
+            )
+        return body[1:-1].decode()
+
+    async def _send(self, body: str, number: int | None) -> None:
+        if not await self._sio.send(body, number):
+            if not self.gone.is_set():
+                self.drop("it broke while something was being sent")
+            raise ConnectionError(self.why)
+
+    async def join(self, role: Role, name: str, office_id: str) -> None:
+        """Take a seat.
 
         Raises:
             SMCPError: The server refused.
             ConnectionError, RequestTimeout: As `call`.
         """
-        request = {"role": "computer", "name": name, "office_id": office_id}
+        request = {"role": role, "name": name, "office_id": office_id}
         _settled(await self.call(JOIN_OFFICE_EVENT, request, within=self._address.patience))
 
     async def leave(self, office_id: str) -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.socketio.reconnect import Backoff, Reconnector
-from a2c_smcp.computer.socketio.status import Board, ConnectionStatus, Failure
 from a2c_smcp.errors import Unauthorized
+from a2c_smcp.wire.reconnect import Backoff, Reconnector
+from a2c_smcp.wire.status import Board, ConnectionStatus, Failure
 
 
 def longest(_: float, most: float) -> float:

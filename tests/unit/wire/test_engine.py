@@ -5,7 +5,7 @@ from typing import Any
 
 import aiohttp
 
-from a2c_smcp.computer.socketio.engine import STOCK_PAYLOAD, SocketClient
+from a2c_smcp.wire.engine import STOCK_PAYLOAD, SocketClient
 
 
 class Broken:

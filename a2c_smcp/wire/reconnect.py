@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from a2c_smcp.computer.socketio.link import Link
-from a2c_smcp.computer.socketio.status import Board, ConnectionState, Failure
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.wire.link import Link
+from a2c_smcp.wire.status import Board, ConnectionState, Failure
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ class Reconnector:
         new_link: Makes a link that is not open yet.
         attend: Uses a link until it is gone.
         failed: Is told why a connection failed or ended.
+        log: Where its owner logs.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Reconnector:
         board: Board,
         backoff: Backoff,
         clock: Callable[[], float] = time.monotonic,
+        log: logging.Logger = log,
     ) -> None:
         self._new_link = new_link
         self._attend = attend
@@ -79,6 +81,7 @@ class Reconnector:
         self._board = board
         self._backoff = backoff
         self._clock = clock
+        self._log = log
 
     async def run(self) -> None:
         """Stay connected until cancelled."""
@@ -89,8 +92,8 @@ class Reconnector:
             self._board.show(ConnectionState.CONNECTING, problem, failures=self._backoff.failures)
             try:
                 problem = await self._use(link)
-            except Exception as mistake:  # one connection's bad end is no reason to stay away for ever
-                log.exception("the connection failed in an unforeseen way")
+            except Exception as mistake:  # noqa: BLE001 - one connection's bad end is no reason to stay away for ever
+                self._log.exception("the connection failed in an unforeseen way")
                 problem = ConnectionError(f"The connection failed in an unforeseen way ({type(mistake).__name__})")
             finally:
                 await link.close()
@@ -104,11 +107,11 @@ class Reconnector:
         try:
             await link.open()
         except (SMCPError, ConnectionError) as problem:
-            log.warning("no connection to the server: %s", problem)
+            self._log.warning("no connection to the server: %s", problem)
             return problem
         opened = self._clock()
         await self._attend(link)
         if self._clock() - opened >= STABLE:
             self._backoff.reset()
-        log.warning("the connection was lost: %s", link.why)
+        self._log.warning("the connection was lost: %s", link.why)
         return ConnectionError(f"The connection was lost: {link.why}")

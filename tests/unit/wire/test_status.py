@@ -2,8 +2,8 @@
 
 import pytest
 
-from a2c_smcp.computer.socketio.status import Board, ConnectionState, ConnectionStatus, Failure
 from a2c_smcp.errors import Forbidden, RateLimited, Unauthorized
+from a2c_smcp.wire.status import Board, ConnectionState, ConnectionStatus, Failure
 
 
 @pytest.mark.parametrize(
