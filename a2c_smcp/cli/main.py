@@ -10,8 +10,8 @@ import os
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TextIO
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TextIO, TypeAlias
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.cli.command import JSON, Command, Context
@@ -25,6 +25,9 @@ DONE: Final = 0
 FAILED: Final = 1
 MISUSED: Final = 2
 INTERRUPTED: Final = 130
+
+Form: TypeAlias = Callable[[Any], str]
+"""How a value is printed with `--json`."""
 
 
 def main(
@@ -59,7 +62,7 @@ def main(
 
 
 def _run(context: Context, words: Sequence[str]) -> int:
-    wants_json = JSON.name in words
+    form = _dump if JSON.name in words else None
     command: Command | None = None
     try:
         if list(words) in (["--version"], ["-V"]):
@@ -68,22 +71,24 @@ def _run(context: Context, words: Sequence[str]) -> int:
         if invocation.help:
             return _print(context, help_lines(invocation.path, context.commands, context.terminal))
         command = invocation.path[-1]
+        if form and command.stream:
+            form = _line  # one JSON value a line, to the last one
         return _call(context, command, invocation)
     except UsageError as error:
-        return _misused(context, error, wants_json=wants_json)
+        return _misused(context, error, form=form)
     except SMCPError as error:
         hint = command.hints.get(error.code, "") if command else ""
-        return _failed(context, error, hint=hint, wants_json=wants_json)
+        return _failed(context, error, hint=hint, form=form)
     except ModuleNotFoundError as error:
-        return _failed(context, *_missing(error, command), wants_json=wants_json)
+        return _failed(context, *_missing(error, command), form=form)
     except BrokenPipeError:
         raise
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-        return _failed(context, InternalError(reason), wants_json=wants_json)
+        return _failed(context, InternalError(reason), form=form)
     except Exception as error:  # noqa: BLE001 - the outermost handler: whatever it is, a user gets one line
         wrapped = InternalError(f"unexpected {type(error).__name__}: {error}")
-        return _failed(context, wrapped, hint="A2C_DEBUG=1 shows where it happened", wants_json=wants_json)
+        return _failed(context, wrapped, hint="A2C_DEBUG=1 shows where it happened", form=form)
 
 
 def _call(context: Context, command: Command, invocation: Invocation) -> int:
@@ -123,10 +128,10 @@ def _print(context: Context, lines: Iterable[str]) -> int:
     return DONE
 
 
-def _failed(context: Context, error: SMCPError, hint: str = "", *, wants_json: bool) -> int:
+def _failed(context: Context, error: SMCPError, hint: str = "", *, form: Form | None) -> int:
     _show_traceback(context)
-    if wants_json:
-        _print(context, [_dump(to_wire(error))])
+    if form:
+        _print(context, [form(to_wire(error))])
         return FAILED
     context.stderr.write(f"error {error.code}: {printable(error.message)}\n")
     if error.details:
@@ -137,9 +142,9 @@ def _failed(context: Context, error: SMCPError, hint: str = "", *, wants_json: b
     return FAILED
 
 
-def _misused(context: Context, error: UsageError, *, wants_json: bool) -> int:
-    if wants_json:
-        _print(context, [_dump(to_wire(BadRequest(str(error))))])
+def _misused(context: Context, error: UsageError, *, form: Form | None) -> int:
+    if form:
+        _print(context, [form(to_wire(BadRequest(str(error))))])
         return MISUSED
     if isinstance(error, CommandMissing):
         plain = Terminal()

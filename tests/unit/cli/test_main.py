@@ -48,6 +48,11 @@ def count(_: Context, __: Namespace) -> Any:
     yield {"at": 2}
 
 
+def stumble(_: Context, __: Namespace) -> Any:
+    yield {"at": 1}
+    raise PageOutOfRange("no page 2")
+
+
 def miss_a_library(_: Context, __: Namespace) -> Any:
     raise ModuleNotFoundError("No module named 'socketio'", name="socketio")
 
@@ -66,6 +71,7 @@ COMMANDS = (
     Command("data", "Return data.", lambda _, __: {"名": 1}),
     Command("nothing", "Return nothing.", lambda _, __: None),
     Command("count", "Go on.", count, stream=True, show=lambda value, _, __: [f"at {value['at']}"]),
+    Command("stumble", "Go on, then fail.", stumble, stream=True),
     Command("fail", "Fail.", fail, hints={4202: "count the pages"}),
     Command("crash", "Crash.", crash),
     Command("interrupt", "Be interrupted.", interrupt),
@@ -102,6 +108,11 @@ def test_a_command_that_goes_on_prints_each_value_as_it_comes() -> None:
 
 def test_with_json_a_command_that_goes_on_prints_a_line_for_each_value() -> None:
     assert a2c("count", "--json", commands=COMMANDS) == (0, '{"at": 1}\n{"at": 2}\n', "")
+
+
+def test_with_json_the_failure_of_a_command_that_goes_on_is_a_line_as_well() -> None:
+    out = '{"at": 1}\n{"error": {"code": 4202, "message": "no page 2"}}\n'
+    assert a2c("stumble", "--json", commands=COMMANDS) == (1, out, "")
 
 
 def test_a_verb_is_found_under_its_noun() -> None:
