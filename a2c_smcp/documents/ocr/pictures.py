@@ -1,0 +1,91 @@
+"""Pictures as OCR engines need them: opened safely, upright, without transparency."""
+
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from a2c_smcp.documents.formats.base import require
+from a2c_smcp.errors import DocumentError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_PIXELS: Final = 40_000_000
+"""As many as a page is rendered with at most; a scan of A3 at 300 dpi has 17 million."""
+
+_BLANK_SPREAD: Final = 24
+
+
+@contextmanager
+def safely() -> Iterator[None]:
+    """Translate what Pillow raises over bad, broken and oversized pictures.
+
+    Raises:
+        DocumentError: Something was wrong with the picture.
+    """
+    module = require("PIL.Image", "documents")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of damaged metadata; a bomb is told by its size below
+            yield
+    except module.DecompressionBombError as error:
+        raise DocumentError(
+            f"the picture has more than the {MAX_PIXELS // 1_000_000} megapixels that are read"
+        ) from error
+    except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError) as error:
+        raise DocumentError("the picture is damaged or of an unknown kind") from error
+    except (MemoryError, RecursionError) as error:
+        raise DocumentError("the picture needs more memory than there is") from error
+
+
+def open_picture(data: bytes) -> "Image":
+    """Return a picture in RGB on white paper.
+
+    Raises:
+        DocumentError: It is damaged, of an unknown kind or too large.
+    """
+    module = require("PIL.Image", "documents")
+    with safely(), module.open(io.BytesIO(data)) as picture:
+        check_size(picture.size)
+        return on_white(picture)
+
+
+def check_size(size: tuple[int, int]) -> None:
+    """Refuse a picture of too many pixels.
+
+    Raises:
+        DocumentError: It has more than `MAX_PIXELS`.
+    """
+    if size[0] * size[1] > MAX_PIXELS:
+        raise DocumentError(
+            f"the picture of {size[0]} × {size[1]} pixels is larger than the {MAX_PIXELS // 1_000_000} megapixels read"
+        )
+
+
+def on_white(picture: "Image") -> "Image":
+    """Return a copy in RGB; what was transparent is white."""
+    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
+        module = require("PIL.Image", "documents")
+        layer = picture.convert("RGBA")
+        paper: Image = module.new("RGBA", layer.size, "white")
+        paper.alpha_composite(layer)
+        return paper.convert("RGB")
+    if picture.mode.startswith("I") or picture.mode == "F":
+        return _greys(picture).convert("RGB")
+    return picture.convert("RGB")
+
+
+def is_blank(picture: "Image") -> bool:
+    """Whether a picture has nothing on it but one colour."""
+    low, high = picture.convert("L").getextrema()
+    return bool(high - low < _BLANK_SPREAD)  # type: ignore[operator]
+
+
+def _greys(picture: "Image") -> "Image":
+    # Pillow cuts 16 bits at 255 when it converts them: a scan would be all white.
+    low, high = picture.getextrema()
+    span = max(float(high) - float(low), 1.0)  # type: ignore[arg-type]
+    offset = float(low)  # type: ignore[arg-type]
+    return picture.convert("F").point(lambda value: value * (255.0 / span) - offset * 255.0 / span).convert("L")
