@@ -36,13 +36,18 @@ class MarkdownFormat:
 
     def open(self, path: Path) -> OpenDocument:
         """Read and parse the whole file."""
-        front, body, skipped = split_front_matter(read_text(path, MAX_BYTES))
-        elements = list(Blocks(first_line=skipped + 1).walk(_parse(body)))
-        pages = paginate(elements)
-        return PagedDocument(_describe(front, elements, pages), pages)
+        return open_text(read_text(path, MAX_BYTES))
 
 
 FORMAT: Final = MarkdownFormat()
+
+
+def open_text(text: str) -> PagedDocument:
+    """Parse Markdown that is in memory already."""
+    front, body, skipped = split_front_matter(text)
+    elements = list(Blocks(first_line=skipped + 1).walk(_parse(body)))
+    pages = paginate(elements)
+    return PagedDocument(_describe(front, elements, pages), pages)
 
 
 def paginate(elements: Sequence[Element]) -> list[Page]:
