@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.documents.library import MAX_OPEN, Library, Reading, _iso
+from a2c_smcp.documents.files import date_of
+from a2c_smcp.documents.library import MAX_OPEN, Library
 from a2c_smcp.documents.model import Document
+from a2c_smcp.documents.reading import Reading
 from a2c_smcp.errors import (
     BadRequest,
     DocumentError,
@@ -72,7 +74,7 @@ def test_documents_are_in_the_order_of_their_paths(tmp_path: Path) -> None:
 
 
 def test_hidden_files_and_folders_and_other_files_are_left_out(folder: Path) -> None:
-    for name in (".secret.md", ".git/readme.md", "image.png", "noext"):
+    for name in (".secret.md", ".git/readme.md", "program.exe", "noext"):
         write(folder / name, "x")
     assert library(folder).refs == ("data-sales.csv", "notes.md")
 
@@ -302,11 +304,10 @@ def test_only_so_many_documents_stay_open(tmp_path: Path) -> None:
     ("make", "reason"),
     [
         (lambda path: write(path, b"\x00\x01\x02" * 99), "not text: it holds binary data"),
-        (lambda path: write(path, b"%PDF-1.7\n"), "not text: it looks like a PDF"),
         (lambda path: write(path, b"\x81\x8d\x8f\xff\xff"), "not text in UTF-8, UTF-16, GB 18030 or Windows-1252"),
         (lambda path: write(path, b"x" * (5 << 20)), "larger than the 4 MiB that are read of this file type"),
     ],
-    ids=["binary", "pdf", "encoding", "huge"],
+    ids=["binary", "encoding", "huge"],
 )
 def test_a_bad_file_stays_in_the_catalogue_and_says_why(
     folder: Path, make: Callable[[Path], Path], reason: str
@@ -365,12 +366,12 @@ def test_a_file_that_may_not_be_read_says_so_without_its_path(folder: Path, monk
     ("seconds", "date"), [(MODIFIED, "2026-01-15T08:30:00Z"), (0, "1970-01-01T00:00:00Z"), (1 << 50, None)]
 )
 def test_a_date_is_told_in_utc_and_left_out_where_there_is_none(seconds: int, date: str | None) -> None:
-    assert _iso(seconds * 1_000_000_000) == date
+    assert date_of((seconds * 1_000_000_000, 0, 0)) == date
 
 
 def test_a_file_that_goes_while_it_is_read_is_not_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = library(folder)
-    monkeypatch.setattr("a2c_smcp.documents.library._signature", lambda _: (1, 2, 3))
+    monkeypatch.setattr("a2c_smcp.documents.library.signature_of", lambda _: (1, 2, 3))
     documents.document("data-sales.csv")
     (folder / "data" / "sales.csv").unlink()
     with pytest.raises(DocumentNotFound, match="is gone"):
@@ -385,3 +386,29 @@ def test_no_error_names_a_folder_of_the_host(folder: Path) -> None:
         with pytest.raises(DocumentError) as caught:
             documents.read(f"dpe://{HOST}/{uri}")
         assert str(folder) not in f"{caught.value.message} {caught.value.details}"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "what"),
+    [
+        ("page", "bad.txt/pages/0", "Page 0"),
+        ("find", "bad.txt/elements/x", "Element 'x'"),
+        ("entries", "bad.txt?depth=pages", "The page index"),
+    ],
+)
+def test_a_part_that_its_parser_fails_on_is_told_as_such(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, path: str, what: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError("a bug in a parser")
+
+    monkeypatch.setattr(f"a2c_smcp.documents.formats.base.PagedDocument.{method}", fail)
+    write(folder / "bad.txt", "x")
+    with pytest.raises(DocumentError) as caught:
+        library(folder).read(f"dpe://{HOST}/{path}")
+    assert caught.value.message == f"{what} of 'bad.txt' cannot be read: the parser failed (IndexError)"
+    assert caught.value.details == {"doc_ref": "bad.txt"}
+
+
+def test_what_is_to_be_left_out_is(folder: Path) -> None:
+    assert Library([folder], host=HOST, excludes=["data/"]).refs == ("notes.md",)

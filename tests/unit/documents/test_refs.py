@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.documents.files import SourceFile
 from a2c_smcp.documents.formats.text import FORMAT
-from a2c_smcp.documents.library import SourceFile, assign_refs, ref_of
+from a2c_smcp.documents.refs import assign_refs, ref_of
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
 HOST = "com.example.docs"
