@@ -1,11 +1,29 @@
-"""How the lines of a picture flow: into columns, tables, headings, lists and paragraphs. Pure."""
+"""How the lines of a picture flow: into headings, lists, paragraphs and tables, in reading order. Pure."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from statistics import median
+from typing import Any, Final
 
+from a2c_smcp.documents.ocr.columns import Row, around, flows_of, rows_of
 from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
+from a2c_smcp.documents.ocr.tables import table_content, table_runs
 from a2c_smcp.types import ElementCategory
+
+_TALLER: Final = 1.22
+_MAX_HEADING: Final = 140
+_MAX_HEADING_ROWS: Final = 3
+_MARGIN: Final = 0.07
+_WIDE = re.compile("[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_ITEM = re.compile(r"(?P<bullet>[•·●○▪■◦‣◆➢✓]|[*–—-](?=\s))\s*(?=\S)|\(?(?P<number>\d{1,3})[.)、](?!\d)\s*(?=\S)")
+_PAGE_NUMBER = re.compile(
+    r"(?:page|seite|第)?\s*[-–—]?\s*\d{1,4}\s*[-–—]?(?:\s*(?:/|of|von|页)\s*\d{0,4})?", re.IGNORECASE
+)
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+[^\W\d_]")
+_CHAPTER = re.compile(r"第[一二三四五六七八九十\d]+[章节部分]|[一二三四五六七八九十]+、")
+_SENTENCE_END: Final = (".", "!", "?", ":", "。", "！", "？", "：", ";", "；")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +36,173 @@ class Piece:
     lines: tuple[OcrLine, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What is usual on a page: how tall body text is, how far its lines are apart, the steps of larger text."""
+
+    body: float
+    gap: float
+    steps: tuple[float, ...]
+    page_height: float
+
+    def level(self, height: float) -> int:
+        """Return the level of a heading this tall."""
+        return next((level for level, step in enumerate(self.steps, 1) if height >= step), len(self.steps) + 1)
+
+
 def pieces_of(page: OcrPage) -> list[Piece]:
     """Return the pieces of a page in reading order."""
-    lines = sorted(page.lines, key=lambda line: (line.box[1], line.box[0]))
-    return [Piece("text", {"text": line.text}, line.box, (line,)) for line in lines if line.text.strip()]
+    flows = [rows_of(flow) for flow in flows_of([line for line in page.lines if line.text.strip()])]
+    every = [row for rows in flows for row in rows]
+    if not every:
+        return []
+    scale = _scale_of(flows, page)
+    first, last = min(every, key=lambda row: row.box[1]), max(every, key=lambda row: row.box[3])
+    pieces: list[Piece] = []
+    for rows in flows:
+        start = 0
+        for begin, end in [*table_runs(rows), (len(rows), len(rows))]:
+            pieces += _prose(rows[start:begin], scale, (first, last) if len(every) > 3 else ())
+            if begin < end:
+                pieces.append(_piece("table", table_content(rows[begin:end]), rows[begin:end]))
+            start = end
+    return pieces
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return lines as one: divided words are put together, Chinese and Japanese without blanks."""
+    whole = ""
+    for text in texts:
+        if not whole:
+            whole = text
+        elif len(whole) > 1 and whole[-1] in "-\u00ad" and whole[-2].isalpha() and text[:1].islower():
+            whole = whole[:-1] + text
+        elif _WIDE.match(whole[-1]) and _WIDE.match(text):
+            whole += text
+        else:
+            whole = f"{whole} {text}"
+    return whole
+
+
+def _prose(rows: Sequence[Row], scale: Scale, outermost: Sequence[Row]) -> Iterator[Piece]:
+    items: list[list[Row]] = []
+    for group in _paragraphs(rows, scale):
+        if _ITEM.match(group[0].text):
+            items.append(group)
+            continue
+        if items:
+            yield _list(items)
+            items = []
+        yield _paragraph(group, scale, outermost)
+    if items:
+        yield _list(items)
+
+
+def _paragraph(group: list[Row], scale: Scale, outermost: Sequence[Row]) -> Piece:
+    text = joined([row.text for row in group])
+    if len(group) == 1 and group[0] in outermost:
+        _, top, _, bottom = group[0].box
+        numbered = _PAGE_NUMBER.fullmatch(text.strip())
+        if bottom < scale.page_height * _MARGIN and (numbered or group[0].height < scale.body * _TALLER):
+            return _piece("header", {"text": text}, group)
+        if top > scale.page_height * (1 - _MARGIN) or (numbered and top > scale.page_height * 0.8):
+            return _piece("footer", {"text": text}, group)
+    level = _heading_level(group, text, scale)
+    if level:
+        return _piece("heading", {"level": level, "text": text}, group)
+    return _piece("text", {"text": text}, group)
+
+
+def _heading_level(group: Sequence[Row], text: str, scale: Scale) -> int:
+    """Return the level of the heading that a paragraph is; 0 when it is none."""
+    height = median(row.height for row in group)
+    letters = [character for character in text if character.isalpha()]
+    if len(group) > _MAX_HEADING_ROWS or len(text) > _MAX_HEADING or len(letters) < 2:
+        return 0
+    if height >= scale.body * _TALLER and not text.rstrip().endswith((",", ";", "，", "；")):
+        return scale.level(height)
+    if len(group) > 1 or text.rstrip().endswith((*_SENTENCE_END, ",")):
+        return 0
+    numbered = _NUMBERED.match(text)
+    if (numbered and len(text) < 80) or _CHAPTER.match(text):
+        return len(scale.steps) + 1 + (numbered[1].count(".") if numbered else 0)
+    capitals = len(letters) >= 4 and text.isupper() and any(character.isascii() for character in letters)
+    return len(scale.steps) + 1 if capitals and len(text.split()) <= 10 else 0
+
+
+def _paragraphs(rows: Sequence[Row], scale: Scale) -> Iterator[list[Row]]:
+    if not rows:
+        return
+    left, _, right, _ = around([row.box for row in rows])
+    group = [rows[0]]
+    for above, row in pairwise(rows):
+        if _breaks(above, row, scale, (left, right)):
+            yield group
+            group = []
+        group.append(row)
+    yield group
+
+
+def _breaks(above: Row, row: Row, scale: Scale, sides: tuple[float, float]) -> bool:
+    """Whether a paragraph ends between two rows."""
+    left, right = sides
+    gap = row.box[1] - above.box[3]
+    taller = max(row.height, above.height) / max(min(row.height, above.height), 1)
+    if gap > max(scale.gap, 0) + 0.45 * scale.body or taller > _TALLER + 0.1:
+        return True
+    if _ITEM.match(row.text):
+        return True
+    if (row.height > scale.body * _TALLER) != (above.height > scale.body * _TALLER):
+        return True
+    short = above.box[2] < right - 0.2 * (right - left)
+    indented = row.box[0] - left > scale.body and above.box[0] - left < 0.5 * scale.body
+    ended = above.text.rstrip().endswith(_SENTENCE_END)
+    return (short and ended) or (indented and (short or ended) and not _ITEM.match(above.text))
+
+
+def _list(items: Sequence[list[Row]]) -> Piece:
+    rows = [row for item in items for row in item]
+    height = median(row.height for row in rows)
+    root: dict[str, Any] = {}
+    stack: list[tuple[float, dict[str, Any]]] = []
+    for item in items:
+        match = _ITEM.match(item[0].text)
+        number = match["number"] if match else None
+        text = joined([item[0].text[match.end() if match else 0 :], *(row.text for row in item[1:])])
+        indent = item[0].box[0]
+        while len(stack) > 1 and indent < stack[-1][0] - 0.6 * height:
+            stack.pop()
+        if not stack:
+            root = _new_list(number)
+            stack.append((indent, root))
+        elif indent > stack[-1][0] + 0.8 * height and len(stack) < 8:
+            nested = _new_list(number)
+            parent = stack[-1][1]["items"]
+            parent[-1] = {"text": parent[-1], "children": nested} if isinstance(parent[-1], str) else parent[-1]
+            parent[-1].setdefault("children", nested)
+            stack.append((indent, parent[-1]["children"]))
+        stack[-1][1]["items"].append(text)
+    return _piece("list", root, rows)
+
+
+def _new_list(number: str | None) -> dict[str, Any]:
+    content: dict[str, Any] = {"ordered": number is not None, "items": []}
+    return content if number in (None, "1") else content | {"start": int(number or 1)}
+
+
+def _piece(category: ElementCategory, content: Mapping[str, Any], rows: Sequence[Row]) -> Piece:
+    return Piece(
+        category, content, around([row.box for row in rows]), tuple(line for row in rows for line in row.lines)
+    )
+
+
+def _scale_of(flows: Sequence[Sequence[Row]], page: OcrPage) -> Scale:
+    rows = [row for flow in flows for row in flow]
+    body = median(row.height for row in rows for _ in range(min(len(row.text), 200)))
+    gaps = [below.box[1] - above.box[3] for flow in flows for above, below in pairwise(flow)]
+    close = [gap for gap in gaps if gap < body]
+    steps: list[float] = []
+    for height in sorted((row.height for row in rows if row.height >= body * _TALLER), reverse=True):
+        if len(steps) < 4 and (not steps or height < steps[-1] * 0.95):
+            steps.append(height * 0.92)
+    return Scale(body, median(close) if close else 0.0, tuple(steps), page.height)
