@@ -4,16 +4,16 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, Final
 
 from a2c_smcp.cli.computer_owner import Owner
 from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.listeners import Change
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.socketio.status import ConnectionState, ConnectionStatus
 
-LOOK_SECONDS: Final = 0.2
+_TOLD: Final = ("servers", "config", "configuration")
 _SERVER: Final = ("name", "state", "restarts", "problem", "advice")
 
 
@@ -41,14 +41,19 @@ class News:
 
     async def follow(self, computer: Computer) -> AsyncIterator[Json]:
         """Yield what changes, until the end."""
-        while not self._over:
-            for event in self._fresh(computer):
-                yield event
-            # Servers are looked at: a state that comes and goes between two looks is nobody's business.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._woken.wait()
-            self._woken.clear()
+        unfollow = computer.on_change(self._changed)
+        try:
+            while not self._over:
+                self._woken.clear()
+                for event in self._fresh(computer):
+                    yield event
+                await self._woken.wait()
+        finally:
+            unfollow()
+
+    def _changed(self, what: Change) -> None:
+        if what in _TOLD:
+            self._woken.set()
 
     def _fresh(self, computer: Computer) -> Iterator[Json]:
         now = {status.name: _told(asdict(status)) for status in computer.servers.statuses()}

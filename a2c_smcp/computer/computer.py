@@ -1,6 +1,7 @@
 """The Computer: many MCP servers as one voice, for applications that embed it and for the command line."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.aggregator import FinderAggregator
 from a2c_smcp.computer.index import ResourceIndex
 from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources, workspace_of
+from a2c_smcp.computer.listeners import Listener, Listeners
 from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.mcp_clients.manager import ServerManager
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig
@@ -47,6 +49,8 @@ from a2c_smcp.smcp import (
 )
 from a2c_smcp.types import SERVER_NAME, Desktop
 
+logger = logging.getLogger(__name__)
+
 _Answer: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
@@ -76,6 +80,7 @@ class Computer:
         timing: Timing | None = None,
     ) -> None:
         self.name = name
+        self._listeners = Listeners()
         path = None if config is None or isinstance(config, ComputerConfig) else Path(config)
         workspace = workspace_of(path.absolute()) if path is not None else Path.cwd()
         self.inputs = Inputs(
@@ -86,13 +91,14 @@ class Computer:
             config if isinstance(config, ComputerConfig) else None,
             file=ConfigFile(path) if path is not None else None,
             apply=self._apply,
+            report=lambda _: self._listeners.tell("configuration"),
         )
         self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
         self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
         self.calls = ToolCalls(self.servers, self.box, confirm=confirm, observer=observer)
         self.index = ResourceIndex(self.servers)
-        self.windows = DesktopCollector(self.index, lambda: self._pushes.tell("desktop"))
-        self.documents = FinderAggregator(self.index, lambda: self._pushes.tell("finder"))
+        self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
+        self.documents = FinderAggregator(self.index, lambda: self._tell("finder"))
         self.resources = ResourceReader(self.index)
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
@@ -168,14 +174,25 @@ class Computer:
         """
         if self.client is not None:
             await self.client.close()
-        told = options.pop("on_joined", None)
+        told: Callable[[str], Awaitable[None] | None] | None = options.pop("on_joined", None)
+        lost: Callable[[], None] | None = options.pop("on_lost", None)
+
+        def joined(office: str) -> Awaitable[None] | None:
+            self._pushes.release()
+            return told(office) if told is not None else None
+
+        def left() -> None:
+            self._pushes.hold()
+            if lost is not None:
+                lost()
+
         self.client = SMCPComputerClient(
             self,
             url=url,
             name=self.name,
             office_id=office_id,
-            on_joined=told or (lambda _: self._pushes.release()),
-            on_lost=self._pushes.hold,
+            on_joined=joined,
+            on_lost=left,
             **options,
         )
         await self.client.connect(wait=wait)
@@ -313,6 +330,18 @@ class Computer:
 
     # What changes
 
+    def on_change(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with what has just changed, from within the event loop; return what ends that.
+
+        `servers`: the state of an MCP server. `configuration`: whether the file can be used. The others are what the
+        office is told of as well; each change is told on its own, so a listener that does much should collect them.
+        """
+        return self._listeners.add(listener)
+
+    def _tell(self, kind: Kind) -> None:
+        self._pushes.tell(kind)
+        self._listeners.tell(kind)
+
     async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
         if problems := await asyncio.to_thread(shaping_problems, config):
             raise invalid("configuration", problems)
@@ -322,15 +351,16 @@ class Computer:
         await self.servers.apply(config)
         self.box.configure(config.servers)
         if changes.config_changed:
-            self._pushes.tell("config")
+            self._tell("config")
         if changes.tools_may_have_changed:
-            self._pushes.tell("tool_list")
+            self._tell("tool_list")
 
     def _tools_changed(self) -> None:
-        self._pushes.tell("tool_list")
+        self._tell("tool_list")
 
     async def _push(self, kind: Kind) -> None:
         await self._connected().emit_update(kind)
+        logger.debug("The office was told", extra={"update": kind})
 
 
 class _Ears:
@@ -351,3 +381,4 @@ class _Ears:
 
     def status_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.status_changed(server)
+        self._computer._listeners.tell("servers")  # noqa: SLF001

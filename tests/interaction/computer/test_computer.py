@@ -96,8 +96,7 @@ async def test_a_tool_that_takes_too_long_is_cancelled_at_its_server(computer: C
 @pytest.mark.rule("4.7")
 async def test_cancelling_reaches_the_mcp_server(computer: Computer, agent: Client) -> None:
     call = asyncio.create_task(agent.tool("c", "wait", req_id="long", timeout=60))
-    while not computer.calls._running:
-        await asyncio.sleep(0.01)
+    assert text_of(await agent.tool("c", "echo", req_id="after it", text="x")) == "x"
     await agent.emit("server:tool_call_cancel", {"agent": "a", "req_id": "long"})
     result = await asyncio.wait_for(call, CAP)
     assert (result["isError"], bool(result["meta"]["cancelled"])) == (True, True)
@@ -110,16 +109,20 @@ async def test_progress_extends_the_time_out(computer: Computer, agent: Client) 
 
 @pytest.mark.rule("5.5")
 async def test_a_server_that_dies_in_a_call_fails_it_and_comes_back(computer: Computer, agent: Client) -> None:
+    states: list[str] = []
+    back = asyncio.Event()
+
+    def look(what: str) -> None:
+        if what == "servers":
+            states.append(computer.status()["servers"][0]["state"])
+            if states[-1] == "running" and "running" not in states[:1]:
+                back.set()
+
+    computer.on_change(look)
     result = await asyncio.wait_for(agent.tool("c", "die", timeout=60), CAP)
     assert result["isError"] is True
-
-    async def works() -> None:
-        number = 0
-        while (await agent.tool("c", "echo", req_id=f"again {number}", text="back")).get("isError"):
-            number += 1
-            await asyncio.sleep(0.1)
-
-    await asyncio.wait_for(works(), CAP)
+    await asyncio.wait_for(back.wait(), CAP)
+    assert text_of(await agent.tool("c", "echo", req_id="again", text="back")) == "back"
 
 
 @pytest.mark.rule("6.2", "6.6")
@@ -212,6 +215,30 @@ async def test_a_server_added_while_running_is_told_and_usable(computer: Compute
     assert set(config["servers"]) == {"office", "extra"}
     await computer.settings.remove_server("extra")
     assert await asyncio.wait_for(heard(agent, "notify:update_config"), CAP) == {"computer": "c"}
+
+
+async def test_an_application_hears_what_changes_until_it_asks_no_more(computer: Computer, agent: Client) -> None:
+    changes: list[str] = []
+    told = asyncio.Event()
+
+    def hear(what: str) -> None:
+        changes.append(what)
+        if what == "servers" and computer.status()["servers"][-1]["state"] == "running":
+            told.set()
+
+    def fail(_: str) -> None:
+        raise RuntimeError("a listener that fails hurts nobody")
+
+    computer.on_change(fail)
+    stop = computer.on_change(hear)
+    await computer.settings.add_server(office_config("extra").servers["extra"])
+    await asyncio.wait_for(told.wait(), CAP)
+    assert {"config", "tool_list", "servers"} <= set(changes)
+    stop()
+    stop()
+    changes.clear()
+    await computer.settings.remove_server("extra")
+    assert changes == []
 
 
 @pytest.mark.rule("5.2")

@@ -1,0 +1,40 @@
+"""Who hears, within the application, what changes at its Computer."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, TypeAlias
+
+from a2c_smcp.computer.pushes import Kind
+
+logger = logging.getLogger(__name__)
+
+Change: TypeAlias = Kind | Literal["servers", "configuration"]
+"""What can change: what the office is told of, the state of a server, whether the configuration file can be used."""
+
+Listener: TypeAlias = Callable[[Change], None]
+
+
+class Listeners:
+    """Functions to call; one that fails hurts no other."""
+
+    def __init__(self) -> None:
+        self._all: list[Listener] = []
+
+    def add(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` from now on; return what ends that, and may be called twice."""
+        self._all.append(listener)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._all.remove(listener)
+
+        return stop
+
+    def tell(self, what: Change) -> None:
+        """Call every listener."""
+        for listener in tuple(self._all):
+            try:
+                listener(what)
+            except Exception:
+                logger.exception("A listener of the Computer failed", extra={"change": what})
