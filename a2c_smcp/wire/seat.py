@@ -81,6 +81,7 @@ class Seat:
         self._lock = asyncio.Lock()
         self._wish = asyncio.Event()
         self._told: set[asyncio.Future[None]] = set()
+        self._changed = asyncio.Event()
 
     @property
     def status(self) -> ConnectionStatus:
@@ -106,6 +107,29 @@ class Seat:
     def open(self) -> bool:
         """Whether it is connected or will be."""
         return self._running is not None
+
+    @property
+    def here(self) -> Link | None:
+        """The connection, where it is in an office."""
+        link = self._link
+        return link if link is not None and self._joined is not None and not link.gone.is_set() else None
+
+    async def seated(self) -> Link:
+        """Return the connection as soon as it is in an office.
+
+        Raises:
+            NotInOffice: It wants to be in none.
+            ConnectionError: It is closed.
+        """
+        while True:
+            if self._running is None:
+                raise ConnectionError("There is no connection; connect first")
+            if self.wanted is None:
+                raise NotInOffice("Join an office first")
+            link = self.here
+            if link is not None:
+                return link
+            await self._changed.wait()
 
     # Coming and going
 
@@ -151,6 +175,7 @@ class Seat:
         with suppress(asyncio.CancelledError):
             await running
         self._failed(ConnectionError("The connection was closed"))
+        self._wake()
         self._board.show(ConnectionState.OFFLINE)
 
     async def close(self) -> None:
@@ -200,6 +225,7 @@ class Seat:
             self._board.office_id = None
             self._lose()
             self._belong(None)
+            self._wake()
             if link is not None:
                 self._board.show(ConnectionState.CONNECTED)
 
@@ -262,6 +288,7 @@ class Seat:
         self._lose()
         self._board.office_id = self._joined = office_id
         self._belong(office_id)
+        self._wake()
         self._board.show(ConnectionState.JOINED)
         if self._tell.joined is not None:
             told = call_back(self._tell.joined, office_id)
@@ -269,6 +296,10 @@ class Seat:
                 callback = asyncio.ensure_future(self._awaited(told))
                 self._told.add(callback)
                 callback.add_done_callback(self._told.discard)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def _lose(self) -> None:
         if self._joined is not None:

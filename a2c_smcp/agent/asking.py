@@ -1,0 +1,152 @@
+"""Asking, and asking again when a connection breaks: the same request with the same `req_id` until its time is over."""
+
+import asyncio
+import logging
+import secrets
+from itertools import count
+from typing import Any, Final
+
+from a2c_smcp.chunks import collect, is_chunked
+from a2c_smcp.errors import BadRequest, NotFound, NotInOffice, RequestTimeout, SMCPError, from_wire, is_error
+from a2c_smcp.smcp import ACCEPT_CHUNKS, CANCEL_TOOL_CALL_EVENT, GET_CHUNK_EVENT
+from a2c_smcp.wire.link import Link
+from a2c_smcp.wire.seat import Seat
+
+log = logging.getLogger(__name__)
+
+COMEBACK: Final = 15.0
+"""Seconds in which a Computer is expected back after a break in which the Agent, too, lost its connection."""
+
+RECALL: Final = 10.0
+"""Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
+
+
+class Asker:
+    """Sends requests over whatever connection there is.
+
+    Args:
+        patience: Seconds for the pieces of a large reply, each.
+    """
+
+    def __init__(self, seat: Seat, patience: float) -> None:
+        self._seat = seat
+        self._patience = patience
+        self._prefix = secrets.token_hex(8)
+        self._numbers = count(1)
+        self._entries: dict[str, int] = {}
+        self._entered = asyncio.Event()
+        self._recalls: set[asyncio.Task[None]] = set()
+
+    def new_id(self) -> str:
+        """A `req_id` that nobody has used."""
+        return f"{self._prefix}-{next(self._numbers)}"
+
+    def came(self, computer: str) -> None:
+        """A Computer joined the office."""
+        self._entries[computer] = self._entries.get(computer, 0) + 1
+        self._entered.set()
+        self._entered = asyncio.Event()
+
+    async def ask(self, event: str, request: dict[str, Any], *, within: float) -> Any:
+        """Return the answer to a request; a connection that breaks is waited for, and the request sent again.
+
+        Raises:
+            SMCPError: The answer is an error.
+            RequestTimeout: None came in time.
+            ConnectionError: The client is closed, or was never connected.
+        """
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + within
+        broken = doubted = False
+        while True:
+            link = self._seat.here or await self._connection(event, deadline)
+            known = self._entries.get(request.get("computer", ""), 0)
+            try:
+                answer = await link.call(event, request, within=deadline - clock())
+            except ConnectionError:
+                broken = True
+                continue
+            reply = answer[0] if answer else None
+            if type(reply) is dict and "error" not in reply and "code" not in reply:
+                return reply
+            error = _error_of(event, reply)
+            if error is None:
+                return reply
+            if isinstance(error, NotInOffice) and not doubted:
+                doubted = True
+                self._seat.doubt(link)
+            elif not (isinstance(error, NotFound) and broken and await self._comeback(request, known, deadline)):
+                raise error
+
+    async def fetch(self, event: str, request: dict[str, Any], *, within: float) -> Any:
+        """Return the answer to a request to a Computer, however large; raises what `ask` raises."""
+        request[ACCEPT_CHUNKS] = True
+        reply = await self.ask(event, request, within=within)
+        if not is_chunked(reply):
+            return reply
+        try:
+            return await self._collect(request, reply)
+        except NotFound:
+            # The Computer forgot it while we were away; asking again is cheap, and runs no tool twice.
+            return await self._collect(request, await self.ask(event, request, within=within))
+
+    async def _collect(self, request: dict[str, Any], reply: Any) -> Any:
+        async def piece(transfer: str, index: int) -> Any:
+            of = {"agent": request["agent"], "req_id": self.new_id(), "computer": request["computer"]}
+            return await self.ask(GET_CHUNK_EVENT, of | {"transfer": transfer, "index": index}, within=self._patience)
+
+        return await collect(piece, reply)
+
+    def recall(self, req_id: str) -> "asyncio.Task[None]":
+        """Cancel a call, now or as soon as there is a connection again."""
+        task = asyncio.get_running_loop().create_task(self._recall(req_id))
+        self._recalls.add(task)
+        task.add_done_callback(self._recalls.discard)
+        return task
+
+    async def cancel(self, req_id: str, *, within: float) -> None:
+        """Tell the office that a call is wanted no more; raises what `ask` raises."""
+        deadline = asyncio.get_running_loop().time() + within
+        link = self._seat.here or await self._connection(CANCEL_TOOL_CALL_EVENT, deadline)
+        await link.emit(CANCEL_TOOL_CALL_EVENT, {"agent": self._seat.name, "req_id": req_id})
+
+    async def close(self) -> None:
+        """Let cancels that are on their way go out; those that wait for a connection are given up."""
+        if self._recalls and self._seat.here is not None:
+            await asyncio.wait(self._recalls, timeout=1.0)
+        for task in list(self._recalls):
+            task.cancel()
+        await asyncio.gather(*self._recalls, return_exceptions=True)
+
+    async def _recall(self, req_id: str) -> None:
+        try:
+            await self.cancel(req_id, within=RECALL)
+        except (SMCPError, ConnectionError) as problem:
+            log.info("a cancel could not be sent: %s", problem, extra={"req_id": req_id})
+
+    async def _connection(self, event: str, deadline: float) -> Link:
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await self._seat.seated()
+        except TimeoutError:
+            status = self._seat.status
+            why = status.problem or f"the connection is {status.state.value}"
+            raise RequestTimeout(f"{event} could not be sent in time: {why}") from None
+
+    async def _comeback(self, request: dict[str, Any], known: int, deadline: float) -> bool:
+        """Wait until the Computer has joined again; whether it has."""
+        computer = request.get("computer", "")
+        until = min(deadline, asyncio.get_running_loop().time() + COMEBACK)
+        try:
+            async with asyncio.timeout_at(until):
+                while self._entries.get(computer, 0) == known:
+                    await self._entered.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _error_of(event: str, reply: Any) -> SMCPError | None:
+    if reply is None:
+        return BadRequest(f"Nobody there knows {event}: the server or the computer may be older than this agent")
+    return from_wire(reply) if is_error(reply) else None

@@ -1,0 +1,336 @@
+"""The Agent's client: it sits in an office, asks its Computers, calls their tools, and keeps what it knows current."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from a2c_smcp.agent.asking import Asker
+from a2c_smcp.agent.events import Events, EventStream, Handler
+from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
+from a2c_smcp.agent.office import Office
+from a2c_smcp.agent.requests import reply_to, timed_out, tool_result, whole_seconds
+from a2c_smcp.agent.resources import Resources
+from a2c_smcp.errors import RequestTimeout, SMCPError
+from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
+from a2c_smcp.smcp import (
+    CANCEL_TOOL_CALL_EVENT,
+    ENTER_OFFICE_NOTIFICATION,
+    GET_DESKTOP_EVENT,
+    GET_FINDER_EVENT,
+    GET_TOOLS_EVENT,
+    LIST_ROOM_EVENT,
+    SOCKETIO_PATH,
+    TOOL_CALL_EVENT,
+    parse_request,
+)
+from a2c_smcp.types import Desktop
+from a2c_smcp.wire.link import Address, Link, Secret
+from a2c_smcp.wire.reconnect import Backoff
+from a2c_smcp.wire.seat import Callbacks, Seat
+from a2c_smcp.wire.status import ConnectionStatus
+
+log = logging.getLogger(__name__)
+
+GRACE: Final = 1.0
+"""Seconds beyond a call's time-out in which the Computer's own word of it may arrive."""
+
+DEFAULT_LIMIT: Final = 20
+
+
+class AsyncSMCPAgentClient(Resources):
+    """An Agent's seat in an office.
+
+    Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
+    when the connection breaks are sent again with the same `req_id`, so that no tool runs twice.
+
+    Args:
+        url: Where the server is; a path in it goes before `path`.
+        name: The Agent's name.
+        office_id: The office to join as soon as there is a connection.
+        token: Sent as `auth["token"]`. May be a callable, asked for a fresh one at every attempt.
+        api_key: Sent as header `x-api-key`; may be a callable as well.
+        headers: More HTTP headers.
+        path: Where Socket.IO is on the server.
+        timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
+        live: Whether `office` is kept current; otherwise notifications are only told.
+        backoff: The pauses between attempts to connect.
+
+    Attributes:
+        name: The Agent's name.
+        office: What is known of the Computers in the office.
+
+    Raises:
+        BadRequest: The name or the office cannot be one.
+        InvalidConfig: The URL cannot be one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        office_id: str | None = None,
+        token: Secret | None = None,
+        api_key: Secret | None = None,
+        headers: Mapping[str, str] | None = None,
+        path: str = SOCKETIO_PATH,
+        timeout: float = 20.0,
+        live: bool = True,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.name = name
+        self.office = Office()
+        self._timeout = timeout
+        self._events = Events()
+        self._live = Live(self.office, self._events, keeping=live, members=self.list_room, read=self._look)
+        self._seat = Seat(
+            "agent",
+            name,
+            Address(url=url, path=path, token=token, api_key=api_key, headers=headers, patience=timeout),
+            self._heard,
+            office_id=office_id,
+            backoff=backoff,
+            callbacks=Callbacks(
+                connected=lambda: self._events.tell("connected"),
+                moved=lambda _: self._live.moved(),
+                joined=self._live.joined,
+                disconnected=lambda why: self._events.tell("disconnected", data={"problem": why}),
+            ),
+            log=log,
+        )
+        self._asker = Asker(self._seat, timeout)
+
+    @property
+    def status(self) -> ConnectionStatus:
+        """Where the connection stands."""
+        return self._seat.status
+
+    @property
+    def office_id(self) -> str | None:
+        """The office it is in at this moment."""
+        return self._seat.office_id
+
+    async def __aenter__(self) -> Self:
+        await self.connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # Coming and going
+
+    async def connect(self) -> None:
+        """Connect, and join the office if one was named; from then on stay connected.
+
+        Raises:
+            SMCPError: The server refused: the credentials, the office, the name.
+            ConnectionError: There is no such server.
+        """
+        await self._seat.connect()
+        await self._arrive()
+
+    async def close(self) -> None:
+        """Leave, and end the connection; requests that are under way fail."""
+        await self._asker.close()
+        await self._live.close()
+        await self._seat.close()
+        await self._events.close()
+
+    async def join(self, office_id: str) -> None:
+        """Join an office.
+
+        Raises:
+            SMCPError: The server refused: another Agent is there, the name is taken, it is not for these credentials.
+            ConnectionError: There is no connection.
+        """
+        if not self._seat.open:
+            raise ConnectionError("There is no connection; connect first")
+        before = self._seat.wanted
+        if not await self._seat.join(office_id):
+            try:
+                async with asyncio.timeout(self._timeout):
+                    await self._seat.settle()
+            except (SMCPError, ConnectionError):
+                self._seat.want(before)
+                raise
+            except TimeoutError:
+                self._seat.want(before)
+                raise RequestTimeout(f"Could not join within {self._timeout:g} s") from None
+        await self._arrive()
+
+    async def leave(self) -> None:
+        """Leave the office and stay connected.
+
+        Raises:
+            SMCPError: The server refused; it stays where it was.
+        """
+        await self._seat.leave()
+
+    async def settled(self) -> None:
+        """Wait until everything that is known to have changed in the office has been read anew."""
+        await self._live.settled()
+
+    async def list_room(self) -> list[SessionInfo]:
+        """List who is in the office, this Agent included.
+
+        Raises:
+            SMCPError: As every request: what the server or the Computer answered, `NotInOffice` where there is no seat.
+            RequestTimeout: No answer came in time.
+            ConnectionError: The client is closed, or was never connected.
+        """
+        request = {"agent": self.name, "req_id": self._asker.new_id(), "office_id": self._seat.wanted or ""}
+        reply = await self._asker.ask(LIST_ROOM_EVENT, request, within=self._timeout)
+        sessions: list[SessionInfo] = reply_to(LIST_ROOM_EVENT, reply)["sessions"]
+        return sessions
+
+    # Tools
+
+    async def get_tools(self, computer: str) -> list[SMCPTool]:
+        """List the tools of a Computer.
+
+        Raises:
+            NotFound: No such Computer is in the office.
+            SMCPError: As `list_room`.
+        """
+        mark = self._live.mark(computer, TOOLS)
+        tools: list[SMCPTool] = (await self._ask(GET_TOOLS_EVENT, computer))["tools"]
+        self._live.seen(computer, TOOLS, mark, tools)
+        return tools
+
+    async def call_tool(
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,  # noqa: ASYNC109 - it travels to the Computer
+        req_id: str | None = None,
+    ) -> CallToolResult:
+        """Run a tool and return its result, which has `isError` where the tool failed.
+
+        A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
+        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too.
+
+        Args:
+            req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
+                tool twice.
+
+        Raises:
+            ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
+            NotFound: No such Computer is in the office, or it left before it answered.
+            SMCPError: As `list_room`.
+        """
+        req_id = req_id if req_id is not None else self._asker.new_id()
+        request = self._request(
+            TOOL_CALL_EVENT,
+            computer,
+            req_id,
+            tool_name=tool_name,
+            params=dict(params) if params else {},
+            timeout=whole_seconds(timeout),
+        )
+        try:
+            return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=timeout + GRACE))
+        except asyncio.CancelledError:
+            self._asker.recall(req_id)
+            raise
+        except RequestTimeout:
+            await asyncio.wait([self._asker.recall(req_id)], timeout=GRACE)
+            away = None if self._seat.here is not None else self.status.problem
+            return timed_out(tool_name, timeout, req_id, away)
+
+    async def cancel(self, req_id: str) -> None:
+        """Cancel a tool call of this Agent; one that has ended is left alone.
+
+        Raises:
+            SMCPError: As `list_room`.
+        """
+        parse_request(CANCEL_TOOL_CALL_EVENT, {"agent": self.name, "req_id": req_id})
+        await self._asker.cancel(req_id, within=self._timeout)
+
+    # What a Computer has
+
+    async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[Desktop]:
+        """Read the windows of a Computer, rendered, the most important first; raises as `get_tools`.
+
+        Args:
+            size: The most windows; all by default.
+            window: Only the window of this URI.
+        """
+        mark = self._live.mark(computer, DESKTOP)
+        reply = await self._ask(GET_DESKTOP_EVENT, computer, desktop_size=size, window=window)
+        windows: list[Desktop] = reply.get("desktops", [])
+        if size is None and window is None:
+            self._live.seen(computer, DESKTOP, mark, windows)
+        return windows
+
+    async def get_finder(
+        self,
+        computer: str,
+        keywords: Sequence[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = DEFAULT_LIMIT,
+    ) -> GetFinderRet:
+        """Read a page of a Computer's document catalogue; raises as `get_tools`.
+
+        Args:
+            keywords: Documents that have any of these in title, keywords or summary.
+            file_type: Documents of exactly this type, such as `pdf`.
+        """
+        mark = self._live.mark(computer, FINDER)
+        asked = {
+            "keywords": list(keywords) if keywords is not None else None,
+            "file_type": file_type,
+            "offset": offset or None,
+            "limit": limit if limit != DEFAULT_LIMIT else None,
+        }
+        reply: GetFinderRet = await self._ask(GET_FINDER_EVENT, computer, **asked)
+        if all(value is None for value in asked.values()):
+            self._live.seen(computer, FINDER, mark, reply)
+        return reply
+
+    # Events
+
+    def on(self, kind: str, handler: Handler) -> Callable[[], None]:
+        """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
+
+        Each handler gets its events in order, one at a time. One that fails is logged, one that is slow is behind; it
+        hurts nobody else.
+
+        Raises:
+            BadRequest: There is no such kind.
+        """
+        return self._events.on(kind, handler)
+
+    def events(self) -> EventStream:
+        """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
+        return self._events.stream()
+
+    # Behind the scenes
+
+    def _request(self, event: str, computer: str, req_id: str, **fields: Any) -> dict[str, Any]:
+        given = {key: value for key, value in fields.items() if value is not None}
+        return parse_request(event, {"agent": self.name, "req_id": req_id, "computer": computer, **given})
+
+    async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
+        request = self._request(event, computer, self._asker.new_id(), **fields)
+        return reply_to(event, await self._asker.fetch(event, request, within=self._timeout))
+
+    async def _look(self, computer: str, aspect: str) -> Any:
+        if aspect == TOOLS:
+            return await self.get_tools(computer)
+        return await (self.get_desktop(computer) if aspect == DESKTOP else self.get_finder(computer))
+
+    async def _arrive(self) -> None:
+        await asyncio.sleep(0)  # the listing begins in a task of its own
+        await self._live.arrived()
+
+    def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
+        if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
+            self._asker.came(str(payload.get("computer")))
+        self._live.heard(event, payload)

@@ -1,0 +1,173 @@
+"""What happens in an office, told to whoever wants to know. Nobody who is slow or fails holds up the others."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from typing import Any, Final, TypeAlias
+from weakref import WeakSet
+
+from a2c_smcp.errors import BadRequest
+
+log = logging.getLogger(__name__)
+
+KINDS: Final = (
+    "enter_office",
+    "leave_office",
+    "update_config",
+    "update_tool_list",
+    "update_desktop",
+    "update_finder",
+    "connected",
+    "disconnected",
+    "joined",
+)
+ANY: Final = "*"
+BUFFER: Final = 1_000
+"""Events that wait for one who is slow; over that, the oldest are dropped."""
+
+LAST_WORDS: Final = 1.0
+"""Seconds that handlers have to end when the client closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeEvent:
+    """Something that happened.
+
+    Attributes:
+        kind: One of `KINDS`.
+        computer: The Computer it is about, where it is about one.
+        data: What is known: the members' names and the office for those who come and go; what was read anew
+            (`tools`, `desktop`, `finder`) for updates, or the `problem` that kept it from being read.
+    """
+
+    kind: str
+    computer: str | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+Handler: TypeAlias = Callable[[OfficeEvent], Awaitable[None] | None]
+
+
+class EventStream(AsyncIterator[OfficeEvent]):
+    """Events from the moment it was made, in order, until the client closes."""
+
+    def __init__(self, buffer: int) -> None:
+        self._waiting: deque[OfficeEvent] = deque(maxlen=buffer)
+        self._news = asyncio.Event()
+        self._ended = False
+        self.dropped = 0
+
+    def put(self, event: OfficeEvent) -> None:
+        """Add an event."""
+        if len(self._waiting) == self._waiting.maxlen:
+            if not self.dropped:
+                log.warning("events are dropped: whoever reads them is too slow")
+            self.dropped += 1
+        self._waiting.append(event)
+        self._news.set()
+
+    def end(self) -> None:
+        """Nothing more comes; what waits can still be read."""
+        self._ended = True
+        self._news.set()
+
+    async def aclose(self) -> None:
+        """Want no more."""
+        self._waiting.clear()
+        self.end()
+
+    def __aiter__(self) -> "EventStream":
+        return self
+
+    async def __anext__(self) -> OfficeEvent:
+        while not self._waiting:
+            if self._ended:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        return self._waiting.popleft()
+
+
+class _Listener:
+    """A handler with the events that wait for it; one at a time, in order."""
+
+    def __init__(self, kind: str, handler: Handler, buffer: int) -> None:
+        self._kind = kind
+        self._handler = handler
+        self._waiting: deque[OfficeEvent] = deque(maxlen=buffer)
+        self.task: asyncio.Task[None] | None = None
+
+    def put(self, event: OfficeEvent) -> None:
+        if self._kind not in (ANY, event.kind):
+            return
+        self._waiting.append(event)
+        if self.task is None:
+            self.task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                event = self._waiting.popleft()
+                try:
+                    told = self._handler(event)
+                    if isawaitable(told):
+                        await told
+                except Exception:  # the user's mistake is logged and hurts nobody
+                    log.exception("a handler of %s failed", event.kind)
+        finally:
+            self.task = None
+
+
+class Events:
+    """Who listens."""
+
+    def __init__(self, buffer: int = BUFFER) -> None:
+        self._buffer = buffer
+        self._listeners: list[_Listener] = []
+        self._streams: WeakSet[EventStream] = WeakSet()
+
+    def on(self, kind: str, handler: Handler) -> Callable[[], None]:
+        """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
+
+        Raises:
+            BadRequest: There is no such kind.
+        """
+        if kind != ANY and kind not in KINDS:
+            raise BadRequest(f"Unknown kind of event {kind!r}; there are {', '.join(KINDS)}, and * for all")
+        listener = _Listener(kind, handler, self._buffer)
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def stream(self) -> EventStream:
+        """Events from now on."""
+        stream = EventStream(self._buffer)
+        self._streams.add(stream)
+        return stream
+
+    def tell(self, kind: str, computer: str | None = None, data: Mapping[str, Any] | None = None) -> None:
+        """Tell everybody."""
+        event = OfficeEvent(kind, computer, data or {})
+        for listener in list(self._listeners):
+            listener.put(event)
+        for stream in list(self._streams):
+            stream.put(event)
+
+    async def close(self) -> None:
+        """Let handlers finish, for a moment; streams end when they are read empty."""
+        for stream in list(self._streams):
+            stream.end()
+        me = asyncio.current_task()
+        tasks = [one.task for one in self._listeners if one.task is not None and one.task is not me]
+        if tasks:
+            _, slow = await asyncio.wait(tasks, timeout=LAST_WORDS)
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*slow, return_exceptions=True)

@@ -1,0 +1,134 @@
+"""What an Agent sends and how it reads what comes back. Pure."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, ToolTimeout
+from a2c_smcp.fastjson import FastJson
+from a2c_smcp.messages import CallToolResult
+from a2c_smcp.smcp import parse_reply
+from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
+
+_HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BEGINNING: Final = 4096
+"""Characters of a Markdown text in which its title is looked for."""
+
+
+def whole_seconds(timeout: float) -> int:
+    """The time-out as the wire carries it.
+
+    Raises:
+        BadRequest: It is not above 0.
+    """
+    if not timeout > 0 or math.isinf(timeout):
+        raise BadRequest("A time-out is a number of seconds above 0")
+    return math.ceil(timeout)
+
+
+def reply_to(event: str, reply: object) -> Any:
+    """Return the reply to an event, validated.
+
+    Raises:
+        InternalError: It is not of the event's type; `details` name each field.
+    """
+    try:
+        return parse_reply(event, reply)
+    except BadRequest as problem:
+        raise InternalError(
+            f"The answer is not of the form of the protocol: {problem}", details=problem.details
+        ) from None
+
+
+def tool_result(reply: object) -> CallToolResult:
+    """Return the result of a tool call.
+
+    Raises:
+        InternalError: The answer is no such result.
+    """
+    if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
+        raise InternalError("The answer to client:tool_call is no tool result: it has no list of contents")
+    reply["isError"] = reply.get("isError") is True
+    result: CallToolResult = reply  # type: ignore[assignment]
+    return result
+
+
+def timed_out(tool: str, timeout: float, req_id: str, problem: str | None = None) -> CallToolResult:
+    """Return the result of a call whose answer did not come in time."""
+    text = f"The tool {tool!r} gave no answer within {timeout:g} s, and the call was cancelled"
+    if problem is not None:
+        text = f"{text} (no connection: {problem})"
+    return {
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+        "meta": {"timeout": True, "a2c_timeout": True, "code": ToolTimeout.code},
+        "req_id": req_id,
+    }
+
+
+def document_uri(uri: str, sub_path: str | None = None, **params: str) -> str:
+    """Return the URI of a document, or of a place in it, given any URI of that document.
+
+    Raises:
+        InvalidDPEUri: It is none, or one of a whole catalogue.
+    """
+    parsed = parse_dpe_uri(uri)
+    if parsed.doc_ref is None:
+        raise InvalidDPEUri("The URI names no document, only a catalogue", details={"uri": uri})
+    return build_dpe_uri(parsed.host, parsed.doc_ref, sub_path, params)
+
+
+def read_form(uri: str, contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the contents of a resource as one dict.
+
+    JSON objects come parsed; Markdown as `content_markdown`, other text as `content_text`, both with `title` and
+    `uri`; binaries as `blob`; any other JSON value as `content_json`. A resource of none or several contents has them,
+    each in its form, in `contents`.
+    """
+    if len(contents) == 1:
+        return _form(uri, contents[0])
+    return {"uri": uri, "contents": [_form(uri, content) for content in contents]}
+
+
+def _form(uri: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    own = content.get("uri")
+    place = own if isinstance(own, str) else uri
+    kind = _kind(place, content)
+    text = content.get("text")
+    if not isinstance(text, str):
+        return {"uri": place, "mime_type": kind or None, "blob": content.get("blob")}
+    if kind == "application/json" or kind.endswith("+json"):
+        try:
+            value = FastJson.loads(text)
+        except ValueError:
+            pass  # what calls itself JSON and is none is shown as the text it is
+        else:
+            return value if isinstance(value, dict) else {"uri": place, "content_json": value}
+    if kind in ("text/markdown", "text/x-markdown"):
+        return {"content_markdown": text, "title": _title(content, text), "uri": place}
+    form = {"content_text": text, "title": _title(content, ""), "uri": place}
+    return form if kind in ("text/plain", "") else {**form, "mime_type": kind}
+
+
+def _kind(uri: str, content: Mapping[str, Any]) -> str:
+    named = content.get("mimeType")
+    if isinstance(named, str) and named:
+        return named.partition(";")[0].strip().lower()
+    if not uri.lower().startswith("dpe://"):
+        return ""
+    try:
+        asked = parse_dpe_uri(uri).format
+    except InvalidDPEUri:
+        return ""
+    return {"json": "application/json", "markdown": "text/markdown", "text": "text/plain"}[asked]
+
+
+def _title(content: Mapping[str, Any], markdown: str) -> str:
+    meta = content.get("_meta")
+    for told in (content.get("title"), meta.get("title") if isinstance(meta, Mapping) else None):
+        if isinstance(told, str) and told:
+            return told
+    heading = _HEADING.search(markdown[:_BEGINNING])
+    return _ESCAPED.sub(r"\1", heading[1]) if heading is not None else ""

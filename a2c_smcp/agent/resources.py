@@ -1,0 +1,156 @@
+"""The part of the Agent's client that reads what a Computer's MCP servers offer: resources, documents, completion."""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from a2c_smcp.agent.requests import document_uri, read_form
+from a2c_smcp.errors import BadRequest, SMCPError
+from a2c_smcp.messages import CompleteRet, GetComputerConfigRet, GetResourcesRet, GetResourceTemplatesRet
+from a2c_smcp.smcp import (
+    COMPLETE_EVENT,
+    GET_CONFIG_EVENT,
+    GET_RESOURCE_TEMPLATES_EVENT,
+    GET_RESOURCES_EVENT,
+    READ_RESOURCE_EVENT,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Resources(ABC):
+    """Reading through a Computer."""
+
+    @abstractmethod
+    async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
+        """Send a request to a Computer and return its validated answer; fields that are None are left out."""
+
+    async def get_config(self, computer: str) -> GetComputerConfigRet:
+        """Read a Computer's configuration, secrets left out; raises as `get_tools`."""
+        config: GetComputerConfigRet = await self._ask(GET_CONFIG_EVENT, computer)
+        return config
+
+    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
+        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+
+        Raises:
+            DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
+            InvalidDPEUri: A `dpe://` URI broke a rule.
+            SMCPError: As `get_tools`.
+        """
+        contents: list[dict[str, Any]] = (await self._ask(READ_RESOURCE_EVENT, computer, uri=uri))["contents"]
+        return contents
+
+    async def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
+        """Read a resource of any scheme and return it as a dict; raises as `read_contents`.
+
+        JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
+        `uri`, binaries as base64 in `blob`.
+        """
+        return read_form(uri, await self.read_contents(computer, uri))
+
+    async def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
+        """Read what is known of a document; raises as `read_contents`."""
+        return await self.read_resource(computer, document_uri(uri))
+
+    async def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
+        """Read what is known of a document, and a window of its page index; raises as `read_contents`."""
+        place = document_uri(uri, depth="pages", offset=str(offset), limit=str(limit))
+        return await self.read_resource(computer, place)
+
+    async def read_page(
+        self,
+        computer: str,
+        uri: str,
+        page_index: int,
+        format: str = "json",  # noqa: A002 - the contract's name
+    ) -> dict[str, Any]:
+        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_contents`."""
+        return await self.read_resource(computer, document_uri(uri, f"pages/{page_index}", format=format))
+
+    async def read_element(self, computer: str, uri: str, element_id: str) -> dict[str, Any]:
+        """Read an element of a document in full; raises as `read_contents`."""
+        return await self.read_resource(computer, document_uri(uri, f"elements/{element_id}"))
+
+    async def get_resources(
+        self, computer: str, mcp_server: str | None = None, cursor: str | None = None
+    ) -> GetResourcesRet:
+        """List the resources of one MCP server, a page at a time, or all that all of them have; raises as `get_tools`.
+
+        Args:
+            mcp_server: Its name in the Computer's configuration. Without one, servers that cannot list are left out.
+            cursor: The former page's `next_cursor`.
+        """
+        if mcp_server is None:
+            found: GetResourcesRet = await self._all(GET_RESOURCES_EVENT, computer, "resources", cursor)
+        else:
+            found = await self._ask(GET_RESOURCES_EVENT, computer, mcp_server=mcp_server, cursor=cursor)
+        return found
+
+    async def get_resource_templates(
+        self, computer: str, mcp_server: str | None = None, cursor: str | None = None
+    ) -> GetResourceTemplatesRet:
+        """List the resource templates of one MCP server, or of all, as `get_resources` lists resources."""
+        if mcp_server is None:
+            found: GetResourceTemplatesRet = await self._all(
+                GET_RESOURCE_TEMPLATES_EVENT, computer, "resource_templates", cursor
+            )
+        else:
+            found = await self._ask(GET_RESOURCE_TEMPLATES_EVENT, computer, mcp_server=mcp_server, cursor=cursor)
+        return found
+
+    async def complete(
+        self,
+        computer: str,
+        mcp_server: str,
+        ref: Mapping[str, Any],
+        argument: Mapping[str, Any],
+        context: Mapping[str, Any] | None = None,
+    ) -> CompleteRet:
+        """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
+
+        Args:
+            ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
+            argument: `{"name": …, "value": what has been typed so far}`.
+            context: The values chosen before: `{"arguments": {…}}`.
+        """
+        found: CompleteRet = await self._ask(
+            COMPLETE_EVENT,
+            computer,
+            mcp_server=mcp_server,
+            ref=dict(ref),
+            argument=dict(argument),
+            context=dict(context) if context is not None else None,
+        )
+        return found
+
+    async def _all(self, event: str, computer: str, field: str, cursor: str | None) -> Any:
+        if cursor is not None:
+            raise BadRequest("A cursor belongs to one MCP server: name it")
+        servers = (await self.get_config(computer))["servers"]
+        lists = await asyncio.gather(
+            *(
+                self._pages(event, computer, field, name)
+                for name, server in servers.items()
+                if not server.get("disabled")
+            )
+        )
+        return {field: [item for items in lists for item in items], "req_id": ""}
+
+    async def _pages(self, event: str, computer: str, field: str, mcp_server: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        while True:
+            try:
+                page = await self._ask(event, computer, mcp_server=mcp_server, cursor=cursor)
+            except SMCPError as problem:
+                log.info("%s of one MCP server failed: %s", event, problem)
+                return found
+            found += page[field]
+            cursor = page.get("next_cursor")
+            if cursor is None or cursor in seen:  # a server that goes in circles is left
+                return found
+            seen.add(cursor)

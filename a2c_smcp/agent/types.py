@@ -1,0 +1,43 @@
+"""The types that an Agent's code meets, in one place."""
+
+from a2c_smcp.agent.events import EventStream, Handler, OfficeEvent
+from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.messages import (
+    CallToolResult,
+    CompleteRet,
+    DPEDocumentSummary,
+    DPEElementDetail,
+    DPEPageSummary,
+    GetComputerConfigRet,
+    GetFinderRet,
+    GetResourcesRet,
+    GetResourceTemplatesRet,
+    SessionInfo,
+    SMCPTool,
+)
+from a2c_smcp.types import Desktop
+from a2c_smcp.wire.reconnect import Backoff
+from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
+
+__all__ = [
+    "Backoff",
+    "CallToolResult",
+    "CompleteRet",
+    "ComputerView",
+    "ConnectionState",
+    "ConnectionStatus",
+    "DPEDocumentSummary",
+    "DPEElementDetail",
+    "DPEPageSummary",
+    "Desktop",
+    "EventStream",
+    "GetComputerConfigRet",
+    "GetFinderRet",
+    "GetResourceTemplatesRet",
+    "GetResourcesRet",
+    "Handler",
+    "Office",
+    "OfficeEvent",
+    "SMCPTool",
+    "SessionInfo",
+]
