@@ -119,9 +119,10 @@ def _heading_level(group: Sequence[Row], text: str, scale: Scale) -> int:
     letters = [character for character in text if character.isalpha()]
     if len(group) > _MAX_HEADING_ROWS or len(text) > _MAX_HEADING or len(letters) < 2:
         return 0
-    if height >= scale.body * _TALLER and not text.rstrip().endswith((",", ";", "，", "；")):
-        return scale.level(height)
-    if len(group) > 1 or text.rstrip().endswith((*_SENTENCE_END, ",")):
+    sentence = text.rstrip().endswith((*_SENTENCE_END, ",", "，"))
+    if height >= scale.body * _TALLER:
+        return 0 if sentence and len(text.encode()) > _MAX_HEADING / 3 else scale.level(height)
+    if len(group) > 1 or sentence:
         return 0
     numbered = _NUMBERED.match(text)
     if (numbered and len(text) < 80) or _CHAPTER.match(text):

@@ -10,7 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.base import require
-from a2c_smcp.documents.ocr.model import OcrLine, OcrPage
+from a2c_smcp.documents.ocr.gutters import Ink
+from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, safely
 
 if TYPE_CHECKING:
@@ -61,11 +62,20 @@ class LocalEngine:
         found = self._built()(_pixels(small), use_det=True, use_rec=True)
         if found.txts is None:
             return []
-        return [
-            OcrLine(text.strip(), _box(corners, scale), float(score))
-            for text, corners, score in zip(found.txts, found.boxes, found.scores, strict=True)
-            if text.strip()
-        ]
+        ink = Ink(small)
+        lines: list[OcrLine] = []
+        for text, corners, score in zip(found.txts, found.boxes, found.scores, strict=True):
+            box = _box(corners)
+            split = ink.split_of(box)
+            parts = [(text, box, float(score))] if split is None else self._divided(small, box, split)
+            lines += [OcrLine(part, _scaled(place, scale), sure) for part, place, sure in parts if part]
+        return lines
+
+    def _divided(self, picture: "Image", box: Box, split: float) -> list[tuple[str, Box, float]]:
+        x0, y0, x1, y1 = box
+        halves: tuple[Box, Box] = ((x0, y0, split, y1), (split, y0, x1, y1))
+        found = [(half, *self._recognized(picture.crop(_whole(half)))) for half in halves]
+        return [(text, half, sure) for half, text, sure in found]
 
     def _rotation(self, picture: "Image", lines: list[OcrLine]) -> int:
         """Return by how much the picture has to be turned clockwise to stand upright."""
@@ -78,14 +88,13 @@ class LocalEngine:
         else:
             return 0
         sample = sorted((line for line in lines if len(line.text) > 1), key=lambda line: -len(line.text))[:_SAMPLE]
-        crops = [picture.crop(tuple(map(round, line.box))) for line in sample]
-        crops = [crop for crop in crops if crop.width > 1 and crop.height > 1]
-        return max(sides, key=lambda side: sum(self._sense(crop.rotate(-side, expand=True)) for crop in crops))
+        crops = [picture.crop(_whole(line.box)) for line in sample]
+        return max(sides, key=lambda side: sum(self._recognized(crop.rotate(-side, expand=True))[1] for crop in crops))
 
-    def _sense(self, line: "Image") -> float:
-        """Return how sure the recognition of a single line is."""
+    def _recognized(self, line: "Image") -> tuple[str, float]:
+        """Return the text of a picture of a single line, and how sure it is."""
         found = self._built()(_pixels(line), use_det=False, use_rec=True)
-        return float(found.scores[0]) if found.txts and found.txts[0].strip() else 0.0
+        return (found.txts[0].strip(), float(found.scores[0])) if found.txts else ("", 0.0)
 
     def _built(self) -> Any:
         if self._engine is None:
@@ -109,9 +118,19 @@ def _pixels(picture: "Image") -> Any:
     return require("numpy", "ocr").asarray(picture)[:, :, ::-1]
 
 
-def _box(corners: Any, scale: float) -> tuple[float, float, float, float]:
-    xs, ys = [float(x) * scale for x, _ in corners], [float(y) * scale for _, y in corners]
+def _box(corners: Any) -> Box:
+    xs, ys = [float(x) for x, _ in corners], [float(y) for _, y in corners]
     return min(xs), min(ys), max(xs), max(ys)
+
+
+def _scaled(box: Box, scale: float) -> Box:
+    x0, y0, x1, y1 = box
+    return x0 * scale, y0 * scale, x1 * scale, y1 * scale
+
+
+def _whole(box: Box) -> tuple[int, int, int, int]:
+    x0, y0, x1, y1 = map(round, box)
+    return x0, y0, max(x1, x0 + 2), max(y1, y0 + 2)
 
 
 def _confidence(lines: list[OcrLine]) -> float:
