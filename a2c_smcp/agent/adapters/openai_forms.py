@@ -1,0 +1,62 @@
+"""Tools and answers in the words of the two OpenAI APIs: Chat Completions, which most others speak too, and Responses.
+
+Pure. A tool message of Chat Completions holds text alone, so pictures follow in a message of the user.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from a2c_smcp.agent.adapters.calls import Call
+from a2c_smcp.agent.adapters.names import NamedTool
+from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.schemas import object_schema
+
+Api: TypeAlias = Literal["chat", "responses"]
+
+MAX_DESCRIPTION: Final = 1_024
+"""The longest description of a function that the APIs take, in characters."""
+
+
+def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
+    """Return an item of the request's `tools`."""
+    function = {
+        "name": tool.name,
+        "description": _shortened(tool.description),
+        "parameters": object_schema(tool.parameters),
+    }
+    # Tools of MCP servers have optional arguments, which the strict mode of Responses, its default, does not allow.
+    return (
+        {"type": "function", "function": function}
+        if api == "chat"
+        else {"type": "function", "strict": False} | function
+    )
+
+
+def messages(answers: Iterable[tuple[Call, Answer]], api: Api = "chat") -> list[dict[str, Any]]:
+    """Return what goes to the model next: an answer to every call, in order, and then the pictures."""
+    return _chat(list(answers)) if api == "chat" else [_output(call, answer) for call, answer in answers]
+
+
+def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:
+    replies: list[dict[str, Any]] = []
+    pictures: list[dict[str, Any]] = []
+    for call, answer in answers:
+        text = answer.text
+        if answer.pictures:
+            text += "\n\n(its pictures are in the next message)"
+            pictures.append({"type": "text", "text": f"Pictures that {call.name} gave (call {call.id}):"})
+            pictures += [{"type": "image_url", "image_url": {"url": picture.url}} for picture in answer.pictures]
+        replies.append({"role": "tool", "tool_call_id": call.id, "content": text})
+    return [*replies, {"role": "user", "content": pictures}] if pictures else replies
+
+
+def _output(call: Call, answer: Answer) -> dict[str, Any]:
+    output: str | list[dict[str, Any]] = answer.text
+    if answer.pictures:
+        output = [{"type": "input_text", "text": answer.text}]
+        output += [{"type": "input_image", "image_url": picture.url} for picture in answer.pictures]
+    return {"type": "function_call_output", "call_id": call.id, "output": output}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"

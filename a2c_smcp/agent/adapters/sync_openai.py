@@ -1,0 +1,52 @@
+# Generated from openai.py by tools/gen_sync.py. Edit the source, not this file.
+"""The tools of an office for OpenAI-style APIs: the `tools` of a request, and the answers to its `tool_calls`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from a2c_smcp.agent.adapters.calls import Call, read_calls
+from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
+from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
+from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
+from a2c_smcp.agent.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.agent.sync_waiting import together
+
+
+class SyncOpenAITools(SyncToolBox):
+    """A toolbox that speaks JSON of Chat Completions, or of Responses where `api` says so; needs no client library.
+
+    `definitions` go into the request; what `run` returns goes after the model's message into the next one.
+    """
+
+    def __init__(
+        self,
+        agent: SyncToolAgent,
+        computers: Sequence[str] | None = None,
+        *,
+        api: Api = "chat",
+        timeout: float = 60,
+        max_tokens: int = MAX_RESULT,
+        count: TokenCounter = estimate_tokens,
+    ) -> None:
+        super().__init__(agent, computers, timeout=timeout, max_tokens=max_tokens, count=count)
+        self.api: Api = api
+
+    def definitions(self) -> list[dict[str, Any]]:
+        """Return the `tools` of a request, as they are now."""
+        return [definition(tool, self.api) for tool in (self.tools()).values()]
+
+    def run(self, reply: object) -> list[dict[str, Any]]:
+        """Run what a model asks for and return the messages that answer it; nothing asked, no messages.
+
+        Every call is answered, with what went wrong where it did.
+
+        Args:
+            reply: The assistant message, its `tool_calls`, or the `output` of a response.
+
+        Raises:
+            BadRequest: It is none of these.
+        """
+        return messages(together(self._run(call) for call in read_calls(reply)), self.api)
+
+    def _run(self, call: Call) -> tuple[Call, Answer]:
+        return call, self.call(call.name, call.arguments)

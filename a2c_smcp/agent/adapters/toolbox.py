@@ -1,0 +1,121 @@
+"""The tools of an office under names that models take, and calls by those names."""
+
+import difflib
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from a2c_smcp.agent.adapters.calls import read_arguments
+from a2c_smcp.agent.adapters.internal import InternalTools, told
+from a2c_smcp.agent.adapters.names import NamedTool, name_tools
+from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer, read_error, read_result
+from a2c_smcp.agent.tokens import TokenCounter, cut, estimate_tokens
+from a2c_smcp.agent.waiting import settle, together
+from a2c_smcp.errors import SMCPError, ToolNotFound
+from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
+
+logger = logging.getLogger(__name__)
+
+
+class ToolAgent(Protocol):
+    """What is asked of an Agent's client."""
+
+    @property
+    def internal_tools(self) -> InternalTools:
+        """The Agent's own tools."""
+        ...
+
+    async def list_room(self) -> list[SessionInfo]:
+        """Who is in the office."""
+        ...
+
+    async def get_tools(self, computer: str) -> list[SMCPTool]:
+        """The tools of a Computer."""
+        ...
+
+    async def call_tool(
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,  # noqa: ASYNC109 - the time that the Computer gives the tool
+    ) -> CallToolResult:
+        """What a tool gave back."""
+        ...
+
+
+class ToolBox:
+    """The tools that a model may call: those of the Computers in the office, and the Agent's own.
+
+    Args:
+        computers: Whose tools; by default those of every Computer that is in the office when it is asked.
+        timeout: Seconds for a call.
+        max_tokens: How much of a result a model reads; `count` says how much a text is.
+    """
+
+    def __init__(
+        self,
+        agent: ToolAgent,
+        computers: Sequence[str] | None = None,
+        *,
+        timeout: float = 60,
+        max_tokens: int = MAX_RESULT,
+        count: TokenCounter = estimate_tokens,
+    ) -> None:
+        self.agent = agent
+        self.computers = None if computers is None else tuple(computers)
+        self.timeout = timeout
+        self.max_tokens = max_tokens
+        self.count = count
+        self._known: Mapping[str, NamedTool] = {}
+
+    async def tools(self) -> Mapping[str, NamedTool]:
+        """Return the tools by their names for models, as they are now.
+
+        A Computer that does not answer is left out.
+        """
+        computers = self.computers
+        if computers is None:
+            members = await self.agent.list_room()
+            computers = tuple(member["name"] for member in members if member["role"] == "computer")
+        listed = dict(zip(computers, await together(self._listed(computer) for computer in computers), strict=True))
+        own = self.agent.internal_tools
+        named = {name: NamedTool(name, None, own[name].tool) for name in own}
+        self._known = named | name_tools(listed, reserved=named)
+        return self._known
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:
+        """Call a tool by its name for models, with arguments as a mapping or as the JSON text a model wrote.
+
+        What goes wrong is told in the answer, for the model to mend.
+        """
+        try:
+            named = await self._find(name)
+            params = read_arguments(arguments)
+            if named.computer is None:
+                return await self._call_own(name, params)
+            result = await self.agent.call_tool(named.computer, named.tool["name"], params, timeout=self.timeout)
+        except SMCPError as error:
+            return read_error(error)
+        return read_result(result, self.max_tokens, self.count)
+
+    async def _call_own(self, name: str, params: Mapping[str, Any]) -> Answer:
+        value = await settle(self.agent.internal_tools[name].start(params))
+        return Answer(cut(told(value), self.max_tokens, self.count) or "(done, nothing to show)")
+
+    async def _find(self, name: str) -> NamedTool:
+        if name not in self._known:
+            await self.tools()
+        if name in self._known:
+            return self._known[name]
+        nearest = difflib.get_close_matches(name, self._known, n=3)
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        raise ToolNotFound(f"There is no tool {name!r}{hint}")
+
+    async def _listed(self, computer: str) -> list[SMCPTool]:
+        try:
+            return await self.agent.get_tools(computer)
+        except SMCPError as error:
+            logger.warning("%s does not tell its tools: %s", computer, error, extra={"computer": computer})
+            return []

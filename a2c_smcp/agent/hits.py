@@ -1,0 +1,81 @@
+"""Full-text search by the tool `search_documents` of document servers: its arguments and its answers. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from a2c_smcp.errors import InvalidDPEUri
+from a2c_smcp.fastjson import FastJson
+from a2c_smcp.smcp import CallToolResult, SMCPTool
+from a2c_smcp.uris.dpe import parse_dpe_uri
+
+TOOL: Final = "search_documents"
+
+_LISTS: Final = ("hits", "results", "result", "documents")
+_SNIPPETS: Final = ("snippet", "text", "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place that a search found.
+
+    Attributes:
+        uri: The `dpe://` URI of the element, page or document.
+        snippet: What is there, in a line or two.
+    """
+
+    uri: str
+    title: str
+    snippet: str
+
+
+def search_tools(tools: Sequence[SMCPTool]) -> list[SMCPTool]:
+    """Return the tools that search documents: by that name, or qualified by their server."""
+    return [tool for tool in tools if tool["name"] == TOOL or tool["name"].endswith(f"__{TOOL}")]
+
+
+def arguments(tool: SMCPTool, query: str, limit: int) -> dict[str, Any]:
+    """Return the arguments of a search."""
+    properties = tool["params_schema"].get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    return {"query": query} | ({"limit": limit} if "limit" in known else {})
+
+
+def read_hits(result: CallToolResult) -> Iterator[Hit]:
+    """Yield the hits of a search that have a place to read; what is no hit is passed over."""
+    for item in _items(result):
+        uri = item.get("uri")
+        if isinstance(uri, str) and _readable(uri):
+            snippet = next((item[key] for key in _SNIPPETS if isinstance(item.get(key), str)), "")
+            title = item.get("title")
+            yield Hit(uri, title if isinstance(title, str) else "", snippet)
+
+
+def words(query: str) -> list[str]:
+    """Return the keywords of a query: the whole of it, then each of its words."""
+    return list(dict.fromkeys(part for part in (query.strip(), *query.split()) if part))
+
+
+def _items(result: CallToolResult) -> Iterator[Mapping[str, Any]]:
+    tellings: list[Any] = [result.get("structuredContent")]
+    tellings += [_parsed(item.get("text")) for item in result.get("content") or [] if item.get("type") == "text"]
+    for telling in tellings:
+        if isinstance(telling, Mapping):
+            telling = next((telling[key] for key in _LISTS if isinstance(telling.get(key), list)), None)  # noqa: PLW2901
+        if isinstance(telling, list):
+            yield from (item for item in telling if isinstance(item, Mapping))
+            return
+
+
+def _parsed(text: object) -> Any:
+    try:
+        return FastJson.loads(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _readable(uri: str) -> bool:
+    try:
+        return parse_dpe_uri(uri).doc_ref is not None
+    except InvalidDPEUri:
+        return False

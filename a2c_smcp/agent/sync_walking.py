@@ -1,0 +1,286 @@
+# Generated from walking.py by tools/gen_sync.py. Edit the source, not this file.
+"""Walking the documents of a Computer: catalogue, document, page, element, each read when it is reached."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from a2c_smcp.agent import facts, hits
+from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.agent.facts import DocumentFacts, ElementFacts, PageFacts, Passage
+from a2c_smcp.agent.hits import Hit
+from a2c_smcp.agent.requests import document_uri
+from a2c_smcp.agent.shelf import Shelf
+from a2c_smcp.agent.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
+from a2c_smcp.types import ElementCategory
+from a2c_smcp.uris.dpe import Format
+
+CACHE_BYTES: Final = 32_000_000
+"""How much of what was read is kept, unless told otherwise."""
+
+WINDOW: Final = 20
+"""How many documents or pages are asked for at a time: the contract's default, and what a server has to open."""
+
+OLD: Final = ("update_finder", "enter_office", "leave_office", "disconnected", "joined")
+"""Events after which what was read may be old: a change, or a time in which changes went unheard."""
+
+logger = logging.getLogger(__name__)
+
+
+class SyncReader(Protocol):
+    """What is asked of an Agent's client."""
+
+    def get_finder(
+        self,
+        computer: str,
+        *,
+        keywords: list[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> GetFinderRet:
+        """A page of the catalogue."""
+        ...
+
+    def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
+        """What is at a URI."""
+        ...
+
+    def get_tools(self, computer: str) -> list[SMCPTool]:
+        """The tools of a Computer."""
+        ...
+
+    def call_tool(self, computer: str, tool_name: str, params: Mapping[str, Any] | None = None) -> CallToolResult:
+        """What a tool gave back."""
+        ...
+
+    def on(self, kind: str, handler: Callable[[OfficeEvent], None]) -> Callable[[], None]:
+        """Call the handler at every event of a kind, until what is returned is called."""
+        ...
+
+
+class SyncDocuments:
+    """The documents of a Computer, in the order of its Finder.
+
+    Iterating gives every document; `search` those that match. What was read is kept until the Computer tells of a
+    change.
+
+    Args:
+        cache_bytes: How much to keep; 0 is nothing.
+    """
+
+    def __init__(self, agent: SyncReader, computer: str, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self.computer = computer
+        self._agent = agent
+        self._shelf = Shelf(cache_bytes)
+        self._subscriptions = [agent.on(kind, self._on_event) for kind in OLD]
+
+    def __iter__(self) -> Iterator[SyncDocument]:
+        return self.search()
+
+    def search(self, *keywords: str, file_type: str | None = None) -> Iterator[SyncDocument]:
+        """Yield the documents with any of the keywords in title, keywords or summary, or of a file type, or both."""
+        seen: set[str] = set()
+        offset = 0
+        while True:
+            reply = self._catalogue(keywords, file_type, offset)
+            for uri, data in facts.known_documents(reply, seen):
+                yield SyncDocument(self.computer, uri, data, self)
+            told = len(reply.get("documents", ()))
+            offset += told
+            if not told or offset >= reply.get("total_count", 0):
+                return
+
+    def search_text(self, query: str, limit: int = WINDOW) -> Iterator[Hit]:
+        """Yield the places, at most `limit`, where the text of the documents matches a query.
+
+        Where no MCP server of the Computer searches in texts (the tool `search_documents`), it yields the documents
+        of which the catalogue has a word of the query.
+        """
+        found = 0
+        seen: set[str] = set()
+        for hit in self._ask_tools(query, limit):
+            if found < limit and hit.uri not in seen:
+                seen.add(hit.uri)
+                found += 1
+                yield hit
+        if found:
+            return
+        for document in self.search(*hits.words(query)):
+            if found >= limit:
+                return
+            found += 1
+            yield Hit(document.uri, document.title, document.summary)
+
+    def count(self, *keywords: str, file_type: str | None = None) -> int:
+        """Return how many documents `search` finds."""
+        return (self._catalogue(keywords, file_type, 0)).get("total_count", 0)
+
+    def open(self, uri: str) -> SyncDocument:
+        """Return the document that a `dpe://` URI, its own or that of a page or an element, belongs to.
+
+        Raises:
+            InvalidDPEUri: It is no such URI.
+            DocumentNotFound: There is no such document.
+        """
+        uri = document_uri(uri)
+        return SyncDocument(self.computer, uri, self.read(uri), self)
+
+    def read(self, uri: str) -> Mapping[str, Any]:
+        """Return what is at a URI, from what is kept where it is there.
+
+        Raises:
+            SMCPError: As `read_resource` of the client.
+        """
+        reply = self._shelf.get(uri)
+        if reply is None:
+            edition = self._shelf.edition
+            reply = self._agent.read_resource(self.computer, uri)
+            self._shelf.put(uri, reply, edition)
+        return reply  # type: ignore[no-any-return]
+
+    def refresh(self) -> None:
+        """Forget what was read."""
+        self._shelf.clear()
+
+    def close(self) -> None:
+        """Listen to no more events, and keep nothing."""
+        for unsubscribe in self._subscriptions:
+            unsubscribe()
+        self._subscriptions.clear()
+        self._shelf = Shelf(0)
+
+    def _on_event(self, event: OfficeEvent) -> None:
+        if event.computer in (None, self.computer):
+            self._shelf.clear()
+
+    def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:
+        key = (keywords, file_type, offset)
+        reply = self._shelf.get(key)
+        if reply is None:
+            edition = self._shelf.edition
+            reply = self._agent.get_finder(
+                self.computer, keywords=list(keywords) or None, file_type=file_type, offset=offset, limit=WINDOW
+            )
+            self._shelf.put(key, reply, edition)
+        return reply  # type: ignore[no-any-return]
+
+    def _ask_tools(self, query: str, limit: int) -> list[Hit]:
+        found: list[Hit] = []
+        for tool in hits.search_tools(self._agent.get_tools(self.computer)):
+            try:
+                result = self._agent.call_tool(self.computer, tool["name"], hits.arguments(tool, query, limit))
+            except SMCPError as error:
+                logger.warning("%s of %s cannot be asked: %s", tool["name"], self.computer, error)
+                continue
+            found += hits.read_hits(result)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SyncDocument(DocumentFacts):
+    """A document of a Computer."""
+
+    source: SyncDocuments = field(repr=False, compare=False)
+
+    def pages(self, start: int = 0, stop: int | None = None) -> Iterator[SyncPage]:
+        """Yield the pages from `start` to before `stop`, with what the page index tells of each."""
+        following = start
+        while stop is None or following < stop:
+            limit = WINDOW if stop is None else min(WINDOW, stop - following)
+            reply = self.source.read(self.uri_of(depth="pages", offset=str(following), limit=str(limit)))
+            total = facts.page_total(self, reply)
+            window = facts.page_window(reply, following, total)
+            for index, data in window:
+                if stop is not None and index >= stop:
+                    return
+                yield SyncPage(**facts.page_of(self, index, data), document=self)
+                following = index + 1
+            if not window or following >= total:
+                return
+
+    def page(self, index: int) -> SyncPage:
+        """Return a page, counted from 0.
+
+        Raises:
+            PageOutOfRange: There is no such page.
+        """
+        reply = self.source.read(self.uri_of(f"pages/{index}"))
+        return SyncPage(**facts.page_of(self, index, reply), document=self)
+
+    def element(self, element_id: str) -> SyncElement:
+        """Return an element in full.
+
+        Raises:
+            ElementNotFound: There is no such element.
+        """
+        uri = self.uri_of(f"elements/{element_id}")
+        return SyncElement(uri, element_id, self.source.read(uri), self)
+
+    def iter_markdown(
+        self,
+        token_budget: int | None = None,
+        *,
+        start: int = 0,
+        stop: int | None = None,
+        count: TokenCounter = estimate_tokens,
+    ) -> Iterator[Passage]:
+        """Yield the pages from `start` to before `stop` in Markdown, as far as the budget goes.
+
+        All passages together cost at most `token_budget`. The last one is cut where the budget ends in it. Pages on
+        which there is nothing are left out.
+        """
+        budget = facts.Budget(token_budget, count)
+        for index in range(start, self.page_count if stop is None else min(stop, self.page_count)):
+            reply = self.source.read(self.uri_of(f"pages/{index}", format="markdown"))
+            page = PageFacts(**facts.page_of(self, index, reply))
+            passage = budget.take(page, facts.words_of(reply, "markdown"))
+            if passage is None:
+                return
+            if passage:
+                yield passage
+            if not passage.complete:
+                return
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPage(PageFacts):
+    """A page of a document."""
+
+    document: SyncDocument = field(repr=False, compare=False, kw_only=True)
+
+    def elements(self, *categories: ElementCategory) -> Iterator[SyncElement]:
+        """Yield the elements in reading order, all or those of some categories."""
+        for element_id, data in facts.elements_of(self._read("json", categories)):
+            if not categories or data.get("category") in categories:
+                yield SyncElement(self.document.uri_of(f"elements/{element_id}"), element_id, data, self.document)
+
+    def markdown(self, *categories: ElementCategory) -> str:
+        """Return the page in Markdown, all of it or the elements of some categories."""
+        return facts.words_of(self._read("markdown", categories), "markdown")
+
+    def text(self, *categories: ElementCategory) -> str:
+        """Return the page as plain text, all of it or the elements of some categories."""
+        return facts.words_of(self._read("text", categories), "text")
+
+    def _read(self, form: Format, categories: Iterable[str]) -> Mapping[str, Any]:
+        params: dict[str, str] = {} if form == "json" else {"format": form}
+        if wanted := ",".join(categories):
+            params["categories"] = wanted
+        return self.document.source.read(self.document.uri_of(f"pages/{self.index}", **params))
+
+
+@dataclass(frozen=True, slots=True)
+class SyncElement(ElementFacts):
+    """An element of a page: as the page shows it, or in full."""
+
+    document: SyncDocument = field(repr=False, compare=False)
+
+    def detail(self) -> SyncElement:
+        """Return the element in full."""
+        return self.document.element(self.id)

@@ -1,0 +1,18 @@
+"""Waiting: for several answers at once, or for what may be there already. `sync_waiting` has the blocking forms."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Iterable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+async def together(questions: Iterable[Awaitable[T]]) -> list[T]:
+    """Return the answers in the order of the questions."""
+    return list(await asyncio.gather(*questions))
+
+
+async def settle(value: Any) -> Any:
+    """Return a value, awaited where that is to be done."""
+    return await value if inspect.isawaitable(value) else value
