@@ -1,0 +1,51 @@
+"""What a package says of itself: title, subject, keywords, description."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from a2c_smcp.documents.formats.elements import clip
+from a2c_smcp.documents.ooxml.package import Package
+from a2c_smcp.documents.ooxml.xml import Node, child, text_of
+
+MAX_KEYWORDS: Final = 20
+_SEPARATORS = re.compile(r"[,;，；、\n]+")
+# What programs write where nobody gave a title.
+_NO_TITLES: Final = frozenset({"powerpoint presentation", "presentation", "untitled", "slide 1", "word document"})
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """The core properties, each empty where the author gave none."""
+
+    title: str = ""
+    subject: str = ""
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    author: str = ""
+
+    @property
+    def about(self) -> str:
+        """Subject and description as one line."""
+        return ". ".join(dict.fromkeys(filter(None, (self.subject, self.description))))
+
+
+def read_properties(package: Package) -> Properties:
+    """Return the core properties of a package; empty ones where it has none."""
+    part = next(package.related("", "core-properties"), "docProps/core.xml")
+    root = package.optional(part)
+    if root is None:
+        return Properties()
+    title = _line(root, "title")
+    words = [" ".join(word.split()) for word in _SEPARATORS.split(_line(root, "keywords"))]
+    return Properties(
+        title="" if title.lower() in _NO_TITLES else clip(title, 200),
+        subject=_line(root, "subject"),
+        keywords=tuple(dict.fromkeys(word for word in words if word))[:MAX_KEYWORDS],
+        description=_line(root, "description"),
+        author=_line(root, "creator"),
+    )
+
+
+def _line(root: Node, name: str) -> str:
+    return " ".join(text_of(child(root, name)).split())

@@ -1,0 +1,102 @@
+"""What the numbers of a sheet mean: number formats tell dates and times from amounts. Pure."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeAlias
+
+from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, is_on, number
+
+Kind: TypeAlias = Literal["number", "date", "time", "datetime", "duration"]
+
+_BUILT_IN: Final[dict[int, Kind]] = {
+    **dict.fromkeys((14, 15, 16, 17, *range(27, 32), 36, *range(50, 59)), "date"),
+    **dict.fromkeys((18, 19, 20, 21, 32, 33, 34, 35, 45, 47), "time"),
+    22: "datetime",
+    46: "duration",
+}
+_NOT_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_MINUTES = re.compile(r"h[^ymd]*?m|m[^ymdh]*?s", re.IGNORECASE)
+_LAST_SERIAL: Final = 2_958_465.999
+"""The end of 9999-12-31."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a cell's style says of its content."""
+
+    kind: Kind = "number"
+    bold: bool = False
+
+
+PLAIN: Final = Style()
+
+
+def kind_of(code: str) -> Kind:
+    """Return what a number format shows."""
+    first = _NOT_CODE.sub("", code).partition(";")[0]
+    if _ELAPSED.search(first):
+        return "duration"
+    if "general" in first.lower():
+        return "number"
+    words = first.lower().replace("am/pm", "h").replace("a/p", "h")
+    has_time = bool(re.search("[hs]", words))
+    without_minutes = _MINUTES.sub("", words) if has_time else words
+    has_date = bool(re.search("[ymdge]", without_minutes)) and not re.search(r"[0#?]e[+-]", words)
+    if has_date:
+        return "datetime" if has_time else "date"
+    return "time" if has_time else "number"
+
+
+def read_styles(root: Node | None) -> Sequence[Style]:
+    """Return the cell styles of a workbook, in the order of their indexes."""
+    if root is None:
+        return ()
+    codes = {
+        number(attribute(node, "numFmtId")): kind_of(attribute(node, "formatCode"))
+        for node in children(child(root, "numFmts"), "numFmt")
+    }
+    bold = [_is_bold(font) for font in children(child(root, "fonts"), "font")]
+    styles = []
+    for node in children(child(root, "cellXfs"), "xf"):
+        format_id, font = number(attribute(node, "numFmtId")), number(attribute(node, "fontId"))
+        kind = codes.get(format_id) or _BUILT_IN.get(format_id, "number")
+        styles.append(Style(kind, 0 <= font < len(bold) and bold[font]))
+    return styles
+
+
+def shown(value: float, kind: Kind, *, since_1904: bool = False) -> str | float:
+    """Return a number as its format means it: dates and times in ISO 8601."""
+    if kind == "number" or not math.isfinite(value):
+        return value
+    if kind == "duration":
+        return _duration(value)
+    if not 0 <= value < _LAST_SERIAL - (1_463 if since_1904 else 0):
+        return value
+    day = value + 1_462 if since_1904 else value
+    # There was no 29 February 1900, but sheets count it as day 60.
+    if not since_1904 and day < 60:
+        day += 1
+    seconds = round(day * 86_400, 3)
+    moment = datetime(1899, 12, 30) + timedelta(seconds=seconds)  # noqa: DTZ001 (sheets know no time zone)
+    moment = (moment + timedelta(microseconds=500_000)).replace(microsecond=0)
+    if kind == "time" or (kind == "datetime" and value < 1):
+        return moment.time().isoformat()
+    if kind == "date" and moment.time() == moment.time().min:
+        return moment.date().isoformat()
+    return moment.isoformat()
+
+
+def _duration(value: float) -> str:
+    sign, seconds = ("-" if value < 0 else ""), round(abs(value) * 86_400)
+    hours, minutes = divmod(seconds // 60, 60)
+    parts = ((hours, "H"), (minutes, "M"), (seconds % 60, "S"))
+    return f"{sign}PT{''.join(f'{amount}{unit}' for amount, unit in parts if amount) or '0S'}"
+
+
+def _is_bold(font: Node) -> bool:
+    mark = child(font, "b")
+    return mark is not None and is_on(mark.get("val"))

@@ -1,0 +1,276 @@
+"""A sheet as a page: regions, declared tables and pivot tables first, then what lies beside or upon them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final
+
+from a2c_smcp.documents.content import Cell
+from a2c_smcp.documents.model import Element, Page
+from a2c_smcp.documents.ooxml.drafts import Draft, PageNumbers
+from a2c_smcp.documents.ooxml.spreadsheet import objects
+from a2c_smcp.documents.ooxml.spreadsheet.formulas import Formula, linked_url, runs
+from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
+from a2c_smcp.documents.ooxml.spreadsheet.regions import split
+from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.tables import (
+    Plan,
+    compact,
+    linked,
+    plan_table,
+    qualified,
+    window_id,
+    windows,
+)
+
+PAGE_WINDOWS: Final = 10
+"""Windows of one table that a page shows: 2 000 rows; the others are read by their ids."""
+
+SINGLE_FORMULAS: Final = 100
+"""A sheet with more formulas than that tells neighbours with the same one together."""
+
+MAX_FORMULAS: Final = 500
+_LONG_TEXT: Final = 40
+
+
+@dataclass(slots=True)
+class SheetContent:
+    """The cells of a sheet, or of its start, and what else lies on it."""
+
+    name: str
+    rows: Mapping[int, Row]
+    tail: objects.Tail = field(default_factory=objects.Tail)
+    declared: Sequence[objects.Declared] = ()
+    pivots: Sequence[tuple[Range, dict[str, Any]]] = ()
+    comments: Sequence[tuple[tuple[int, int], dict[str, Any]]] = ()
+    drawings: Sequence[Draft] = ()
+    last_row: int = 0
+    """Of a sheet that goes on below these rows: where it ends."""
+    is_exact: bool = True
+
+    def value(self, row: int, column: int) -> Cell:
+        """Return what a cell holds."""
+        found = self.rows.get(row)
+        return found.values.get(column) if found else None
+
+
+@dataclass(slots=True)
+class BuiltPage:
+    """A page with what is needed to read on in its tables and to open its pictures."""
+
+    page: Page
+    plans: dict[str, Plan] = field(default_factory=dict)
+    pictures: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Placed:
+    draft: Draft | None
+    plan: Plan | None = None
+    rows: Mapping[int, Row] = field(default_factory=dict)
+    place: tuple[float, ...] = ()
+
+
+def build_page(index: int, title: str, sheet: SheetContent) -> BuiltPage:
+    """Return a sheet as a page with its elements in reading order."""
+    areas: list[Range] = []
+    placed = [*_tables(sheet, areas), *_beside(sheet, areas)]
+    placed.sort(key=lambda one: one.place)
+    numbers, elements, built = PageNumbers(index), [], BuiltPage(Page(index, title))
+    for one in placed:
+        if one.plan is not None:
+            shown = _windows(one, numbers.next_id("table"), most=1 if sheet.last_row else PAGE_WINDOWS)
+            elements += shown
+            built.plans[shown[0].id] = one.plan
+        elif one.draft is not None:
+            ((draft, element),) = numbers.number([one.draft])
+            elements.append(element)
+            if draft.picture:
+                built.pictures[element.id] = draft.picture
+    built.page = Page(index, title, tuple(elements))
+    return built
+
+
+def _windows(placed: _Placed, table_id: str, most: int) -> list[Element]:
+    found = []
+    for window in windows(placed.rows, placed.plan, most) if placed.plan else ():
+        shown = linked(window, table_id)
+        found.append(Element(window_id(table_id, shown.first), "table", shown.content, shown.summary, shown.metadata))
+    return found
+
+
+def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
+    """Return every region of cells; `areas` is filled with where they are."""
+    taken: list[Range] = []
+    for area, content in sheet.pivots:
+        taken.append(area)
+        yield _placed(_pivot(sheet, area, content), area)
+    for declared in sheet.declared:
+        if any(declared.area.overlaps(other) for other in taken):
+            continue
+        taken.append(declared.area)
+        yield _table(sheet, declared.area, has_header=declared.has_header, name=declared.name)
+    areas += taken
+    occupied = _without(sheet.rows, taken)
+    found = split(occupied, [span for span in sheet.tail.merged if not any(span.overlaps(area) for area in taken)])
+    if found is None:
+        rows = {number: replace_values(sheet.rows[number], columns) for number, columns in occupied.items()}
+        plan, packed = compact(rows, sheet.name)
+        if plan.origin:
+            areas.append(plan.origin)
+            yield _Placed(None, plan, packed, (plan.origin.top, plan.origin.left, 0))
+        return
+    if sheet.last_row and found:
+        found = _open_ended(found, sheet)
+    areas += found
+    for area in found:
+        yield from _region(sheet, area)
+
+
+def replace_values(row: Row, columns: Sequence[int]) -> Row:
+    """Return a row with only those columns."""
+    return replace(row, values={column: row.values[column] for column in columns})
+
+
+def _without(rows: Mapping[int, Row], taken: Sequence[Range]) -> dict[int, list[int]]:
+    occupied: dict[int, list[int]] = {}
+    for number, row in rows.items():
+        here = [area for area in taken if area.top <= number <= area.bottom]
+        columns = sorted(c for c in row.values if not any(area.left <= c <= area.right for area in here))
+        if columns:
+            occupied[number] = columns
+    return occupied
+
+
+def _open_ended(found: list[Range], sheet: SheetContent) -> list[Range]:
+    """Return regions, those that reach the last row read as one that goes on to the end of the sheet."""
+    last = max(sheet.rows)
+    ending = [area for area in found if area.bottom == last]
+    if not ending:
+        return found
+    whole = Range(
+        min(area.top for area in ending),
+        min(area.left for area in ending),
+        max(sheet.last_row, last),
+        max(area.right for area in ending),
+    )
+    return [*(area for area in found if area not in ending), whole]
+
+
+def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
+    values = [
+        (row, column, sheet.value(row, column))
+        for row in _rows_in(sheet, area)
+        for column in _columns_in(sheet, row, area)
+    ]
+    is_text = all(isinstance(value, str) for _, _, value in values)
+    if len(values) == 1:
+        row, column, value = values[0]
+        is_heading = (
+            isinstance(value, str) and column in sheet.rows[row].bold and len(value) <= 120 and area.height == 1
+        )
+        text = value if isinstance(value, str) else _shown(value)
+        content = {"level": 2, "text": text} if is_heading else {"text": text}
+        draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
+        yield _placed(draft, area)
+    elif area.width == 1 and is_text and sum(len(str(value)) for _, _, value in values) > _LONG_TEXT * len(values):
+        text = "\n".join(str(value) for _, _, value in values)
+        yield _placed(Draft("text", {"text": text}, _source(sheet, area)), area)
+    else:
+        filtered = next((one for one in sheet.tail.filtered if one.top == area.top and one.overlaps(area)), None)
+        yield _table(sheet, area, has_header=True if filtered else None)
+
+
+def _rows_in(sheet: SheetContent, area: Range) -> Iterable[int]:
+    return (row for row in sheet.rows if area.top <= row <= area.bottom)
+
+
+def _columns_in(sheet: SheetContent, row: int, area: Range) -> Iterable[int]:
+    return (column for column in sorted(sheet.rows[row].values) if area.left <= column <= area.right)
+
+
+def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: str = "") -> _Placed:
+    plan = plan_table(sheet.rows, area, sheet.name, has_header=has_header, caption=name, merged=sheet.tail.merged)
+    if sheet.last_row and area.bottom >= max(sheet.rows, default=0):
+        plan = replace(plan, is_exact=sheet.is_exact)
+    return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
+
+
+def _pivot(sheet: SheetContent, area: Range, content: dict[str, Any]) -> Draft:
+    lines = [
+        [sheet.value(row, column) for column in range(area.left, min(area.right, area.left + 200) + 1)]
+        for row in islice(sorted(_rows_in(sheet, area)), 200)
+    ]
+    shown = content | ({"headers": lines[0], "rows": lines[1:]} if lines else {})
+    return Draft("pivot_table", shown, _source(sheet, area))
+
+
+def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
+    """Yield what follows the region it belongs to: formulas, links, comments; and drawings at their anchors."""
+    for draft in _formulas(sheet):
+        yield _following(draft, areas, 1)
+    for draft in _links(sheet):
+        yield _following(draft, areas, 2)
+    for (row, column), content in sheet.comments:
+        cell = Range(row, column, row, column)
+        draft = Draft("annotation", content | {"target": cell.name}, _source(sheet, cell), (row, column))
+        yield _following(draft, areas, 3)
+    for draft in sheet.drawings:
+        metadata = {"anchor": f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"}
+        draft.metadata |= metadata
+        yield _Placed(draft, place=(*draft.place, 0.5))
+
+
+def _following(draft: Draft, areas: Sequence[Range], rank: int) -> _Placed:
+    row, column = int(draft.place[0]), int(draft.place[1])
+    area = next((area for area in areas if area.holds(row, column)), None)
+    start = (area.top, area.left) if area else (row, column)
+    return _Placed(draft, place=(*start, rank, row, column))
+
+
+def _formulas(sheet: SheetContent) -> Iterable[Draft]:
+    formulas = [formula for row in sheet.rows.values() for formula in row.formulas]
+    if len(formulas) <= SINGLE_FORMULAS:
+        for formula in formulas:
+            yield _formula(sheet, formula, Range(formula.row, formula.column, formula.row, formula.column), 1)
+        return
+    for run in runs(formulas)[:MAX_FORMULAS]:
+        yield _formula(sheet, run.first, run.range, run.count)
+
+
+def _formula(sheet: SheetContent, formula: Formula, area: Range, count: int) -> Draft:
+    content: dict[str, Any] = {"expression": formula.expression, "value": formula.value}
+    content |= {"location": area.name, "notation": "excel"}
+    value = "" if formula.value is None else f" → {_shown(formula.value)}"
+    told = f"{area.name}: {formula.expression}{value}" + (f" (and {count - 1} more)" if count > 1 else "")
+    metadata = _source(sheet, area) | ({"cells": count} if count > 1 else {})
+    return Draft("formula", content, metadata, (formula.row, formula.column), summary=told[:120])
+
+
+def _links(sheet: SheetContent) -> Iterable[Draft]:
+    for link in sheet.tail.links:
+        area = link.area
+        text = _shown(sheet.value(area.top, area.left)) or link.display or link.url
+        content = {"text": text, "url": link.url} | ({"title": link.tip} if link.tip else {})
+        yield Draft("link", content, _source(sheet, area), (area.top, area.left))
+    for row in sheet.rows.values():
+        for formula in row.formulas:
+            url = linked_url(formula.expression)
+            if url:
+                cell = Range(formula.row, formula.column, formula.row, formula.column)
+                text = _shown(formula.value) or url
+                yield Draft("link", {"text": text, "url": url}, _source(sheet, cell), (formula.row, formula.column))
+
+
+def _placed(draft: Draft, area: Range) -> _Placed:
+    return _Placed(draft, place=(area.top, area.left, 0))
+
+
+def _source(sheet: SheetContent, area: Range) -> dict[str, Any]:
+    return {"source_range": qualified(sheet.name, area)}
+
+
+def _shown(value: Cell) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
