@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from a2c_smcp.cli import computer_show
 from a2c_smcp.cli.command import Context
@@ -16,6 +16,7 @@ from a2c_smcp.cli.computer_owner import Owner, Seat
 from a2c_smcp.cli.computer_verbs import VERBS, run
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.inputs import (
     Prompt,
     Source,
@@ -25,8 +26,11 @@ from a2c_smcp.computer.inputs import (
     standard_sources,
     workspace_of,
 )
-from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.mcp_clients.life import Timing
+from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.errors import BadRequest
+
+PATIENCE_SECONDS: Final = 3.0
 
 
 async def headless(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> AsyncGenerator[Any, None]:
@@ -59,13 +63,23 @@ async def script(context: Context, arguments: Namespace, config: str | None, sea
     owner = Owner(config, seat, sources=sources(context, arguments, config, prompt), prompt=prompt)
     _end_on_sigterm()
     async with owner.computer as computer:
-        await computer.settled()
+        await _settled(context, computer)
         if seat.url is not None:
             await owner.connect()
         for order in orders:
             value = await run(order, owner)
             yield value if arguments.json else shown(order.verb, value, context.terminal)
             _end_on_sigterm()
+
+
+async def _settled(context: Context, computer: Computer) -> None:
+    """Wait for the servers, and say for which where that takes longer than a moment."""
+    settling = asyncio.ensure_future(computer.settled())
+    done, _ = await asyncio.wait([settling], timeout=PATIENCE_SECONDS)
+    if not done:
+        names = [status.name for status in computer.servers.statuses() if status.state is ServerState.STARTING]
+        context.stderr.write(f"waiting for {', '.join(names)} to start, for {Timing().startup:g} s at most\n")
+    await settling
 
 
 def sources(

@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.cli import computer_run
 from tests.interaction.computer.conftest import AUTO, office_config
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.programs import ROOT, a2c, command, environment
+from tests.unit.cli.running import a2c as in_process
 
 CAP = 60
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -342,3 +344,10 @@ async def test_the_shell_asks_for_a_password_and_does_not_show_it(tmp_path: Path
         await typist.sees("a value from a person")
         await typist.enter("\x04")
         assert (await typist.ended(), "s3cret-word" in typist.shown) == (0, False)
+
+
+def test_a_script_that_waits_for_a_server_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computer_run, "PATIENCE_SECONDS", 0)
+    run = in_process("computer", "--config", write_config(tmp_path, "slow"), "--do", "status")
+    assert (run.code, run.err) == (0, "waiting for slow to start, for 60 s at most\n")
+    assert "server slow: running" in run.out
