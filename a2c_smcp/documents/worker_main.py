@@ -1,0 +1,220 @@
+"""The process in which files are parsed: it reads requests from its input until that ends, and answers each in turn.
+
+    request   length, pickle of a `Request`, the first one of a `Setup`; whoever writes it is trusted
+    answer    length of the head, length of the body, head (JSON), body (bytes); the first one says it is ready
+
+The head is `{"ok": true}` or `{"error": why, "kind": …}`; what a parser of hostile files writes is only ever read as
+JSON. With `"tired": true` it asks to be replaced, having grown large.
+"""
+
+import json
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, TypeAlias
+
+from a2c_smcp.documents import codec
+from a2c_smcp.documents.files import Signature
+from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
+from a2c_smcp.documents.formats.registry import format_of, formats, register
+from a2c_smcp.documents.opening import Opened, open_file, reason_of
+from a2c_smcp.errors import DocumentError
+
+Operation: TypeAlias = Literal["describe", "entries", "page", "find", "render", "image", "outline"]
+
+MAX_OPEN: Final = 4
+"""How many documents a worker keeps open; the least recently read is closed first."""
+
+MAX_BODY: Final = 64 << 20
+"""The largest answer: a page of more text than this is no page."""
+
+GRACE: Final = 5
+"""How many seconds after its deadline a worker ends itself, should nobody be left to end it."""
+
+REQUEST_HEAD: Final = struct.Struct(">I")
+ANSWER_HEAD: Final = struct.Struct(">II")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a worker is told once: formats from elsewhere, how much memory it may map, and when it is too large."""
+
+    modules: tuple[str, ...]
+    memory: int
+    tired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing to do with one file."""
+
+    operation: Operation
+    path: str
+    signature: Signature
+    arguments: tuple[Any, ...]
+    options: OpenOptions
+    seconds: float
+
+
+class Unsupported(DocumentError):
+    """The format cannot do that."""
+
+
+class Desk:
+    """The documents a worker has open."""
+
+    def __init__(self) -> None:
+        self._opened: OrderedDict[str, tuple[Signature, OpenOptions, Opened]] = OrderedDict()
+
+    def answer(self, request: Request) -> tuple[dict[str, Any], bytes]:
+        """Return head and body of the answer, whatever the parser does."""
+        try:
+            body = _OPERATIONS[request.operation](self._open(request), *request.arguments)
+            if len(body) > MAX_BODY:
+                return _error(f"it is larger than {MAX_BODY >> 20} MiB", "unreadable"), b""
+        except ModuleNotFoundError as error:
+            return _error(reason_of(error), "missing"), b""
+        except Unsupported as error:
+            return _error(error.message, "unsupported"), b""
+        except Exception as error:  # noqa: BLE001 - the wall
+            kind = "passing" if isinstance(error, OSError | MemoryError) else "unreadable"
+            return _error(reason_of(error), kind), b""
+        return {"ok": True}, body
+
+    def _open(self, request: Request) -> Opened:
+        known = self._opened.pop(request.path, None)
+        if known and known[:2] == (request.signature, request.options):
+            opened = known[2]
+        else:
+            if known:
+                known[2].close()
+            path = Path(request.path)
+            named = format_of(path.name)
+            if named is None:
+                raise DocumentError("it is of no known file type")
+            opened = open_file(path, named, request.options)
+            if not opened.lasting:
+                return opened
+        self._opened[request.path] = request.signature, request.options, opened
+        while len(self._opened) > MAX_OPEN:
+            self._opened.popitem(last=False)[1][2].close()
+        return opened
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not get between the answers
+    requests = sys.stdin.buffer
+    _end_with(requests)
+    setup = _receive(requests)
+    if not isinstance(setup, Setup):
+        return
+    _confine(setup.memory)
+    for module in setup.modules:
+        register(module)
+    formats()  # found before the first deadline runs
+    _send(answers, {"ok": True}, b"")
+    desk = Desk()
+    while isinstance(request := _receive(requests), Request):
+        _alarm(request.seconds + GRACE)
+        head, body = desk.answer(request)
+        _alarm(0)
+        if resident() > setup.tired:
+            head["tired"] = True
+        _send(answers, head, body)
+
+
+def resident() -> int:
+    """Return how many bytes of memory this process holds; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:  # noqa: PTH123 - thousands a second
+            return int(file.read(128).split()[1]) * 4096
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _send(answers: BinaryIO, head: Mapping[str, Any], body: bytes) -> None:
+    written = json.dumps(head).encode()
+    answers.write(ANSWER_HEAD.pack(len(written), len(body)) + written)
+    answers.write(body)
+    answers.flush()
+
+
+def _receive(requests: BinaryIO) -> Request | Setup | None:
+    head = requests.read(REQUEST_HEAD.size)
+    if len(head) < REQUEST_HEAD.size:
+        return None
+    received: Request | Setup = pickle.loads(requests.read(REQUEST_HEAD.unpack(head)[0]))  # noqa: S301 - our parent
+    return received
+
+
+def _end_with(requests: BinaryIO) -> None:
+    """End this process as soon as nobody is left at the other end, also in the middle of a request."""
+    try:
+        import select  # noqa: PLC0415
+
+        poll = select.poll()
+    except (ImportError, AttributeError):  # Windows: the end is seen after the request
+        return
+    poll.register(requests, 0)  # nothing but the hang-up
+
+    def watch() -> None:
+        poll.poll()
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _confine(memory: int) -> None:
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _alarm(seconds: float) -> None:
+    # The default action of the alarm ends the process even inside a library that never gives the interpreter back.
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _error(why: str, kind: str) -> dict[str, Any]:
+    return {"error": why, "kind": kind}
+
+
+def _render(opened: Opened, index: int, dpi: int) -> bytes:
+    if not isinstance(opened.parts, Rendered):
+        raise Unsupported(f"pages of {opened.file_type} files have no look of their own")
+    return opened.parts.render(index, dpi)
+
+
+def _image(opened: Opened, element_id: str) -> bytes:
+    found = opened.parts.element_image(element_id) if isinstance(opened.parts, Illustrated) else None
+    return codec.encode_picture(found)
+
+
+def _outline(opened: Opened) -> bytes:
+    return codec.encode_outline(opened.parts.outline() if isinstance(opened.parts, Outlined) else ())
+
+
+_OPERATIONS: Final[Mapping[Operation, Callable[..., bytes]]] = {
+    "describe": lambda opened: codec.encode_record(codec.record_of(opened)),
+    "entries": lambda opened, offset, limit: codec.encode_entries(opened.parts.entries(offset, limit)),
+    "page": lambda opened, index: codec.encode_page(opened.parts.page(index)),
+    "find": lambda opened, element_id: codec.encode_found(opened.parts.find(element_id)),
+    "render": _render,
+    "image": _image,
+    "outline": _outline,
+}

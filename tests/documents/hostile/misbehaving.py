@@ -1,0 +1,117 @@
+"""A format whose files say what their parser is to do wrong: `describe loop` or `page crash`, a line each."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from a2c_smcp.documents.formats.base import Description, OpenDocument, OpenOptions, PasswordNeeded
+from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.errors import DocumentError
+
+SUFFIX: Final = ".misbehaving"
+PASSWORD: Final = "open sesame"
+
+
+class MisbehavingFormat:
+    def file_type(self, name: str) -> str | None:
+        return "misbehaving" if name.endswith(SUFFIX) else None
+
+    def open(self, path: Path, *, options: OpenOptions = OpenOptions()) -> OpenDocument:  # noqa: B008
+        plan = dict(line.split(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines() if " " in line)
+        if plan.get("open") == "locked" and options.password != PASSWORD:
+            raise PasswordNeeded("it is encrypted: a password opens it")
+        return Misbehaving(plan)
+
+
+FORMAT: Final = MisbehavingFormat()
+
+
+class Misbehaving:
+    """Three pages, of which `page N` names one that does not behave."""
+
+    def __init__(self, plan: Mapping[str, str]) -> None:
+        self._plan = plan
+
+    def describe(self) -> Description:
+        misbehave(self._plan.get("describe", ""))
+        return Description(title=self._plan.get("title", "Fine"), page_count=3, summary=f"by {os.getpid()}")
+
+    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
+        return [self.page(index).entry for index in range(3)[offset : offset + limit]]
+
+    def page(self, index: int) -> Page:
+        misbehave(self._plan.get(f"page{index}", ""))
+        words = self._plan.get("words", "Nothing to see")
+        return Page(index, f"Page {index}", (Element(f"p{index}", "text", {"text": words}, "Words"),))
+
+    def find(self, element_id: str) -> tuple[int, Element] | None:
+        misbehave(self._plan.get("find", ""))
+        return next(((n, self.page(n).elements[0]) for n in range(3) if element_id == f"p{n}"), None)
+
+    def render(self, index: int, dpi: int) -> bytes:
+        misbehave(self._plan.get("render", ""))
+        return b"\x89PNG" + bytes([index, dpi])
+
+    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
+        return ("image/png", b"picture") if element_id == "p0" else None
+
+
+def misbehave(deed: str) -> None:
+    if deed:
+        _DEEDS[deed]()
+
+
+def _loop() -> None:
+    while True:
+        pass
+
+
+def _hold_the_interpreter() -> None:
+    # A function of C that never gives the interpreter back, as some parsers do.
+    ctypes.PyDLL(None).sleep(600)
+
+
+def _eat() -> None:
+    held = []
+    while True:
+        held.append(bytearray(64 << 20))
+
+
+def _crash() -> None:
+    ctypes.string_at(0)
+
+
+def _nest() -> None:
+    _nest()
+
+
+def _fail() -> None:
+    raise KeyError("/a/secret/place")
+
+
+def _break() -> None:
+    raise DocumentError("its heart is broken")
+
+
+def _print() -> None:
+    print("noise between the answers", flush=True)  # noqa: T201
+    os.write(1, b"more of it")
+
+
+_DEEDS: Final[Mapping[str, Callable[[], None]]] = {
+    "loop": _loop,
+    "hold": _hold_the_interpreter,
+    "eat": _eat,
+    "crash": _crash,
+    "exit": lambda: os._exit(3),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "nest": _nest,
+    "fail": _fail,
+    "break": _break,
+    "print": _print,
+    "sleep": lambda: time.sleep(600),
+}
