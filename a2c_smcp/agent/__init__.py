@@ -3,6 +3,15 @@
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.agent.events import EventStream, OfficeEvent
 from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.agent.sync_client import SMCPAgentClient
 from a2c_smcp.wire.reconnect import Backoff
 
-__all__ = ["AsyncSMCPAgentClient", "Backoff", "ComputerView", "EventStream", "Office", "OfficeEvent"]
+__all__ = [
+    "AsyncSMCPAgentClient",
+    "Backoff",
+    "ComputerView",
+    "EventStream",
+    "Office",
+    "OfficeEvent",
+    "SMCPAgentClient",
+]

@@ -57,10 +57,6 @@ class AsyncSMCPAgentClient(Resources):
         live: Whether `office` is kept current; otherwise notifications are only told.
         backoff: The pauses between attempts to connect.
 
-    Attributes:
-        name: The Agent's name.
-        office: What is known of the Computers in the office.
-
     Raises:
         BadRequest: The name or the office cannot be one.
         InvalidConfig: The URL cannot be one.
@@ -80,11 +76,11 @@ class AsyncSMCPAgentClient(Resources):
         live: bool = True,
         backoff: Backoff | None = None,
     ) -> None:
-        self.name = name
-        self.office = Office()
+        self._name = name
+        self._office = Office()
         self._timeout = timeout
         self._events = Events()
-        self._live = Live(self.office, self._events, keeping=live, members=self.list_room, read=self._look)
+        self._live = Live(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
         self._seat = Seat(
             "agent",
             name,
@@ -101,6 +97,16 @@ class AsyncSMCPAgentClient(Resources):
             log=log,
         )
         self._asker = Asker(self._seat, timeout)
+
+    @property
+    def name(self) -> str:
+        """The Agent's name."""
+        return self._name
+
+    @property
+    def office(self) -> Office:
+        """What is known of the Computers in the office."""
+        return self._office
 
     @property
     def status(self) -> ConnectionStatus:
@@ -182,7 +188,7 @@ class AsyncSMCPAgentClient(Resources):
             RequestTimeout: No answer came in time.
             ConnectionError: The client is closed, or was never connected.
         """
-        request = {"agent": self.name, "req_id": self._asker.new_id(), "office_id": self._seat.wanted or ""}
+        request = {"agent": self._name, "req_id": self._asker.new_id(), "office_id": self._seat.wanted or ""}
         reply = await self._asker.ask(LIST_ROOM_EVENT, request, within=self._timeout)
         sessions: list[SessionInfo] = reply_to(LIST_ROOM_EVENT, reply)["sessions"]
         return sessions
@@ -249,7 +255,7 @@ class AsyncSMCPAgentClient(Resources):
         Raises:
             SMCPError: As `list_room`.
         """
-        parse_request(CANCEL_TOOL_CALL_EVENT, {"agent": self.name, "req_id": req_id})
+        parse_request(CANCEL_TOOL_CALL_EVENT, {"agent": self._name, "req_id": req_id})
         await self._asker.cancel(req_id, within=self._timeout)
 
     # What a Computer has
@@ -315,7 +321,7 @@ class AsyncSMCPAgentClient(Resources):
 
     def _request(self, event: str, computer: str, req_id: str, **fields: Any) -> dict[str, Any]:
         given = {key: value for key, value in fields.items() if value is not None}
-        return parse_request(event, {"agent": self.name, "req_id": req_id, "computer": computer, **given})
+        return parse_request(event, {"agent": self._name, "req_id": req_id, "computer": computer, **given})
 
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
         request = self._request(event, computer, self._asker.new_id(), **fields)

@@ -74,21 +74,32 @@ class EventStream(AsyncIterator[OfficeEvent]):
         self._ended = True
         self._news.set()
 
-    async def aclose(self) -> None:
+    def take(self) -> OfficeEvent | None:
+        """The next event, if one waits."""
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
+    def close(self) -> None:
         """Want no more."""
         self._waiting.clear()
         self.end()
+
+    async def aclose(self) -> None:
+        """Want no more."""
+        self.close()
 
     def __aiter__(self) -> "EventStream":
         return self
 
     async def __anext__(self) -> OfficeEvent:
-        while not self._waiting:
+        while (event := self.take()) is None:
             if self._ended:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
-        return self._waiting.popleft()
+        return event
 
 
 class _Listener:

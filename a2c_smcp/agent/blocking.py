@@ -1,0 +1,230 @@
+"""An event loop on a thread of its own, and how blocking code talks to it."""
+
+import asyncio
+import inspect
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, Final, TypeAlias, TypeVar
+
+from a2c_smcp.agent.events import EventStream, OfficeEvent
+from a2c_smcp.errors import BadRequest
+
+T = TypeVar("T")
+
+BlockingHandler: TypeAlias = Callable[[OfficeEvent], None]
+
+LAST_WORDS: Final = 2.0
+"""Seconds that are waited for a handler that still runs when the client closes."""
+
+
+class LoopThread:
+    """Runs coroutines for other threads. It can be started and stopped as often as one likes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._loop = asyncio.new_event_loop()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        # For those who forget to close: at the latest when the interpreter ends.
+        weakref.finalize(self, _dispose, self._loop)
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a thread."""
+        return self._thread is not None
+
+    @property
+    def here(self) -> bool:
+        """Whether the caller is the loop's own thread."""
+        return self._thread is threading.current_thread()
+
+    def start(self) -> None:
+        """Start the thread, unless it runs."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=_run, args=(self._loop,), name=self._name, daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and whatever still runs on it; it has ended when this returns."""
+        self._refuse_own_thread()
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                thread.join()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for a coroutine; whoever gives up waiting cancels it.
+
+        Raises:
+            RuntimeError: Called from the loop's own thread, which would wait for itself.
+            ConnectionError: There is no thread, or it ended meanwhile.
+        """
+        if self.here or not self.running:
+            work.close()
+            self._refuse_own_thread()
+            raise ConnectionError("There is no connection; connect first")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except CancelledError:
+            raise ConnectionError("The client was closed") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def do(self, act: Callable[[], T]) -> T:
+        """Do something where the loop's own things may be touched."""
+        if self.here or not self.running:
+            return act()
+
+        async def there() -> T:
+            return act()
+
+        return self.run(there())
+
+    def _refuse_own_thread(self) -> None:
+        if self.here:
+            raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    with ThreadPoolExecutor(thread_name_prefix="a2c-agent") as pool:
+        loop.set_default_executor(pool)
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+
+
+def _dispose(loop: asyncio.AbstractEventLoop) -> None:
+    if loop.is_running():
+        loop.call_soon_threadsafe(loop.stop)
+    else:
+        loop.close()
+
+
+class BlockingEvents(Iterator[OfficeEvent]):
+    """Events from the moment it was made, in order, until the client closes."""
+
+    def __init__(self, thread: LoopThread, stream: EventStream) -> None:
+        self._thread = thread
+        self._stream = stream
+
+    def __next__(self) -> OfficeEvent:
+        event = self._stream.take()
+        if event is None:
+            with suppress(ConnectionError):
+                event = self._thread.run(self._wait())
+        if event is None:
+            event = self._stream.take()  # what came with the end
+        if event is None:
+            raise StopIteration
+        return event
+
+    async def _wait(self) -> OfficeEvent | None:
+        return await anext(self._stream, None)
+
+    def close(self) -> None:
+        """Want no more."""
+        self._thread.do(self._stream.close)
+
+
+class HandlerThread:
+    """Calls one handler on a thread of its own, so that it may use the client, and may take its time."""
+
+    def __init__(self, handler: BlockingHandler) -> None:
+        if inspect.iscoroutinefunction(handler):
+            raise BadRequest("A coroutine function needs AsyncSMCPAgentClient; give this client a plain function")
+        self._handler = handler
+        self._calls: SimpleQueue[tuple[OfficeEvent, asyncio.Future[None]] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def __call__(self, event: OfficeEvent) -> None:
+        """Have the handler called and wait for it; raises what it raises."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="a2c-agent-handler", daemon=True)
+            self._thread.start()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._calls.put((event, done))
+        await done
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            event, done = call
+            mistake: Exception | None = None
+            try:
+                self._handler(event)
+            except Exception as problem:  # noqa: BLE001 - told to whoever waits
+                mistake = problem
+            with suppress(RuntimeError):  # the loop may be gone
+                done.get_loop().call_soon_threadsafe(_settle, done, mistake)
+
+    def stop(self) -> None:
+        """End the thread, once the handler has returned."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._calls.put(None)
+            if thread is not threading.current_thread():
+                thread.join(LAST_WORDS)
+
+
+def _settle(done: "asyncio.Future[None]", mistake: Exception | None) -> None:
+    if done.done():
+        return
+    if mistake is None:
+        done.set_result(None)
+    else:
+        done.set_exception(mistake)
+
+
+class Blocking:
+    """What the blocking client stands on; its methods are generated."""
+
+    def __init__(self, name: str) -> None:
+        self._thread = LoopThread(f"a2c-agent {name}")
+        self._handlers: set[HandlerThread] = set()
+
+    def _begin(self, connecting: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        starting = not self._thread.running
+        self._thread.start()
+        try:
+            self._thread.run(connecting())
+        except BaseException:
+            if starting:
+                self._thread.stop()
+            raise
+
+    def _end(self, closing: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            if self._thread.running:
+                self._thread.run(closing())
+        finally:
+            self._thread.stop()
+            for handler in list(self._handlers):
+                handler.stop()
+
+    def _listen(
+        self, on: Callable[[str, HandlerThread], Callable[[], None]], kind: str, handler: BlockingHandler
+    ) -> Callable[[], None]:
+        worker = HandlerThread(handler)
+        ends = self._thread.do(lambda: on(kind, worker))
+        self._handlers.add(worker)
+
+        def unsubscribe() -> None:
+            self._thread.do(ends)
+            self._handlers.discard(worker)
+            worker.stop()
+
+        return unsubscribe
+
+    def _stream(self, events: Callable[[], EventStream]) -> BlockingEvents:
+        return BlockingEvents(self._thread, self._thread.do(events))

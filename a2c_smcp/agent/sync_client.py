@@ -1,0 +1,305 @@
+# Generated from resources.py, client.py by tools/gen_blocking.py. Edit the sources, not this file.
+"""The Agent's client for code that waits: what `AsyncSMCPAgentClient` does, done when it returns."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler
+from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
+from a2c_smcp.agent.office import Office
+from a2c_smcp.messages import (
+    CallToolResult,
+    CompleteRet,
+    GetComputerConfigRet,
+    GetFinderRet,
+    GetResourceTemplatesRet,
+    GetResourcesRet,
+    SMCPTool,
+    SessionInfo,
+)
+from a2c_smcp.smcp import SOCKETIO_PATH
+from a2c_smcp.types import Desktop
+from a2c_smcp.wire.link import Secret
+from a2c_smcp.wire.reconnect import Backoff
+from a2c_smcp.wire.status import ConnectionStatus
+
+
+class SMCPAgentClient(Blocking):
+    """An Agent's seat in an office.
+
+    Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
+    when the connection breaks are sent again with the same `req_id`, so that no tool runs twice.
+
+    Args:
+        url: Where the server is; a path in it goes before `path`.
+        name: The Agent's name.
+        office_id: The office to join as soon as there is a connection.
+        token: Sent as `auth["token"]`. May be a callable, asked for a fresh one at every attempt.
+        api_key: Sent as header `x-api-key`; may be a callable as well.
+        headers: More HTTP headers.
+        path: Where Socket.IO is on the server.
+        timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
+        live: Whether `office` is kept current; otherwise notifications are only told.
+        backoff: The pauses between attempts to connect.
+
+    Raises:
+        BadRequest: The name or the office cannot be one.
+        InvalidConfig: The URL cannot be one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str,
+        office_id: str | None = None,
+        token: Secret | None = None,
+        api_key: Secret | None = None,
+        headers: Mapping[str, str] | None = None,
+        path: str = SOCKETIO_PATH,
+        timeout: float = 20.0,
+        live: bool = True,
+        backoff: Backoff | None = None,
+    ) -> None:
+        super().__init__(name)
+        self._agent = AsyncSMCPAgentClient(
+            url,
+            name=name,
+            office_id=office_id,
+            token=token,
+            api_key=api_key,
+            headers=headers,
+            path=path,
+            timeout=timeout,
+            live=live,
+            backoff=backoff,
+        )
+
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """The Agent's name."""
+        return self._agent.name
+
+    @property
+    def office(self) -> Office:
+        """What is known of the Computers in the office."""
+        return self._agent.office
+
+    @property
+    def status(self) -> ConnectionStatus:
+        """Where the connection stands."""
+        return self._agent.status
+
+    @property
+    def office_id(self) -> str | None:
+        """The office it is in at this moment."""
+        return self._agent.office_id
+
+    def connect(self) -> None:
+        """Connect, and join the office if one was named; from then on stay connected.
+
+        Raises:
+            SMCPError: The server refused: the credentials, the office, the name.
+            ConnectionError: There is no such server.
+        """
+        self._begin(self._agent.connect)
+
+    def close(self) -> None:
+        """Leave, and end the connection; requests that are under way fail."""
+        self._end(self._agent.close)
+
+    def join(self, office_id: str) -> None:
+        """Join an office.
+
+        Raises:
+            SMCPError: The server refused: another Agent is there, the name is taken, it is not for these credentials.
+            ConnectionError: There is no connection.
+        """
+        return self._thread.run(self._agent.join(office_id))
+
+    def leave(self) -> None:
+        """Leave the office and stay connected.
+
+        Raises:
+            SMCPError: The server refused; it stays where it was.
+        """
+        return self._thread.run(self._agent.leave())
+
+    def settled(self) -> None:
+        """Wait until everything that is known to have changed in the office has been read anew."""
+        return self._thread.run(self._agent.settled())
+
+    def list_room(self) -> list[SessionInfo]:
+        """List who is in the office, this Agent included.
+
+        Raises:
+            SMCPError: As every request: what the server or the Computer answered, `NotInOffice` where there is no seat.
+            RequestTimeout: No answer came in time.
+            ConnectionError: The client is closed, or was never connected.
+        """
+        return self._thread.run(self._agent.list_room())
+
+    def get_tools(self, computer: str) -> list[SMCPTool]:
+        """List the tools of a Computer.
+
+        Raises:
+            NotFound: No such Computer is in the office.
+            SMCPError: As `list_room`.
+        """
+        return self._thread.run(self._agent.get_tools(computer))
+
+    def call_tool(
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,
+        req_id: str | None = None,
+    ) -> CallToolResult:
+        """Run a tool and return its result, which has `isError` where the tool failed.
+
+        A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
+        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too.
+
+        Args:
+            req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
+                tool twice.
+
+        Raises:
+            ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
+            NotFound: No such Computer is in the office, or it left before it answered.
+            SMCPError: As `list_room`.
+        """
+        return self._thread.run(self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id))
+
+    def cancel(self, req_id: str) -> None:
+        """Cancel a tool call of this Agent; one that has ended is left alone.
+
+        Raises:
+            SMCPError: As `list_room`.
+        """
+        return self._thread.run(self._agent.cancel(req_id))
+
+    def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[Desktop]:
+        """Read the windows of a Computer, rendered, the most important first; raises as `get_tools`.
+
+        Args:
+            size: The most windows; all by default.
+            window: Only the window of this URI.
+        """
+        return self._thread.run(self._agent.get_desktop(computer, size=size, window=window))
+
+    def get_finder(
+        self,
+        computer: str,
+        keywords: Sequence[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = DEFAULT_LIMIT,
+    ) -> GetFinderRet:
+        """Read a page of a Computer's document catalogue; raises as `get_tools`.
+
+        Args:
+            keywords: Documents that have any of these in title, keywords or summary.
+            file_type: Documents of exactly this type, such as `pdf`.
+        """
+        return self._thread.run(self._agent.get_finder(computer, keywords, file_type, offset, limit))
+
+    def on(self, kind: str, handler: BlockingHandler) -> Callable[[], None]:
+        """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
+
+        Each handler gets its events in order, one at a time. One that fails is logged, one that is slow is behind; it
+        hurts nobody else.
+
+        Raises:
+            BadRequest: There is no such kind.
+        """
+        return self._listen(self._agent.on, kind, handler)
+
+    def events(self) -> BlockingEvents:
+        """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
+        return self._stream(self._agent.events)
+
+    def get_config(self, computer: str) -> GetComputerConfigRet:
+        """Read a Computer's configuration, secrets left out; raises as `get_tools`."""
+        return self._thread.run(self._agent.get_config(computer))
+
+    def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
+        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+
+        Raises:
+            DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
+            InvalidDPEUri: A `dpe://` URI broke a rule.
+            SMCPError: As `get_tools`.
+        """
+        return self._thread.run(self._agent.read_contents(computer, uri))
+
+    def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
+        """Read a resource of any scheme and return it as a dict; raises as `read_contents`.
+
+        JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
+        `uri`, binaries as base64 in `blob`.
+        """
+        return self._thread.run(self._agent.read_resource(computer, uri))
+
+    def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
+        """Read what is known of a document; raises as `read_contents`."""
+        return self._thread.run(self._agent.read_document_metadata(computer, uri))
+
+    def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
+        """Read what is known of a document, and a window of its page index; raises as `read_contents`."""
+        return self._thread.run(self._agent.read_document_pages(computer, uri, offset, limit))
+
+    def read_page(self, computer: str, uri: str, page_index: int, format: str = 'json') -> dict[str, Any]:
+        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_contents`."""
+        return self._thread.run(self._agent.read_page(computer, uri, page_index, format))
+
+    def read_element(self, computer: str, uri: str, element_id: str) -> dict[str, Any]:
+        """Read an element of a document in full; raises as `read_contents`."""
+        return self._thread.run(self._agent.read_element(computer, uri, element_id))
+
+    def get_resources(self, computer: str, mcp_server: str | None = None, cursor: str | None = None) -> GetResourcesRet:
+        """List the resources of one MCP server, a page at a time, or all that all of them have; raises as `get_tools`.
+
+        Args:
+            mcp_server: Its name in the Computer's configuration. Without one, servers that cannot list are left out.
+            cursor: The former page's `next_cursor`.
+        """
+        return self._thread.run(self._agent.get_resources(computer, mcp_server, cursor))
+
+    def get_resource_templates(
+        self,
+        computer: str,
+        mcp_server: str | None = None,
+        cursor: str | None = None,
+    ) -> GetResourceTemplatesRet:
+        """List the resource templates of one MCP server, or of all, as `get_resources` lists resources."""
+        return self._thread.run(self._agent.get_resource_templates(computer, mcp_server, cursor))
+
+    def complete(
+        self,
+        computer: str,
+        mcp_server: str,
+        ref: Mapping[str, Any],
+        argument: Mapping[str, Any],
+        context: Mapping[str, Any] | None = None,
+    ) -> CompleteRet:
+        """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
+
+        Args:
+            ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
+            argument: `{"name": …, "value": what has been typed so far}`.
+            context: The values chosen before: `{"arguments": {…}}`.
+        """
+        return self._thread.run(self._agent.complete(computer, mcp_server, ref, argument, context))
