@@ -4,15 +4,15 @@ import asyncio
 import logging
 import platform
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import UsageError
+from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given
 from a2c_smcp.cli.terminal import Terminal, printable
-from a2c_smcp.errors import BadRequest, InvalidConfig
+from a2c_smcp.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from a2c_smcp.cli.computer_owner import Seat
@@ -29,7 +29,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     attended = _is_attended(context, arguments)
     try:
         seat = _seat(context, arguments)
-        config = _given(context, arguments, "config")
+        config = given(context, arguments, "config", ENV)
         with _logging(context, shown=not attended):
             if attended:
                 from a2c_smcp.cli import computer_shell  # noqa: PLC0415
@@ -80,35 +80,12 @@ def _is_attended(context: Context, arguments: Namespace) -> bool:
 def _seat(context: Context, arguments: Namespace) -> "Seat":
     from a2c_smcp.cli.computer_owner import Seat  # noqa: PLC0415
 
-    credentials = {"token": _token(context, arguments), "api_key": _given(context, arguments, "api_key")}
     return Seat(
-        url=_given(context, arguments, "url"),
-        office=_given(context, arguments, "office"),
-        name=_given(context, arguments, "name") or platform.node() or "computer",
-        credentials={key: value for key, value in credentials.items() if value is not None},
+        url=given(context, arguments, "url", ENV),
+        office=given(context, arguments, "office", ENV),
+        name=given(context, arguments, "name", ENV) or platform.node() or "computer",
+        credentials=credentials(context, arguments, ENV),
     )
-
-
-def _token(context: Context, arguments: Namespace) -> str | Callable[[], str] | None:
-    if arguments.token_file is None:
-        return _given(context, arguments, "token")
-    if arguments.token is not None:
-        raise BadRequest("--token, --token-file: one of them")
-    path = Path(arguments.token_file)
-    _read(path)
-    return lambda: _read(path)
-
-
-def _given(context: Context, arguments: Namespace, name: str) -> str | None:
-    value = getattr(arguments, name)
-    return value if value is not None else context.env.get(ENV + name.upper()) or None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeError) as error:
-        raise BadRequest(f"--token-file: {path} cannot be read ({type(error).__name__})") from None
 
 
 @contextmanager
@@ -156,14 +133,10 @@ COMMAND: Final = Command(
             metavar="FILE",
             completes="file",
         ),
-        Argument("--url", "The server to connect to."),
-        Argument("--office", "The office to join."),
+        URL,
+        OFFICE,
         Argument("--name", "The name in the office (default: the name of this machine)."),
-        Argument("--token", "The token to connect with; other users of the machine can see it here."),
-        Argument(
-            "--token-file", "A file with the token, read again at every attempt.", metavar="FILE", completes="file"
-        ),
-        Argument("--api-key", "The API key to connect with.", metavar="KEY"),
+        *CREDENTIALS,
         Argument("--input", "The value of an input.", metavar="ID=VALUE", many=True),
         Argument("--input-file", "A file of such lines, or a JSON object.", metavar="FILE", completes="file"),
         Argument("--do", "Run this command of the shell, then end.", metavar="COMMAND", many=True),
