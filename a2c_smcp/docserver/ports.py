@@ -1,0 +1,146 @@
+"""What a server of documents is made over: Protocols, so that a folder on disk and a shelf in memory look alike."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from a2c_smcp.documents.model import Document
+
+
+class Text(Protocol):
+    """What is at a URI."""
+
+    @property
+    def uri(self) -> str:
+        """As it was asked for."""
+        ...
+
+    @property
+    def mime_type(self) -> str:
+        """`application/json`, `text/markdown` or `text/plain`."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The content."""
+        ...
+
+
+class Changes(Protocol):
+    """The `doc_ref`s of what is not as it was."""
+
+    @property
+    def added(self) -> Sequence[str]:
+        """Documents that are new."""
+        ...
+
+    @property
+    def removed(self) -> Sequence[str]:
+        """Documents that are gone."""
+        ...
+
+    @property
+    def updated(self) -> Sequence[str]:
+        """Documents with other contents."""
+        ...
+
+
+OnChange: TypeAlias = Callable[[Changes], None]
+
+
+class Documents(Protocol):
+    """Documents of one host. `a2c_smcp.documents.service.DocumentService` is one, a `Shelf` another."""
+
+    @property
+    def host(self) -> str:
+        """The authority of their URIs."""
+        ...
+
+    async def documents(self, offset: int = 0, limit: int | None = None) -> list[Document]:
+        """Return that part of the catalogue."""
+        ...
+
+    async def read(self, uri: str) -> Text:
+        """Return what is at a `dpe://` URI, or raise the error that says why not."""
+        ...
+
+    async def complete_refs(self, prefix: str) -> list[str]:
+        """Return the `doc_ref`s that begin so, sorted."""
+        ...
+
+    async def complete_pages(self, doc_ref: str, prefix: str) -> list[str]:
+        """Return the page indexes of a document that begin so, in their order."""
+        ...
+
+    async def complete_elements(self, doc_ref: str, page: int | None, prefix: str) -> list[str]:
+        """Return the ids of the elements of a page, or of the whole document, that begin so, sorted."""
+        ...
+
+    def on_change(self, handler: OnChange) -> Callable[[], None]:
+        """Call `handler` after changes; what is returned ends that."""
+        ...
+
+
+class Found(Protocol):
+    """A place that a search has found."""
+
+    @property
+    def uri(self) -> str:
+        """Of the element."""
+        ...
+
+    @property
+    def doc_ref(self) -> str:
+        """Of its document."""
+        ...
+
+    @property
+    def page_index(self) -> int:
+        """Of its page."""
+        ...
+
+    @property
+    def element_id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def category(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Of its document."""
+        ...
+
+    @property
+    def snippet(self) -> str:
+        """The words around what was found."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """How well it fits, more is better."""
+        ...
+
+
+@runtime_checkable
+class Searchable(Protocol):
+    """Documents that can be searched."""
+
+    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> Sequence[Found]:
+        """Return where the words are, the best first."""
+        ...
+
+
+@runtime_checkable
+class Pictorial(Protocol):
+    """Documents whose pages can be looked at."""
+
+    async def render_page(self, doc_ref: str, page_index: int, dpi: int = 110) -> bytes:
+        """Return a page as PNG."""
+        ...
+
+    async def element_image(self, doc_ref: str, element_id: str) -> tuple[str, bytes]:
+        """Return the picture of an element: its MIME type and its bytes."""
+        ...

@@ -1,0 +1,170 @@
+"""Documents and windows as MCP resources: list, templates, read, completion."""
+
+import re
+from typing import Any, Final
+
+import mcp.types as t
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+
+from a2c_smcp.docserver.ports import Documents
+from a2c_smcp.docserver.problems import not_found, told
+from a2c_smcp.docserver.windows import Window, Windows
+from a2c_smcp.documents.model import Document
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
+
+PAGE: Final = 250
+"""How many documents one answer of `resources/list` tells."""
+
+MAX_VALUES: Final = 100
+"""MCP's limit for one answer of `completion/complete`."""
+
+JSON: Final = "application/json"
+
+_CURSOR = re.compile("after-([0-9]{1,9})")
+_NUMBER = re.compile("[0-9]{1,9}")
+
+Context = ServerRequestContext[Any, Any]
+
+
+class Resources:
+    """What one server offers. Documents may be missing, and so may windows."""
+
+    def __init__(self, documents: Documents | None, windows: Windows | None = None) -> None:
+        self.documents = documents
+        self.windows = windows
+
+    def owns(self, uri: str) -> bool:
+        """Whether a URI is one of this offer's host, be there something at it or not."""
+        try:
+            if self.documents is not None and parse_dpe_uri(uri).host.lower() == self.documents.host.lower():
+                return True
+        except SMCPError:
+            pass
+        return self.windows is not None and self.windows.find(uri) is not None
+
+    def gave(self, cursor: str) -> bool:
+        """Whether a cursor is one of this offer's."""
+        return _CURSOR.fullmatch(cursor) is not None
+
+    async def listed(self, _: Context, params: t.PaginatedRequestParams) -> t.ListResourcesResult:
+        """`resources/list`: windows, the catalogue, and each document by its level 1 URI."""
+        offset = _offset(params.cursor)
+        resources: list[t.Resource] = []
+        if offset == 0:
+            resources += [_window(window) for window in self.windows or ()]
+        following = None
+        async with told():
+            if self.documents is not None:
+                if offset == 0:
+                    resources.append(_catalogue(self.documents.host))
+                found = await self.documents.documents(offset, PAGE + 1)
+                resources += map(_document, found[:PAGE])
+                following = f"after-{offset + PAGE}" if len(found) > PAGE else None
+        return t.ListResourcesResult(resources=resources, next_cursor=following)
+
+    async def templates(self, _: Context, __: t.PaginatedRequestParams) -> t.ListResourceTemplatesResult:
+        """`resources/templates/list`: pages and elements."""
+        found = [] if self.documents is None else _templates(self.documents.host)
+        return t.ListResourceTemplatesResult(resource_templates=found)
+
+    async def read(self, ctx: Context, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
+        """`resources/read`: a window, or level 0 to 3 of the documents."""
+        async with told():
+            if self.windows is not None and (window := self.windows.find(params.uri)) is not None:
+                return _contents(params.uri, "text/plain", await window.text())
+            if self.documents is None or params.uri.lower().startswith("window:"):
+                raise not_found(params.uri, ctx.protocol_version)
+            reading = await self.documents.read(params.uri)
+            return _contents(params.uri, reading.mime_type, reading.text)
+
+    async def complete(self, _: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
+        """`completion/complete`: `doc_ref`, then `page_index`, then `element_id`, each by what was chosen before."""
+        async with told():
+            values = await self._values(params)
+        completion = t.Completion(values=values[:MAX_VALUES], total=len(values), has_more=len(values) > MAX_VALUES)
+        return t.CompleteResult(completion=completion)
+
+    async def _values(self, params: t.CompleteRequestParams) -> list[str]:
+        documents, ref = self.documents, params.ref
+        if documents is None or not isinstance(ref, t.ResourceTemplateReference) or not self.templated(ref.uri):
+            return []
+        known = (params.context.arguments if params.context else None) or {}
+        doc_ref, prefix = known.get("doc_ref", ""), params.argument.value
+        try:
+            match params.argument.name:
+                case "doc_ref":
+                    return await documents.complete_refs(prefix)
+                case "page_index" if doc_ref:
+                    return await documents.complete_pages(doc_ref, prefix)
+                case "element_id" if doc_ref:
+                    page = known.get("page_index", "")
+                    index = int(page) if _NUMBER.fullmatch(page) else None
+                    return await documents.complete_elements(doc_ref, index, prefix)
+        except SMCPError:  # whoever is still typing has no use for an error
+            return []
+        return []
+
+    def templated(self, uri: str) -> bool:
+        """Whether a URI is one of this offer's templates."""
+        documents = self.documents
+        return documents is not None and any(one.uri_template == uri for one in _templates(documents.host))
+
+
+def _offset(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise MCPError(t.INVALID_PARAMS, "Invalid cursor: it is none that this server gave; begin without one")
+    return int(match[1])
+
+
+def _window(window: Window) -> t.Resource:
+    return t.Resource(uri=window.uri, name=window.name, description=window.description or None, mime_type="text/plain")
+
+
+def _catalogue(host: str) -> t.Resource:
+    return t.Resource(
+        uri=build_dpe_uri(host),
+        name=host,
+        title=f"Documents of {host}",
+        description="Every document with its title, summary and number of pages.",
+        mime_type=JSON,
+    )
+
+
+def _document(document: Document) -> t.Resource:
+    modified = document.last_modified
+    return t.Resource(
+        uri=build_dpe_uri(document.host, document.doc_ref),
+        name=document.title or document.doc_ref,
+        description=document.summary or None,
+        mime_type=JSON,
+        annotations=t.Annotations(last_modified=modified) if modified else None,
+    )
+
+
+def _templates(host: str) -> list[t.ResourceTemplate]:
+    base = f"{build_dpe_uri(host)}/{{doc_ref}}"
+    return [
+        t.ResourceTemplate(
+            uri_template=f"{base}/pages/{{page_index}}",
+            name="page",
+            title="Page of a document",
+            description="Its elements in reading order. Query: format=json|markdown|text, categories=table,chart,…",
+            mime_type=JSON,
+        ),
+        t.ResourceTemplate(
+            uri_template=f"{base}/elements/{{element_id}}",
+            name="element",
+            title="Element of a document",
+            description="One heading, table, chart … in full. Query: format=json|markdown|text",
+            mime_type=JSON,
+        ),
+    ]
+
+
+def _contents(uri: str, mime_type: str, text: str) -> t.ReadResourceResult:
+    return t.ReadResourceResult(contents=[t.TextResourceContents(uri=uri, mime_type=mime_type, text=text)])

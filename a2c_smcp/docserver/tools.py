@@ -1,0 +1,214 @@
+"""What can be asked of documents beyond reading them: search, and the look of pages and pictures."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+import mcp.types as t
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from a2c_smcp.docserver.ports import Documents, Pictorial, Searchable
+from a2c_smcp.errors import SMCPError, to_wire
+
+MAX_DPI: Final = 300
+"""A page of A3 at more is beyond what a model looks at, and beyond what fits into one message."""
+
+Context = ServerRequestContext[Any, Any]
+
+_DocRef = Annotated[str, Field(min_length=1, description="The doc_ref of a document, as the catalogue gives it.")]
+
+
+class _Arguments(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class SearchArguments(_Arguments):
+    """What to look for."""
+
+    query: Annotated[str, Field(min_length=1, max_length=1_000)]
+    """Words that must all occur; "words in quotes" are a phrase. Chinese, Japanese and Korean need no blanks."""
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    """The most places to return."""
+    doc_ref: _DocRef | None = None
+    """Look in this document alone."""
+
+
+class PageArguments(_Arguments):
+    """Which page to look at."""
+
+    doc_ref: _DocRef
+    page_index: Annotated[int, Field(ge=0)]
+    """Counted from 0."""
+    dpi: Annotated[int, Field(ge=20, le=MAX_DPI)] = 110
+    """Dots per inch: 110 is readable, more for small print."""
+
+
+class ElementArguments(_Arguments):
+    """Which picture to look at."""
+
+    doc_ref: _DocRef
+    element_id: Annotated[str, Field(min_length=1)]
+    """The id of an image element, as its page gives it."""
+
+
+class Place(BaseModel):
+    """A place where the words are."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    uri: str
+    """The element: read it for its full content."""
+    doc_ref: str
+    page_index: int
+    element_id: str
+    category: str
+    title: str
+    """Of the document."""
+    snippet: str
+    score: float
+
+
+class Places(BaseModel):
+    """What a search has found, the best first."""
+
+    query: str
+    hits: list[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A row of the table: what is listed, what the arguments must be, and what answers."""
+
+    listed: t.Tool
+    arguments: type[_Arguments]
+    answer: Callable[[Any], Awaitable[t.CallToolResult]]
+
+
+class Tools:
+    """The tools that these documents can serve."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._tools: dict[str, Tool] = {}
+        if isinstance(documents, Searchable):
+            self._add(_search(documents))
+        if isinstance(documents, Pictorial):
+            self._add(_render(documents))
+            self._add(_picture(documents))
+
+    def _add(self, tool: Tool) -> None:
+        self._tools[tool.listed.name] = tool
+
+    async def list(self, _: Context, __: t.PaginatedRequestParams | None) -> t.ListToolsResult:
+        """`tools/list`."""
+        return t.ListToolsResult(tools=[tool.listed for tool in self._tools.values()])
+
+    async def call(self, _: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
+        """`tools/call`: what goes wrong is a result that says so, for the model to read."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(t.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        try:
+            arguments = tool.arguments.model_validate(params.arguments or {})
+        except ValidationError as error:
+            return _failed("; ".join(map(_fault, error.errors(include_url=False, include_input=False))))
+        try:
+            return await tool.answer(arguments)
+        except SMCPError as error:
+            body = to_wire(error)["error"]
+            return _failed(body["message"], body)
+
+
+def _search(documents: Searchable) -> Tool:
+    async def answer(arguments: SearchArguments) -> t.CallToolResult:
+        found = await documents.search(arguments.query, limit=arguments.limit, doc_ref=arguments.doc_ref)
+        hits = [
+            Place(
+                uri=hit.uri,
+                doc_ref=hit.doc_ref,
+                page_index=hit.page_index,
+                element_id=hit.element_id,
+                category=hit.category,
+                title=hit.title,
+                snippet=hit.snippet,
+                score=hit.score,
+            )
+            for hit in found
+        ]
+        places = Places(query=arguments.query, hits=hits).model_dump()
+        text = json.dumps(places, ensure_ascii=False)
+        return t.CallToolResult(content=[t.TextContent(text=text)], structured_content=places)
+
+    return _tool(
+        "search_documents",
+        "Search documents",
+        "Find words or phrases in all documents. Each hit names the dpe:// URI of the element that has them.",
+        SearchArguments,
+        answer,
+        Places,
+    )
+
+
+def _render(documents: Pictorial) -> Tool:
+    async def answer(arguments: PageArguments) -> t.CallToolResult:
+        png = await documents.render_page(arguments.doc_ref, arguments.page_index, arguments.dpi)
+        return t.CallToolResult(content=[_image("image/png", png)])
+
+    return _tool(
+        "render_page",
+        "Render a page",
+        "Look at a page of a PDF or picture as it is printed, as PNG.",
+        PageArguments,
+        answer,
+    )
+
+
+def _picture(documents: Pictorial) -> Tool:
+    async def answer(arguments: ElementArguments) -> t.CallToolResult:
+        mime_type, data = await documents.element_image(arguments.doc_ref, arguments.element_id)
+        return t.CallToolResult(content=[_image(mime_type, data)])
+
+    return _tool(
+        "get_element_image",
+        "Get a picture",
+        "Look at a picture that is embedded in a document: give the id of an image element.",
+        ElementArguments,
+        answer,
+    )
+
+
+def _tool(
+    name: str,
+    title: str,
+    description: str,
+    arguments: type[_Arguments],
+    answer: Callable[[Any], Awaitable[t.CallToolResult]],
+    output: type[BaseModel] | None = None,
+) -> Tool:
+    listed = t.Tool(
+        name=name,
+        title=title,
+        description=description,
+        input_schema=arguments.model_json_schema(),
+        output_schema=output.model_json_schema() if output else None,
+        annotations=t.ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+    )
+    return Tool(listed, arguments, answer)
+
+
+def _image(mime_type: str, data: bytes) -> t.ImageContent:
+    return t.ImageContent(data=base64.b64encode(data).decode(), mime_type=mime_type)
+
+
+def _failed(why: str, body: dict[str, Any] | None = None) -> t.CallToolResult:
+    return t.CallToolResult(content=[t.TextContent(text=why)], is_error=True, _meta={"error": body} if body else None)
+
+
+def _fault(error: Any) -> str:
+    place = ".".join(map(str, error["loc"]))
+    return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}"

@@ -1,0 +1,225 @@
+"""MCP over streamable HTTP: who may come in, and a server that ends when it is told to."""
+
+import asyncio
+import errno
+import hmac
+import ipaddress
+import logging
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from a2c_smcp.errors import InvalidConfig
+
+log = logging.getLogger(__name__)
+
+PATH: Final = "/mcp"
+CLOSE_SECONDS: Final = 2
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+_ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<name>[^\[\]:/]*)):(?P<port>[0-9]{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen; port 0 is any."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Read `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`.
+
+        Raises:
+            InvalidConfig: It is none of these.
+        """
+        match = _ADDRESS.fullmatch(text if ":" in text else f":{text}")
+        if match is None or int(match["port"]) > 65_535:
+            raise InvalidConfig(f"{text!r} is no address to listen on: write HOST:PORT, as in 127.0.0.1:8080")
+        return cls(match["six"] or match["name"] or "127.0.0.1", int(match["port"]))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who may come in.
+
+    Attributes:
+        token: The bearer token to present.
+        hosts: Names by which the server may be called; none given, loopback names on a loopback address, else any.
+        origins: Web pages that may call, like `https://app.example.com`; on a loopback address local ones may.
+    """
+
+    token: str | None = None
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+    def check(self, address: Address) -> None:
+        """Refuse to open documents to other machines without a token.
+
+        Raises:
+            InvalidConfig: The address is not a loopback address and there is no token.
+        """
+        if not address.is_loopback and self.token is None:
+            raise InvalidConfig(
+                f"other machines can reach {address.host}: give a token that lets clients in, or listen on 127.0.0.1"
+            )
+
+
+class Doorkeeper:
+    """Lets requests through to `app` that may come in: a page in a browser cannot reach what is on this machine."""
+
+    def __init__(self, app: ASGIApp, admission: Admission, address: Address) -> None:
+        self._app = app
+        self._token = admission.token.encode() if admission.token is not None else None
+        self._origins = frozenset(admission.origins)
+        self._local = address.is_loopback
+        hosts = admission.hosts or (LOOPBACK if address.is_loopback else ())
+        self._hosts = frozenset(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or say why not."""
+        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (self._app if refusal is None else refusal)(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> PlainTextResponse | None:
+        if self._hosts and _name(headers.get("host", "")) not in self._hosts:
+            return PlainTextResponse("This server is not called so", 421)
+        origin = headers.get("origin")
+        if origin is not None and not self._is_welcome(origin):
+            return PlainTextResponse("Pages of this origin may not call", 403)
+        if self._token is not None and not _bears(headers.get("authorization", ""), self._token):
+            return PlainTextResponse("A bearer token is needed", 401, {"WWW-Authenticate": "Bearer"})
+        return None
+
+    def _is_welcome(self, origin: str) -> bool:
+        if origin in self._origins:
+            return True
+        scheme, _, rest = origin.partition("://")
+        return self._local and scheme in ("http", "https") and _name(rest) in LOOPBACK
+
+
+async def serve_http(
+    server: Server[Any],
+    address: Address,
+    admission: Admission,
+    *,
+    ready: Callable[[str], None],
+    closing: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until cancelled.
+
+    Args:
+        ready: Called with the URL once clients can connect.
+        closing: Called when the end begins.
+
+    Raises:
+        InvalidConfig: The address cannot be used, or is open to others without a token.
+    """
+    admission.check(address)
+    listening = _bind(address)
+    try:
+        app: ASGIApp = server.streamable_http_app(
+            streamable_http_path=PATH,
+            # The doorkeeper checks more than the transport can.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        if admission.origins:
+            app = CORSMiddleware(
+                app,
+                allow_origins=list(admission.origins),
+                allow_methods=["GET", "POST", "DELETE"],
+                allow_headers=["*"],
+                expose_headers=["Mcp-Session-Id", "Mcp-Protocol-Version"],
+            )
+        web = _Web(Doorkeeper(app, admission, address))
+        running = asyncio.create_task(web.serve([listening]))
+        try:
+            await web.until_started(running)
+            ready(_url(listening, address))
+            await asyncio.shield(running)
+        finally:
+            closing()
+            web.should_exit = True
+            await running
+    finally:
+        listening.close()
+
+
+class _Web(uvicorn.Server):
+    """uvicorn without hands on the process's signals."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=CLOSE_SECONDS,
+        )
+        super().__init__(config)
+        self._open = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._open.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def until_started(self, running: "asyncio.Task[None]") -> None:
+        opened = asyncio.create_task(self._open.wait())
+        try:
+            await asyncio.wait((opened, running), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            opened.cancel()
+
+
+def _bind(address: Address) -> socket.socket:
+    try:
+        return socket.create_server(
+            (address.host, address.port), family=socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        )
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise InvalidConfig(f"port {address.port} of {address.host} is in use; 0 takes any") from None
+        reason = error.strerror or type(error).__name__
+        raise InvalidConfig(f"cannot listen on {address.host}:{address.port}: {reason.lower()}") from None
+
+
+def _url(listening: socket.socket, address: Address) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"http://{host}:{listening.getsockname()[1]}{PATH}"
+
+
+def _name(authority: str) -> str:
+    """Return the host of `host:port`, without the port and the brackets."""
+    if authority.startswith("["):
+        return authority[1:].partition("]")[0].lower()
+    return authority.partition(":")[0].lower()
+
+
+def _bears(header: str, token: bytes) -> bool:
+    scheme, _, given = header.partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode("utf-8", "replace"), token)
