@@ -110,8 +110,8 @@ class SyncToolBox:
             self.tools()
         if name in self._known:
             return self._known[name]
-        nearest = difflib.get_close_matches(name, self._known, n=3)
-        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        nearest = difflib.get_close_matches(name, self._known, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         raise ToolNotFound(f"There is no tool {name!r}{hint}")
 
     def _listed(self, computer: str) -> list[SMCPTool]:
