@@ -1,0 +1,190 @@
+"""What was read of files, on disk: pages, elements and descriptions by what is in a file, not by where it is.
+
+    results   what a worker answered, by a digest of the file's content, its name, the code that read it, the options
+              and the request; bounded in size, the least recently used leave first
+    files     which content a path had when it last looked like this (time, size, inode), so that it is hashed once
+    strikes   how often a request ended a worker
+
+Every call is short and blocking. Several processes may use one file.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from a2c_smcp.documents.database import Database, remove
+from a2c_smcp.documents.files import Signature
+
+MAX_BYTES: Final = 512 << 20
+"""How much the results may take, unless told otherwise."""
+
+NAME: Final = "results-1.sqlite3"
+
+MAX_FILES: Final = 200_000
+_TOUCHES: Final = 256
+_AT_ONCE: Final = 500
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS results (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL,
+    used REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS results_by_use ON results (used);
+CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL);
+INSERT OR IGNORE INTO total VALUES (1, 0);
+CREATE TRIGGER IF NOT EXISTS result_added AFTER INSERT ON results
+    BEGIN UPDATE total SET bytes = bytes + length(new.value) + 64; END;
+CREATE TRIGGER IF NOT EXISTS result_removed AFTER DELETE ON results
+    BEGIN UPDATE total SET bytes = bytes - length(old.value) - 64; END;
+CREATE TABLE IF NOT EXISTS files (path BLOB PRIMARY KEY, changed INTEGER, size INTEGER, inode INTEGER,
+    content BLOB NOT NULL, seen REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS strikes (key BLOB PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID
+"""
+
+
+class Store:
+    """The results on disk.
+
+    Args:
+        folder: Where the file is; made where it is not there yet.
+        max_bytes: How much the results may take.
+    """
+
+    def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
+        self._database = Database(folder / NAME, _SCHEMA)
+        self._max_bytes = max_bytes
+        self._touched: set[bytes] = set()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return a result, None where there is none."""
+        found = self.get_many([key]).get(key)
+        if found is not None:
+            self._touched.add(key)
+            if len(self._touched) >= _TOUCHES:
+                self._database.write(self._note_use, None)
+        return found
+
+    def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """Return the results there are."""
+
+        def select(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+            found: dict[bytes, bytes] = {}
+            for start in range(0, len(keys), _AT_ONCE):
+                some = keys[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                found |= connection.execute(f"SELECT key, value FROM results WHERE key IN ({marks})", some)  # noqa: S608
+            return found
+
+        return self._database.read(select, {})
+
+    def put(self, key: bytes, value: bytes, *, background: bool = False) -> None:
+        """Keep a result; one that nobody asked for yet is the first to leave."""
+        if len(value) > self._max_bytes // 4:
+            return
+
+        def insert(connection: sqlite3.Connection) -> None:
+            self._note_use(connection)
+            connection.execute("DELETE FROM results WHERE key = ?", (key,))
+            used = time.time() - (86_400 if background else 0)
+            connection.execute("INSERT INTO results (key, value, used) VALUES (?, ?, ?)", (key, value, used))
+            self._evict(connection)
+
+        self._database.write(insert, None)
+
+    def contents(self, files: Mapping[str, Signature]) -> dict[str, bytes]:
+        """Return the content of the files, by their paths, that still look as they did."""
+        looks = {os.fsencode(path): (path, _narrow(signature)) for path, signature in files.items()}
+        names = list(looks)
+
+        def select(connection: sqlite3.Connection) -> dict[str, bytes]:
+            found: dict[str, bytes] = {}
+            for start in range(0, len(names), _AT_ONCE):
+                some = names[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                sql = f"SELECT path, content, changed, size, inode FROM files WHERE path IN ({marks})"  # noqa: S608
+                rows = connection.execute(sql, some)
+                found |= {looks[name][0]: content for name, content, *look in rows if tuple(look) == looks[name][1]}
+            return found
+
+        return self._database.read(select, {})
+
+    def remember(self, files: Iterable[tuple[str, Signature, bytes]]) -> None:
+        """Keep which content files have."""
+        now = time.time()
+        rows = [(os.fsencode(path), *_narrow(signature), content, now) for path, signature, content in files]
+
+        def insert(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+            [(count,)] = connection.execute("SELECT count(*) FROM files")
+            if count > MAX_FILES:
+                oldest = "SELECT path FROM files ORDER BY seen LIMIT ?"
+                connection.execute(f"DELETE FROM files WHERE path IN ({oldest})", (count - MAX_FILES * 9 // 10,))  # noqa: S608
+
+        self._database.write(insert, None)
+
+    def strike(self, key: bytes) -> int:
+        """Count that a request ended a worker; return how often it has."""
+
+        def count(connection: sqlite3.Connection) -> int:
+            sql = (
+                "INSERT INTO strikes VALUES (?, 1, ?) ON CONFLICT (key) DO UPDATE SET count = count + 1 RETURNING count"
+            )
+            [(strikes,)] = connection.execute(sql, (key, time.time())).fetchall()
+            return int(strikes)
+
+        return self._database.write(count, 1)
+
+    def strikes(self, key: bytes) -> int:
+        """Return how often a request has ended a worker."""
+        return self._database.read(
+            lambda connection: sum(n for (n,) in connection.execute("SELECT count FROM strikes WHERE key = ?", (key,))),
+            0,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many bytes the results take."""
+        return self._database.read(
+            lambda connection: int(connection.execute("SELECT bytes FROM total").fetchone()[0]), 0
+        )
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._touched.clear()
+        self._database.clear()
+
+    def close(self) -> None:
+        """Write down what was used, and let go of the file."""
+        self._database.write(self._note_use, None)
+        self._database.close()
+
+    def _note_use(self, connection: sqlite3.Connection) -> None:
+        now = time.time()
+        touched, self._touched = self._touched, set()
+        connection.executemany("UPDATE results SET used = ? WHERE key = ?", [(now, key) for key in touched])
+
+    def _evict(self, connection: sqlite3.Connection) -> None:
+        [(total,)] = connection.execute("SELECT bytes FROM total")
+        excess = total - self._max_bytes
+        if excess <= 0:
+            return
+        excess += self._max_bytes // 10  # so that it is not done again at once
+        leaving = []
+        for number, size in connection.execute("SELECT id, length(value) + 64 FROM results ORDER BY used"):
+            leaving.append((number,))
+            excess -= size
+            if excess <= 0:
+                break
+        connection.executemany("DELETE FROM results WHERE id = ?", leaving)
+
+
+def clear_store(folder: Path) -> None:
+    """Delete the results on disk; a service that runs goes on with what it has."""
+    remove(folder / NAME)
+
+
+def _narrow(signature: Signature) -> Signature:
+    # Some file systems number their files with more bits than SQLite has.
+    changed, size, inode = signature
+    return changed, size, inode & (1 << 62) - 1
