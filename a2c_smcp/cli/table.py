@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from a2c_smcp.cli import completion, computer, docs, server, token
+from a2c_smcp.cli import completion, computer, docs, mcp, server, token
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
     computer.COMMAND,
     docs.COMMAND,
+    mcp.COMMAND,
     server.COMMAND,
     token.COMMAND,
     completion.COMMAND,

@@ -1,0 +1,65 @@
+"""Results and contents of Computers in MCP's form; what a foreign server got wrong spoils nothing else. Pure."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from a2c_smcp.bridge.uris import qualify
+from a2c_smcp.smcp import CallToolResult
+
+# What each kind of content must have, as text.
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri",),
+}
+
+
+def tool_result(result: CallToolResult, computer: str) -> dict[str, Any]:
+    """Return a tool's result as `tools/call` gives it; the resources it speaks of are those of the Computer."""
+    found: dict[str, Any] = {
+        "content": [_block(block, computer) for block in result.get("content") or ()],
+        "isError": result.get("isError") is True,
+    }
+    structured, meta = result.get("structuredContent"), result.get("meta")
+    if isinstance(structured, Mapping):
+        found["structuredContent"] = structured
+    if isinstance(meta, Mapping) and meta:
+        found["_meta"] = meta
+    return found
+
+
+def resource_contents(contents: list[dict[str, Any]], asked: str, computer: str | None) -> list[dict[str, Any]]:
+    """Return contents as `resources/read` gives them.
+
+    Args:
+        asked: The URI that was asked for, as the client wrote it.
+        computer: The Computer that the client named; None where it asked by the Computer's own URI.
+    """
+    return [_content(content, asked, computer) for content in contents]
+
+
+def _block(block: Any, computer: str) -> dict[str, Any]:
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    needs = _NEEDS.get(kind) if isinstance(kind, str) else None
+    if needs is not None and all(isinstance(block.get(field), str) for field in needs):
+        if kind != "resource_link":
+            return dict(block)
+        return {**block, "uri": qualify(computer, block["uri"]), "name": str(block.get("name") or block["uri"])}
+    resource = block.get("resource") if kind == "resource" else None
+    if isinstance(resource, Mapping) and isinstance(resource.get("uri"), str) and _has_body(resource):
+        return {**block, "resource": {**resource, "uri": qualify(computer, resource["uri"])}}
+    # A kind that this revision of MCP does not know: the model reads what came.
+    return {"type": "text", "text": json.dumps(block, ensure_ascii=False, default=str)}
+
+
+def _content(content: Mapping[str, Any], asked: str, computer: str | None) -> dict[str, Any]:
+    own = content.get("uri")
+    uri = asked if not isinstance(own, str) or not own else own if computer is None else qualify(computer, own)
+    body = {} if _has_body(content) else {"text": ""}
+    return {**content, **body, "uri": uri}
+
+
+def _has_body(content: Mapping[str, Any]) -> bool:
+    return isinstance(content.get("text"), str) or isinstance(content.get("blob"), str)

@@ -1,0 +1,165 @@
+"""Who wants to hear of changes, in both eras of MCP, and telling them. A slow client holds up nobody.
+
+Clients of the handshake era hear on their own connection, of whatever they subscribed to with `resources/subscribe`.
+Those of 2026-07-28 open streams with `subscriptions/listen`, which the SDK serves from a bus.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+from mcp.types import SubscriptionsListenRequestParams, SubscriptionsListenResult
+
+from a2c_smcp.bridge.uris import Place, place_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Listener:
+    """A client of the handshake era; what waits for it is told in order, and each thing once."""
+
+    connection: Connection
+    uris: set[str] = field(default_factory=set)
+    waiting: dict[ServerEvent, None] = field(default_factory=dict)
+    telling: "asyncio.Task[None] | None" = None
+
+    def tell(self, event: ServerEvent) -> None:
+        if isinstance(event, ResourceUpdated) and event.uri not in self.uris:
+            return
+        self.waiting[event] = None
+        if self.telling is None:
+            self.telling = asyncio.get_running_loop().create_task(self._tell())
+
+    async def _tell(self) -> None:
+        try:
+            while self.waiting:
+                event = next(iter(self.waiting))
+                del self.waiting[event]
+                await _send(self.connection, event)
+        finally:
+            self.telling = None
+
+    async def close(self) -> None:
+        self.waiting.clear()
+        if self.telling is not None:
+            self.telling.cancel()
+
+
+class News:
+    """Subscriptions of every client.
+
+    Args:
+        subscribed: Called with what a subscription means, before it is answered.
+    """
+
+    def __init__(self, subscribed: Callable[[Place], Awaitable[None]]) -> None:
+        self._subscribed = subscribed
+        self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
+        self._listeners: dict[int, _Listener] = {}
+        self._streams: Counter[str] = Counter()
+
+    # Who listens
+
+    def met(self, connection: Connection) -> None:
+        """A client of the handshake era is ready to hear."""
+        self._listener(connection)
+
+    async def subscribe(self, connection: Connection, uri: str) -> None:
+        """It wants to hear of a resource."""
+        listener = self._listener(connection)
+        await self._subscribed(place_of(uri))
+        listener.uris.add(uri)
+
+    def unsubscribe(self, connection: Connection, uri: str) -> None:
+        """It wants to hear of it no more."""
+        self._listener(connection).uris.discard(uri)
+
+    async def listen(
+        self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Serve a stream of the newer era for as long as it is open."""
+        uris = list(dict.fromkeys(params.notifications.resource_subscriptions or ()))
+        for uri in uris:
+            await self._subscribed(place_of(uri))
+        with self._counted(uris):
+            return await self._listen(context, params)
+
+    def subscriptions(self) -> list[tuple[str, Place]]:
+        """Every URI that somebody subscribed to, as written, and what it means."""
+        uris = set(self._streams).union(*(listener.uris for listener in self._listeners.values()))
+        return [(uri, place_of(uri)) for uri in sorted(uris)]
+
+    # Telling them
+
+    async def tools_changed(self) -> None:
+        """The list of tools is another."""
+        await self._tell(ToolsListChanged())
+
+    async def resources_changed(self) -> None:
+        """The list of resources, or of templates, is another."""
+        await self._tell(ResourcesListChanged())
+
+    async def updated(self, uris: Iterable[str]) -> None:
+        """These resources have changed; the URIs are as their subscribers wrote them."""
+        for uri in uris:
+            await self._tell(ResourceUpdated(uri=uri))
+
+    async def close(self) -> None:
+        """End every stream."""
+        self._listen.close()
+        for listener in list(self._listeners.values()):
+            await listener.close()
+
+    async def _tell(self, event: ServerEvent) -> None:
+        for listener in list(self._listeners.values()):
+            listener.tell(event)
+        await self._bus.publish(event)
+
+    def _listener(self, connection: Connection) -> _Listener:
+        listener = self._listeners.get(id(connection))
+        if listener is None:
+            listener = self._listeners[id(connection)] = _Listener(connection)
+            connection.exit_stack.push_async_callback(self._gone, connection)
+        return listener
+
+    async def _gone(self, connection: Connection) -> None:
+        listener = self._listeners.pop(id(connection), None)
+        if listener is not None:
+            await listener.close()
+
+    @contextmanager
+    def _counted(self, uris: list[str]) -> Iterator[None]:
+        self._streams.update(uris)
+        try:
+            yield
+        finally:
+            self._streams.subtract(uris)
+            self._streams += Counter()  # drops those that nobody wants
+
+
+async def _send(connection: Connection, event: ServerEvent) -> None:
+    match event:
+        case ToolsListChanged():
+            await connection.send_tool_list_changed()
+        case ResourcesListChanged():
+            await connection.send_resource_list_changed()
+        case ResourceUpdated(uri=uri):
+            await connection.send_resource_updated(uri)
+        case _:
+            log.debug("%s concerns no client of the handshake era", type(event).__name__)

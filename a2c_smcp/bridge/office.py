@@ -1,0 +1,72 @@
+"""What the bridge needs of an Agent's client. The real one is `a2c_smcp.agent.AsyncSMCPAgentClient`."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.smcp import (
+    CallToolResult,
+    CompleteRet,
+    GetComputerConfigRet,
+    GetResourcesRet,
+    GetResourceTemplatesRet,
+    SessionInfo,
+    SMCPTool,
+)
+
+
+class Office(Protocol):
+    """An Agent's seat in an office."""
+
+    async def connect(self) -> None:
+        """Connect and join; from then on stay connected."""
+
+    async def close(self) -> None:
+        """Leave."""
+
+    def on(self, kind: str, handler: Callable[[OfficeEvent], Awaitable[None] | None]) -> Callable[[], None]:
+        """Call `handler` for every event of a kind."""
+
+    async def list_room(self) -> list[SessionInfo]:
+        """Return who is there."""
+
+    async def get_tools(self, computer: str) -> list[SMCPTool]:
+        """Return a Computer's tools."""
+
+    async def get_config(self, computer: str) -> GetComputerConfigRet:
+        """Return a Computer's configuration."""
+
+    async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[str]:
+        """Return a Computer's windows."""
+
+    async def get_resources(self, computer: str, mcp_server: str, cursor: str | None = None) -> GetResourcesRet:
+        """Return a page of the resources of an MCP server."""
+
+    async def get_resource_templates(
+        self, computer: str, mcp_server: str, cursor: str | None = None
+    ) -> GetResourceTemplatesRet:
+        """Return a page of the resource templates of an MCP server."""
+
+    async def complete(
+        self,
+        computer: str,
+        mcp_server: str,
+        ref: Mapping[str, Any],
+        argument: Mapping[str, Any],
+        context: Mapping[str, Any] | None = None,
+    ) -> CompleteRet:
+        """Return what completes an argument."""
+
+    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
+        """Return the contents of a resource."""
+
+    async def call_tool(
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,  # noqa: ASYNC109 - the request's own time-out, which travels with it
+        req_id: str | None = None,
+    ) -> CallToolResult:
+        """Run a tool; whoever is cancelled while waiting cancels the call."""

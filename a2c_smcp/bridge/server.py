@@ -1,0 +1,256 @@
+"""An office as an MCP server: what clients ask becomes what an Agent asks, and the answers go back."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+from mcp import types
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+
+from a2c_smcp import __version__
+from a2c_smcp.bridge.completion import Completer
+from a2c_smcp.bridge.contents import resource_contents, tool_result
+from a2c_smcp.bridge.cursors import page_of
+from a2c_smcp.bridge.directory import Directory
+from a2c_smcp.bridge.office import Office
+from a2c_smcp.bridge.problems import as_mcp_error, invalid_params
+from a2c_smcp.bridge.resources import Resources
+from a2c_smcp.bridge.tools import Tools
+from a2c_smcp.bridge.watcher import Watcher
+from a2c_smcp.errors import BadRequest, NotInOffice, SMCPError
+from a2c_smcp.smcp import SMCPTool
+
+log = logging.getLogger(__name__)
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+P = TypeVar("P")
+Handler: TypeAlias = Callable[[Context, P], Awaitable[Any]]
+
+INSTRUCTIONS: Final = (
+    "The office {office!r}: tools, windows and documents of other machines (Computers). A tool's description begins "
+    "with the Computer it works on, and its _meta names it (a2c/computer). Resources are a2c://COMPUTER/SCHEME/...: "
+    "a2c://desk/window/... is what is on the screen of desk, a2c://desk/dpe/HOST/DOCUMENT a document there, with "
+    "/pages/N and /elements/ID for its parts. The Computer's own URIs (dpe://..., window://...), which stand in what "
+    "you read, can be read as well as long as only one Computer has them. Tools, windows and documents come and go."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSettings:
+    """How the bridge behaves.
+
+    Attributes:
+        plain_names: Whether a tool that only one Computer has is listed under its own name. Then a name may lead to
+            another machine than before when Computers come and go.
+        call_timeout: Seconds that a tool may take; a client that gives up earlier cancels.
+        progress: Seconds between signs of life of a running tool, to clients that asked for progress.
+        patience: Seconds for which a request waits for a lost connection to come back.
+        page: How many things a page of a list has.
+    """
+
+    plain_names: bool = False
+    call_timeout: float = 600.0
+    progress: float = 5.0
+    patience: float = 5.0
+    page: int = 500
+
+
+class Bridge:
+    """Serves an office to any number of MCP clients.
+
+    Args:
+        office: The Agent's seat; `live` is not needed.
+        name: What the office is called, for people and models.
+    """
+
+    def __init__(self, office: Office, name: str, settings: BridgeSettings | None = None) -> None:
+        self.settings = settings if settings is not None else BridgeSettings()
+        self.name = name
+        self._office = office
+        self._directory = Directory(office)
+        self._watcher = Watcher(self._directory)
+        self._resources = Resources(office, self._directory)
+        self._completer = Completer(office, self._directory)
+        self._named: tuple[Mapping[str, Sequence[SMCPTool]], Tools] | None = None
+        self._seated = asyncio.Event()
+        self._problem = ""
+        self.server = self._make_server()
+
+    # Where the Agent sits
+
+    def follow(self) -> Callable[[], None]:
+        """Begin to hear the events of the office; returns what ends that."""
+        heard = [
+            self._office.on("*", self._watcher.heard),
+            self._office.on("joined", lambda _: self.seated()),
+            self._office.on("disconnected", lambda event: self.unseated(str(event.data.get("problem", "")))),
+        ]
+
+        def end() -> None:
+            for unsubscribe in heard:
+                unsubscribe()
+
+        return end
+
+    def seated(self) -> None:
+        """The Agent is in the office."""
+        self._seated.set()
+
+    def unseated(self, problem: str) -> None:
+        """The Agent is not in the office, and tries to come back."""
+        self._problem = problem
+        self._seated.clear()
+
+    async def close(self) -> None:
+        """End the streams of clients, and ask no more."""
+        await self._watcher.close()
+        await self._directory.close()
+
+    async def _seat(self) -> None:
+        if self._seated.is_set():
+            return
+        try:
+            async with asyncio.timeout(self.settings.patience):
+                await self._seated.wait()
+        except TimeoutError:
+            why = f" ({self._problem})" if self._problem else ""
+            message = f"The office {self.name!r} cannot be reached at the moment{why}; the bridge goes on trying"
+            raise NotInOffice(message) from None
+
+    # What clients ask
+
+    async def _list_tools(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+        tools = await self._tools()
+        found = [tool for _, tool in sorted((tool["name"], tool) for tool in tools.in_mcp())]
+        page, following = self._page(found, lambda tool: (tool["name"],), params)
+        return {"tools": list(page)} | _next(following)
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        named = (await self._tools()).find(params.name)
+        computer, tool = named.computer or "", named.tool["name"]
+        async with _signs_of_life(context, f"{tool} is running on {computer}", self.settings.progress):
+            result = await self._office.call_tool(computer, tool, params.arguments, timeout=self.settings.call_timeout)
+        return tool_result(result, computer)
+
+    async def _list_resources(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+        page, following = self._page(await self._resources.keys(), lambda key: key, params)
+        return {"resources": await self._resources.described(page)} | _next(following)
+
+    async def _list_templates(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+        page, following = self._page(await self._resources.template_keys(), lambda key: key, params)
+        return {"resourceTemplates": await self._resources.templates_described(page)} | _next(following)
+
+    async def _read(self, _: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        place, contents = await self._resources.read(params.uri)
+        return {"contents": resource_contents(contents, params.uri, place.computer)}
+
+    async def _complete(self, _: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
+        return {"completion": await self._completer.complete(params)}
+
+    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await self._watcher.news.subscribe(_connection(context), params.uri)
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._watcher.news.unsubscribe(_connection(context), params.uri)
+        return types.EmptyResult()
+
+    async def _initialized(self, context: Context, _: types.NotificationParams) -> None:
+        self._watcher.news.met(_connection(context))
+
+    # Behind the scenes
+
+    async def _tools(self) -> Tools:
+        tools = await self._directory.all_tools()
+        if self._named is None or self._named[0] != tools:
+            self._named = (tools, Tools(tools, plain=self.settings.plain_names))
+        return self._named[1]
+
+    def _page(
+        self, items: Sequence[Any], key: Callable[[Any], tuple[str, ...]], params: types.PaginatedRequestParams | None
+    ) -> tuple[Sequence[Any], str | None]:
+        try:
+            return page_of(items, key, params.cursor if params else None, self.settings.page)
+        except BadRequest as error:
+            raise invalid_params(error) from None
+
+    def _answering(self, handler: Handler[P]) -> Handler[P]:
+        async def answer(context: Context, params: P) -> Any:
+            try:
+                await self._seat()
+                return await handler(context, params)
+            except SMCPError as error:
+                log.info("%s was refused: %d", context.method, error.code)
+                raise as_mcp_error(error) from None
+            except ConnectionError as error:
+                raise as_mcp_error(NotInOffice(f"The office {self.name!r} was left: {error}")) from None
+
+        return answer
+
+    def _make_server(self) -> "_OfficeServer":
+        server = _OfficeServer(
+            "a2c",
+            version=__version__,
+            title=f"Office {self.name}",
+            instructions=INSTRUCTIONS.format(office=self.name),
+            on_list_tools=self._answering(self._list_tools),
+            on_call_tool=self._answering(self._call_tool),
+            on_list_resources=self._answering(self._list_resources),
+            on_list_resource_templates=self._answering(self._list_templates),
+            on_read_resource=self._answering(self._read),
+            on_completion=self._answering(self._complete),
+            on_subscribe_resource=self._answering(self._subscribe),
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._watcher.news.listen,
+        )
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
+        return server
+
+
+class _OfficeServer(Server[Any]):
+    """A server whose lists change, whoever asks for its options."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        changing = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(changing, experimental_capabilities, extensions)
+
+
+def _connection(context: Context) -> Connection:
+    # The SDK documents what a connection does for handlers, its exit stack above all, but leads no public way to it.
+    return context.session._connection  # noqa: SLF001
+
+
+def _next(cursor: str | None) -> dict[str, str]:
+    return {} if cursor is None else {"nextCursor": cursor}
+
+
+@asynccontextmanager
+async def _signs_of_life(context: Context, message: str, every: float) -> AsyncIterator[None]:
+    """Report the seconds that have passed as progress: the office does not carry the tool's own."""
+    if not (context.meta and "progress_token" in context.meta):
+        yield
+        return
+
+    async def tell() -> None:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        while True:
+            await context.session.report_progress(round(clock() - began, 1), None, message)
+            await asyncio.sleep(every)
+
+    telling = asyncio.get_running_loop().create_task(tell())
+    try:
+        yield
+    finally:
+        telling.cancel()

@@ -1,0 +1,101 @@
+"""The tools of an office in MCP's form, and which Computer a name leads to. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from a2c_smcp.agent.adapters.names import NAME, NamedTool, name_tools
+from a2c_smcp.errors import ToolNotFound
+from a2c_smcp.smcp import SMCPTool
+
+COMPUTER: Final = "a2c/computer"
+TOOL: Final = "a2c/tool"
+MCP_SERVER: Final = "a2c/mcp_server"
+"""The keys of a tool's `_meta` that say where it is, and what it is called there."""
+
+ANNOTATIONS: Final = "MCP_TOOL_ANNOTATION"
+_HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+class Tools:
+    """The tools of every Computer of an office, by the names under which clients see them.
+
+    Args:
+        tools: By Computer.
+        plain: Whether a tool that only one Computer has is listed under its own name.
+    """
+
+    def __init__(self, tools: Mapping[str, Sequence[SMCPTool]], *, plain: bool = False) -> None:
+        named = name_tools(tools)
+        self.listed: Mapping[str, NamedTool] = dict(sorted(_plain(named).items())) if plain else named
+        self._all = {**named, **self.listed}
+
+    def find(self, name: str) -> NamedTool:
+        """Return where a name leads.
+
+        Raises:
+            ToolNotFound: Nowhere; the details name tools that are called so on some Computer.
+        """
+        found = self._all.get(name)
+        if found is not None:
+            return found
+        near = sorted(listed for listed, one in self.listed.items() if one.tool["name"] == name)[:10]
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise ToolNotFound(f"There is no tool {name[:128]!r} in this office{hint}", details={"near": near})
+
+    def in_mcp(self) -> Iterable[dict[str, Any]]:
+        """Yield every tool as `tools/list` gives it."""
+        return (in_mcp(name, one) for name, one in self.listed.items())
+
+
+def _plain(named: Mapping[str, NamedTool]) -> dict[str, NamedTool]:
+    owners = Counter(one.tool["name"] for one in named.values())
+    found = {}
+    for name, one in named.items():
+        own = one.tool["name"]
+        is_free = owners[own] == 1 and NAME.fullmatch(own) is not None and own not in named
+        found[own if is_free else name] = one
+    return found
+
+
+def in_mcp(name: str, named: NamedTool) -> dict[str, Any]:
+    """Return a tool in MCP's JSON form: title, annotations and schemas are those of its MCP server."""
+    tool, own = named.tool, dict(named.tool.get("meta") or {})
+    annotations = _annotations(own.pop(ANNOTATIONS, None))
+    title = tool.get("title") or annotations.get("title")
+    meta = own | {COMPUTER: named.computer, TOOL: tool["name"]}
+    if server := tool.get("bundle_id"):
+        meta[MCP_SERVER] = server
+    found: dict[str, Any] = {
+        "name": name,
+        "description": named.description,
+        "inputSchema": _input_schema(tool["params_schema"]),
+        "_meta": meta,
+    }
+    if isinstance(title, str):
+        found["title"] = title
+    if annotations:
+        found["annotations"] = annotations
+    output = tool.get("return_schema")
+    if isinstance(output, Mapping) and output.get("type") == "object":
+        found["outputSchema"] = output
+    return found
+
+
+def _input_schema(schema: Any) -> Any:
+    # One schema that MCP does not allow would make the whole list unreadable.
+    if isinstance(schema, Mapping) and schema.get("type") == "object":
+        return schema
+    return {**schema, "type": "object"} if isinstance(schema, Mapping) else {"type": "object"}
+
+
+def _annotations(text: Any) -> dict[str, Any]:
+    try:
+        found = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        return {}
+    title = {"title": found["title"]} if isinstance(found.get("title"), str) else {}
+    return title | {hint: found[hint] for hint in _HINTS if isinstance(found.get(hint), bool)}

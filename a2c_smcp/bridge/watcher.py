@@ -1,0 +1,138 @@
+"""From notifications of the office to those of MCP: what is kept is dropped, what changed is found out and told."""
+
+import asyncio
+import logging
+from typing import Final
+
+from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.bridge.changes import DOCUMENT, WINDOW, concerned, is_changed, scheme_of, windows_of
+from a2c_smcp.bridge.directory import Directory, Listed
+from a2c_smcp.bridge.news import News
+from a2c_smcp.bridge.uris import Place
+from a2c_smcp.errors import SMCPError
+
+log = logging.getLogger(__name__)
+
+BURST: Final = 0.05
+
+
+class Watcher:
+    """Follows an office.
+
+    Args:
+        burst: Seconds in which changes of one Computer make one telling.
+
+    Attributes:
+        news: Who is told.
+    """
+
+    def __init__(self, directory: Directory, *, burst: float = BURST) -> None:
+        self._directory = directory
+        self._burst = burst
+        self._noted: dict[str, set[str]] = {}
+        self._windows: dict[str, set[str]] = {}
+        self._working: dict[str, asyncio.Task[None]] = {}
+        self.news = News(self._look)
+        directory.listed.changed = self._list_changed
+        directory.desktops.changed = self._desktop_changed
+
+    async def heard(self, event: OfficeEvent) -> None:
+        """Take an event of the office."""
+        computer = event.computer
+        if event.kind == "joined":
+            await self._arrived()
+        elif computer is None:
+            return
+        elif event.kind in ("enter_office", "leave_office"):
+            self._directory.came_or_went(computer)
+            self._note(computer, "office")
+        elif event.kind == "update_tool_list":
+            self._directory.tools.drop(computer)
+            self._note(computer, "tools")
+        elif event.kind == "update_desktop":
+            self._directory.desktops.drop(computer)
+            self._note(computer, "desktop")
+        elif event.kind in ("update_finder", "update_config"):
+            self._directory.listed.drop(computer)
+            self._note(computer, "documents" if event.kind == "update_finder" else "list")
+
+    async def close(self) -> None:
+        """Follow no more."""
+        tasks = list(self._working.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.news.close()
+
+    async def _arrived(self) -> None:
+        # While the seat was lost, anything may have happened, and nobody told.
+        self._directory.drop()
+        await self.news.tools_changed()
+        await self.news.resources_changed()
+        await self.news.updated([uri for uri, _ in self.news.subscriptions()])
+
+    def _note(self, computer: str, what: str) -> None:
+        self._noted.setdefault(computer, set()).add(what)
+        if computer not in self._working:
+            self._working[computer] = asyncio.get_running_loop().create_task(self._work(computer))
+
+    async def _work(self, computer: str) -> None:
+        try:
+            while computer in self._noted:
+                await asyncio.sleep(self._burst)
+                noted = self._noted.pop(computer)
+                try:
+                    await self._tell(computer, noted)
+                    await self._look_again(computer, noted)
+                except (SMCPError, ConnectionError) as error:
+                    # It may be on its way out; should it come back, it is told of as a newcomer.
+                    log.info("what changed on %s could not be found out: %s", computer, error)
+        finally:
+            del self._working[computer]
+
+    async def _tell(self, computer: str, noted: set[str]) -> None:
+        subscriptions = self.news.subscriptions()
+        if noted & {"office", "tools"}:
+            await self.news.tools_changed()
+        if noted & {"office", "listed"}:
+            await self.news.resources_changed()
+        uris = self._windows.pop(computer, set())
+        if "office" in noted:
+            uris.update(concerned(subscriptions, computer))
+        if "documents" in noted:
+            # The notification does not say which document; its subscribers must not miss it.
+            uris.update(concerned(subscriptions, computer, lambda uri: scheme_of(uri) == DOCUMENT))
+        await self.news.updated(sorted(uris))
+
+    async def _look_again(self, computer: str, noted: set[str]) -> None:
+        """Read what may have changed, if anybody has seen it before; what is found out is noted."""
+        directory = self._directory
+        if "desktop" in noted:
+            if directory.desktops.known(computer) is None:
+                self._note(computer, "list")
+            await directory.desktops.of(computer)
+        if noted & {"documents", "list"} and directory.listed.known(computer) is not None:
+            directory.listed.drop(computer)
+            await directory.listed.of(computer)
+
+    def _list_changed(self, computer: str, before: Listed, after: Listed) -> None:
+        if before != after:
+            self._note(computer, "listed")
+
+    def _desktop_changed(self, computer: str, last: list[str], new: list[str]) -> None:
+        before, after = windows_of(last), windows_of(new)
+        uris = concerned(self.news.subscriptions(), computer, lambda uri: is_changed(before, after, uri))
+        self._windows.setdefault(computer, set()).update(uris)
+        # Other windows may have come or gone: those that it shows, or those that it does not show.
+        self._note(computer, "list" if before.keys() != after.keys() or before == after else "windows")
+
+    async def _look(self, place: Place) -> None:
+        """Know a desktop before somebody waits for its changes."""
+        if scheme_of(place.uri) != WINDOW:
+            return
+        try:
+            computers = await self._directory.computers()
+        except (SMCPError, ConnectionError):
+            return
+        meant = [name for name in computers if place.computer in (None, name)]
+        await asyncio.gather(*map(self._directory.desktops.or_last, meant))
