@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from a2c_smcp.errors import InvalidConfig
 
@@ -95,11 +96,40 @@ class Doorkeeper:
         self._local = address.is_loopback
         hosts = admission.hosts or (LOOPBACK if address.is_loopback else ())
         self._hosts = frozenset(host.lower() for host in hosts)
+        self._streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or say why not."""
-        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
-        await (self._app if refusal is None else refusal)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif (refusal := self._refusal(Headers(scope=scope))) is not None:
+            await refusal(scope, receive, send)
+        elif scope["method"] == "GET":
+            await self._stream(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def close(self) -> None:
+        """End the streams that clients hold open for notifications: nothing else would."""
+        for stream in list(self._streams):
+            stream.cancel()
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = {"begun": False, "over": False}
+
+        async def watched(message: Message) -> None:
+            answer["begun"] = True
+            answer["over"] = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        with anyio.CancelScope() as stream:
+            self._streams.add(stream)
+            try:
+                await self._app(scope, receive, watched)
+            finally:
+                self._streams.discard(stream)
+        if stream.cancelled_caught and answer["begun"] and not answer["over"]:
+            await send({"type": "http.response.body", "body": b""})
 
     def _refusal(self, headers: Headers) -> PlainTextResponse | None:
         if self._hosts and _name(headers.get("host", "")) not in self._hosts:
@@ -151,7 +181,8 @@ async def serve_http(
                 allow_headers=["*"],
                 expose_headers=["Mcp-Session-Id", "Mcp-Protocol-Version"],
             )
-        web = _Web(Doorkeeper(app, admission, address))
+        door = Doorkeeper(app, admission, address)
+        web = _Web(door)
         running = asyncio.create_task(web.serve([listening]))
         try:
             await web.until_started(running)
@@ -159,6 +190,7 @@ async def serve_http(
             await asyncio.shield(running)
         finally:
             closing()
+            door.close()
             web.should_exit = True
             await running
     finally:

@@ -1,0 +1,93 @@
+"""A server as a process: how it begins and ends."""
+
+import json
+import signal
+
+import httpx
+import pytest
+
+from tests.interaction.docserver.clients import connected
+from tests.interaction.docserver.processes import ended, process, say, url_of
+
+EXAMPLE = "examples/own_server.py"
+PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+PONG = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_a_server_that_waits_for_its_client(number: signal.Signals) -> None:
+    async with process(EXAMPLE) as server:
+        assert await say(server, PING) == PONG
+        server.send_signal(number)
+        assert await ended(server) == (0, "")
+
+
+async def test_a_server_ends_with_its_client() -> None:
+    async with process(EXAMPLE) as server:
+        assert await say(server, PING) == PONG
+        assert server.stdin is not None
+        server.stdin.close()
+        assert await ended(server) == (0, "")
+
+
+async def test_what_is_no_json_is_answered_and_the_next_line_is_read() -> None:
+    async with process(EXAMPLE) as server:
+        assert server.stdin is not None
+        server.stdin.write(b"nonsense\n\xff\xfe\n")
+        assert await say(server, PING) == PONG
+
+
+async def test_a_signal_ends_a_server_that_has_open_streams() -> None:
+    async with process(EXAMPLE, "--http", "127.0.0.1:0") as server:
+        url = await url_of(server)
+        async with httpx.AsyncClient() as client, connected(url, "auto") as modern:
+            await modern.follow("dpe://com.example.kitchen/pancakes")
+            session = await initialized(client, url)
+            async with client.stream("GET", url, headers=session | {"Accept": "text/event-stream"}) as stream:
+                assert stream.status_code == 200
+                server.send_signal(signal.SIGTERM)
+                assert await ended(server) == (0, "")
+                assert [line async for line in stream.aiter_lines() if line.startswith("data:")] == []
+
+
+async def initialized(client: httpx.AsyncClient, url: str) -> dict[str, str]:
+    """Begin a session of the older era, and return its headers."""
+    parameters = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    reply = await client.post(
+        url,
+        json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters},
+        headers={"Accept": "application/json, text/event-stream"},
+    )
+    assert reply.status_code == 200, reply.text
+    return {"Mcp-Session-Id": reply.headers["mcp-session-id"], "Mcp-Protocol-Version": "2025-11-25"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:1"}, 200),
+        ({"Host": "[::1]"}, 200),
+        ({"Origin": "http://localhost:6274"}, 200),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Host": ""}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+async def test_a_page_of_the_web_cannot_call_a_server_on_this_machine(
+    kitchen: str, headers: dict[str, str], status: int
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with httpx.AsyncClient() as client:
+        reply = await client.post(kitchen, json=body | INITIALIZE, headers=accept | headers)
+    assert reply.status_code == status
+
+
+INITIALIZE = {
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
