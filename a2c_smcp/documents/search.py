@@ -1,0 +1,249 @@
+"""Full-text search over the elements of documents, in SQLite's FTS5.
+
+    contents   a file that is indexed, or partly: `pages` says how far
+    shelves    which library has which content; what is on no shelf leaves
+    passages   one element of a content, or the content as a whole (no page)
+    words      its text, to be searched
+
+A content is indexed once, wherever it lies and whoever reads it. Every call is blocking; several processes may share
+one file.
+"""
+
+import sqlite3
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+from a2c_smcp.documents.database import Database, remove
+from a2c_smcp.documents.model import Element, Page
+from a2c_smcp.documents.queries import attempts, joined, parted
+from a2c_smcp.documents.render.text import element_text
+from a2c_smcp.types import ElementCategory
+
+NAME: Final = "search-1.sqlite3"
+
+MAX_BYTES: Final = 1 << 30
+"""How much text is indexed; what comes after that is read but not found."""
+
+MAX_ELEMENT: Final = 200_000
+"""How many characters of one element are indexed."""
+
+FORGET_AFTER: Final = 30 * 86_400
+"""Seconds after which a library that nobody opens leaves the index."""
+
+_SNIPPET_WORDS: Final = 40
+_HEADING_WEIGHT: Final = 3.0
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS contents (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, pages INTEGER NOT NULL,
+    complete INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS shelves (library BLOB NOT NULL, content INTEGER NOT NULL, PRIMARY KEY (library, content))
+    WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS shelves_by_content ON shelves (content);
+CREATE TABLE IF NOT EXISTS libraries (library BLOB PRIMARY KEY, seen REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS passages (id INTEGER PRIMARY KEY, content INTEGER NOT NULL, page INTEGER, element TEXT,
+    category TEXT);
+CREATE INDEX IF NOT EXISTS passages_by_content ON passages (content);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, body, tokenize = "unicode61 remove_diacritics 2")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something that was found.
+
+    Attributes:
+        uri: Where to read it: the element, or the document where its title, keywords or summary match.
+        page_index: None for the document as a whole, and so are the element's id and category.
+        title: Of the document.
+        snippet: The words around what was looked for.
+        score: How well it matches; higher is better, and only comparable within one search.
+    """
+
+    uri: str
+    doc_ref: str
+    page_index: int | None
+    element_id: str | None
+    category: ElementCategory | None
+    title: str
+    snippet: str
+    score: float
+
+
+class Passage(NamedTuple):
+    """A row of the index: `heading` counts for more than `body`."""
+
+    page: int | None
+    element: str | None
+    category: ElementCategory | None
+    heading: str
+    body: str
+
+
+class Found(NamedTuple):
+    """A passage that matches, with the content it is in."""
+
+    content: bytes
+    page: int | None
+    element: str | None
+    category: ElementCategory | None
+    snippet: str
+    score: float
+
+
+def passages_of(page: Page) -> Iterator[Passage]:
+    """Yield what a page gives to be found."""
+    for element in page.elements:
+        passage = passage_of(page.index, element)
+        if passage is not None:
+            yield passage
+
+
+def passage_of(page_index: int, element: Element) -> Passage | None:
+    """Return what an element gives to be found, None where it has no words."""
+    text = element_text(element)[:MAX_ELEMENT]
+    if not any(character.isalnum() for character in text):
+        return None
+    heading, body = (text, "") if element.category == "heading" else ("", text)
+    return Passage(page_index, element.id, element.category, heading, body)
+
+
+class SearchIndex:
+    """The index as one library sees it.
+
+    Args:
+        folder: Where the file is.
+        library: The same for the same roots.
+    """
+
+    def __init__(self, folder: Path, library: bytes, *, max_bytes: int = MAX_BYTES) -> None:
+        self._database = Database(folder / NAME, _SCHEMA)
+        self._library = library
+        self._max_bytes = max_bytes
+        self._database.write(self._arrive, None)
+
+    def shelve(self, contents: Collection[bytes]) -> dict[bytes, int | None]:
+        """Say which contents the library has now; what no library has any more leaves the index.
+
+        Returns:
+            How many pages of each are indexed; None for all of them.
+        """
+        wanted = set(contents)
+
+        def work(connection: sqlite3.Connection) -> dict[bytes, int | None]:
+            sql = "SELECT key, id FROM contents JOIN shelves ON content = id WHERE library = ?"
+            present = dict(connection.execute(sql, (self._library,)).fetchall())
+            leaving = [(self._library, number) for key, number in present.items() if key not in wanted]
+            connection.executemany("DELETE FROM shelves WHERE library = ? AND content = ?", leaving)
+            arriving = [(key,) for key in wanted - present.keys()]
+            connection.executemany("INSERT OR IGNORE INTO contents (key, pages) VALUES (?, 0)", arriving)
+            put = "INSERT OR IGNORE INTO shelves SELECT ?, id FROM contents WHERE key = ?"
+            connection.executemany(put, [(self._library, key) for (key,) in arriving])
+            _sweep(connection)
+            sql = "SELECT key, pages, complete FROM contents JOIN shelves ON content = id WHERE library = ?"
+            rows = connection.execute(sql, (self._library,))
+            return {key: None if complete else pages for key, pages, complete in rows}
+
+        return self._database.write(work, {})
+
+    def add(self, content: bytes, passages: Sequence[Passage], *, pages: int, complete: bool) -> bool:
+        """Index passages of a content, of which `pages` pages are then done; return whether there is still room."""
+        rows = [(passage, parted(passage.heading), parted(passage.body)) for passage in passages]
+        size = sum(len(heading) + len(body) for _, heading, body in rows)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            found = connection.execute("SELECT id FROM contents WHERE key = ?", (content,)).fetchone()
+            if found is None:  # it left while it was read
+                return True
+            [number] = found
+            [total] = connection.execute("SELECT coalesce(sum(bytes), 0) FROM contents").fetchone()
+            if total + size > self._max_bytes:
+                return False
+            put = "INSERT INTO passages (content, page, element, category) VALUES (?, ?, ?, ?)"
+            for passage, heading, body in rows:
+                cursor = connection.execute(put, (number, passage.page, passage.element, passage.category))
+                connection.execute(
+                    "INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)", (cursor.lastrowid, heading, body)
+                )
+            done = "UPDATE contents SET pages = ?, complete = ?, bytes = bytes + ? WHERE id = ?"
+            connection.execute(done, (pages, complete, size, number))
+            return True
+
+        return self._database.write(work, True)
+
+    def search(self, query: str, limit: int, contents: Collection[bytes] | None = None) -> list[Found]:
+        """Return the best matches, the best first, in all contents of the library or in some.
+
+        Raises:
+            BadRequest: There is no word in the query, or too many.
+        """
+        for attempt in attempts(query):
+            found = self._match(attempt, limit, contents)
+            if found:
+                return found
+        return []
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._database.clear()
+        self._database.write(self._arrive, None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def _match(self, written: str, limit: int, contents: Collection[bytes] | None) -> list[Found]:
+        among = "" if contents is None else f" AND key IN ({','.join('?' * len(contents))})"
+        sql = f"""
+            SELECT key, page, element, category, snippet(words, -1, '', '', '…', {_SNIPPET_WORDS}),
+                bm25(words, {_HEADING_WEIGHT}, 1.0) AS rank_
+            FROM words JOIN passages ON passages.id = words.rowid
+                JOIN shelves ON shelves.content = passages.content JOIN contents ON contents.id = passages.content
+            WHERE words MATCH ? AND library = ?{among}
+            ORDER BY rank_, passages.id LIMIT ?
+        """  # noqa: S608
+        values = (written, self._library, *(contents or ()), limit)
+
+        def work(connection: sqlite3.Connection) -> list[Found]:
+            return [
+                Found(key, page, element, cast("ElementCategory | None", category), _tidy(snippet), -rank)
+                for key, page, element, category, snippet, rank in connection.execute(sql, values)
+            ]
+
+        return self._database.read(work, [])
+
+    def _arrive(self, connection: sqlite3.Connection) -> None:
+        now = time.time()
+        connection.execute("INSERT OR REPLACE INTO libraries VALUES (?, ?)", (self._library, now))
+        forgotten = connection.execute("SELECT library FROM libraries WHERE seen < ?", (now - FORGET_AFTER,)).fetchall()
+        connection.executemany("DELETE FROM shelves WHERE library = ?", forgotten)
+        connection.executemany("DELETE FROM libraries WHERE library = ?", forgotten)
+        _sweep(connection)
+
+
+def clear_index(folder: Path) -> None:
+    """Delete the index on disk; a service that runs goes on with what it has."""
+    remove(folder / NAME)
+
+
+def document_passage(title: str, keywords: Iterable[str], summary: str, name: str) -> Passage:
+    """Return what a document as a whole gives to be found."""
+    stem = name.replace("_", " ").replace("-", " ")
+    return Passage(None, None, None, title, "\n".join([summary, ", ".join(keywords), name, stem]))
+
+
+def _sweep(connection: sqlite3.Connection) -> None:
+    """Remove what is on no shelf."""
+    orphans = connection.execute(
+        "SELECT id FROM contents WHERE NOT EXISTS (SELECT 1 FROM shelves WHERE content = id)"
+    ).fetchall()
+    for orphan in orphans:
+        connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE content = ?)", orphan)
+        connection.execute("DELETE FROM passages WHERE content = ?", orphan)
+        connection.execute("DELETE FROM contents WHERE id = ?", orphan)
+
+
+def _tidy(snippet: str) -> str:
+    return " ".join(joined(snippet).split())
