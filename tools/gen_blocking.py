@@ -17,6 +17,7 @@ SOURCES = ("a2c_smcp/agent/resources.py", "a2c_smcp/agent/client.py")
 CLIENT = "a2c_smcp.agent.client"
 TARGET = "a2c_smcp/agent/sync_client.py"
 ASYNC_NAME, SYNC_NAME = "AsyncSMCPAgentClient", "SMCPAgentClient"
+BASES = {"a2c_smcp.agent.blocking": "Blocking", "a2c_smcp.agent.sync_uses": "SyncUses"}
 WIDTH = 120
 
 HEADER = """\
@@ -75,7 +76,7 @@ def blocking_twin(sources: list[str]) -> str:
     inherited = [_class_of(module, name) for module in modules[:-1] for name in _classes(module) if name in bases]
     members = [member for one in (client, *inherited) for member in _members(one)]
     body = _constructor(client) + CONTEXT + "".join(members)
-    code = f"class {SYNC_NAME}(Blocking):\n{_docstring(client, 4)}{body}"
+    code = f"class {SYNC_NAME}({', '.join(BASES.values())}):\n{_docstring(client, 4)}{body}"
     names = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
     sources_named = ", ".join(Path(source).name for source in SOURCES)
     header = HEADER.format(sources=sources_named, async_=ASYNC_NAME)
@@ -159,7 +160,8 @@ def _docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, inde
 
 
 def _imports(modules: list[ast.Module], names: set[str]) -> str:
-    wanted = {"a2c_smcp.agent.blocking": {"Blocking", *RETYPED.values()}, CLIENT: {ASYNC_NAME}}
+    wanted = {module: {name} for module, name in BASES.items()} | {CLIENT: {ASYNC_NAME}}
+    wanted["a2c_smcp.agent.blocking"] |= set(RETYPED.values())
     for module in modules:
         for node in module.body:
             if isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -12,6 +12,7 @@ from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
 from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.requests import reply_to, timed_out, tool_result, whole_seconds
 from a2c_smcp.agent.resources import Resources
+from a2c_smcp.agent.uses import Uses
 from a2c_smcp.errors import RequestTimeout, SMCPError
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
 from a2c_smcp.smcp import (
@@ -39,7 +40,7 @@ GRACE: Final = 1.0
 DEFAULT_LIMIT: Final = 20
 
 
-class AsyncSMCPAgentClient(Resources):
+class AsyncSMCPAgentClient(Resources, Uses):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way

@@ -8,6 +8,7 @@ from typing import Any, Self
 from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler
 from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
 from a2c_smcp.agent.office import Office
+from a2c_smcp.agent.sync_uses import SyncUses
 from a2c_smcp.messages import (
     CallToolResult,
     CompleteRet,
@@ -25,7 +26,7 @@ from a2c_smcp.wire.reconnect import Backoff
 from a2c_smcp.wire.status import ConnectionStatus
 
 
-class SMCPAgentClient(Blocking):
+class SMCPAgentClient(Blocking, SyncUses):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way

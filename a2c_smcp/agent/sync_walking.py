@@ -26,7 +26,7 @@ CACHE_BYTES: Final = 32_000_000
 WINDOW: Final = 20
 """How many documents or pages are asked for at a time: the contract's default, and what a server has to open."""
 
-OLD: Final = ("update_finder", "enter_office", "leave_office", "disconnected", "joined")
+OLD: Final = frozenset({"update_finder", "enter_office", "leave_office", "disconnected", "joined"})
 """Events after which what was read may be old: a change, or a time in which changes went unheard."""
 
 logger = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class SyncDocuments:
         self.computer = computer
         self._agent = agent
         self._shelf = Shelf(cache_bytes)
-        self._subscriptions = [agent.on(kind, self._on_event) for kind in OLD]
+        self._unsubscribe = agent.on("*", self._on_event)
 
     def __iter__(self) -> Iterator[SyncDocument]:
         return self.search()
@@ -150,13 +150,11 @@ class SyncDocuments:
 
     def close(self) -> None:
         """Listen to no more events, and keep nothing."""
-        for unsubscribe in self._subscriptions:
-            unsubscribe()
-        self._subscriptions.clear()
+        self._unsubscribe()
         self._shelf = Shelf(0)
 
     def _on_event(self, event: OfficeEvent) -> None:
-        if event.computer in (None, self.computer):
+        if event.kind in OLD and event.computer in (None, self.computer):
             self._shelf.clear()
 
     def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:

@@ -25,7 +25,7 @@ CACHE_BYTES: Final = 32_000_000
 WINDOW: Final = 20
 """How many documents or pages are asked for at a time: the contract's default, and what a server has to open."""
 
-OLD: Final = ("update_finder", "enter_office", "leave_office", "disconnected", "joined")
+OLD: Final = frozenset({"update_finder", "enter_office", "leave_office", "disconnected", "joined"})
 """Events after which what was read may be old: a change, or a time in which changes went unheard."""
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Documents:
         self.computer = computer
         self._agent = agent
         self._shelf = Shelf(cache_bytes)
-        self._subscriptions = [agent.on(kind, self._on_event) for kind in OLD]
+        self._unsubscribe = agent.on("*", self._on_event)
 
     def __aiter__(self) -> AsyncIterator[Document]:
         return self.search()
@@ -149,13 +149,11 @@ class Documents:
 
     def close(self) -> None:
         """Listen to no more events, and keep nothing."""
-        for unsubscribe in self._subscriptions:
-            unsubscribe()
-        self._subscriptions.clear()
+        self._unsubscribe()
         self._shelf = Shelf(0)
 
     def _on_event(self, event: OfficeEvent) -> None:
-        if event.computer in (None, self.computer):
+        if event.kind in OLD and event.computer in (None, self.computer):
             self._shelf.clear()
 
     async def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:

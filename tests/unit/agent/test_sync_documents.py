@@ -98,7 +98,7 @@ class Computer:
         return lambda: self.handlers[kind].remove(handler)
 
     def tell(self, kind: str, computer: str | None = "c") -> None:
-        for handler in self.handlers.get(kind, []):
+        for handler in [*self.handlers.get(kind, []), *self.handlers.get("*", [])]:
             handler(OfficeEvent(kind, computer))
 
 
@@ -298,6 +298,7 @@ def test_news_of_the_documents_makes_what_was_read_old(kind: str) -> None:
     computer.sizes["a"] = 5
     assert (documents.open("dpe://h/a")).page_count == 2
     computer.tell(kind, "another")
+    computer.tell("update_desktop")
     assert (documents.open("dpe://h/a")).page_count == 2
     computer.tell(kind, "c" if kind in ("update_finder", "leave_office") else None)
     assert (documents.open("dpe://h/a")).page_count == 5

@@ -89,7 +89,7 @@ def test_the_responses_api_has_them_flat() -> None:
 
 def test_a_long_description_is_cut_to_what_the_apis_take() -> None:
     agent = Agent()
-    agent.listed = [tool("echo") | {"description": "x" * 5_000}]  # type: ignore[list-item]
+    agent.listed = [tool("echo") | {"description": "x" * 5_000}]
     (definition,) = SyncOpenAITools(agent).definitions()
     assert len(definition["function"]["description"]) == 1_024
 
