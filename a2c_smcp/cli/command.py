@@ -20,7 +20,7 @@ class Argument:
     """One argument: `folder` is positional, `--host` an option, `--json` with `flag` an option without a value.
 
     An option may be left out unless it is `required`, and given several times, or with several values, if it takes
-    `many`.
+    `many`. A place has to be filled unless it is `optional`.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Argument:
     default: Any = None
     completes: Completes = ""
     required: bool = False
+    optional: bool = False
 
     @property
     def is_option(self) -> bool:
@@ -91,6 +92,7 @@ class Command:
         hints: What to tell a user to do next, by error code.
         stream: It goes on after it has something to say: the handler yields values, and each is printed as it comes,
             with `--json` as one line.
+        failed: Whether a value, which is printed like any other, tells of a failure: the exit code is then 1.
     """
 
     name: str
@@ -105,3 +107,4 @@ class Command:
     hints: Mapping[int, str] = field(default_factory=dict)
     commands: "tuple[Command, ...]" = ()
     stream: bool = False
+    failed: Callable[[Any], bool] | None = None

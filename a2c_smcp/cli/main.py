@@ -101,11 +101,16 @@ def _call(context: Context, command: Command, invocation: Invocation) -> int:
             _print(context, [_line(one)] if invocation.json else _shown(command, one, arguments, context))
         return DONE
     if invocation.json:
-        return _print(context, [_dump(value)])
+        _print(context, [_dump(value)])
+        return _code(command, value)
     _print(context, _shown(command, value, arguments, context))
     if command.interact and context.stdin.isatty() and context.stdout.isatty():
         command.interact(context, arguments)
-    return DONE
+    return _code(command, value)
+
+
+def _code(command: Command, value: Any) -> int:
+    return FAILED if command.failed is not None and command.failed(value) else DONE
 
 
 def _shown(command: Command, value: Any, arguments: Namespace, context: Context) -> Iterable[str]:

@@ -125,6 +125,9 @@ def _place(path: tuple[Command, ...], arguments: Namespace, words: list[str]) ->
     for number, place in enumerate(places, start=1):
         count = len(words) - (len(places) - number) if place.many else 1
         taken, words = words[: max(count, 0)], words[max(count, 0) :]
+        if not taken and place.optional:
+            setattr(arguments, place.field, [] if place.many else place.default)
+            continue
         if not taken:
             raise UsageError(f"{place.placeholder} is missing", path)
         values = [_converted(path, place, word) for word in taken]
@@ -180,7 +183,8 @@ def _add(parser: argparse.ArgumentParser, option: Argument) -> None:
 
 def _usage_of(argument: Argument) -> str:
     if not argument.is_option:
-        return f"{argument.placeholder}{'...' if argument.many else ''}"
+        place = f"{argument.placeholder}{'...' if argument.many else ''}"
+        return f"[{place}]" if argument.optional else place
     written = argument.name if argument.flag else f"{argument.name} {argument.placeholder}"
     written += "..." if argument.many else ""
     return written if argument.required else f"[{written}]"

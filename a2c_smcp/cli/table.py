@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from a2c_smcp.cli import completion, computer, docs, mcp, server, token
+from a2c_smcp.cli import agent, completion, computer, docs, mcp, server, token
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
+    agent.COMMAND,
     computer.COMMAND,
     docs.COMMAND,
     mcp.COMMAND,

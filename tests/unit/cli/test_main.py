@@ -115,6 +115,12 @@ def test_with_json_the_failure_of_a_command_that_goes_on_is_a_line_as_well() -> 
     assert a2c("stumble", "--json", commands=COMMANDS) == (1, out, "")
 
 
+def test_a_value_that_tells_of_a_failure_makes_the_exit_code_1() -> None:
+    commands = (Command("try", "Try.", lambda _, __: {"bad": True}, failed=lambda value: value["bad"]),)
+    out = '{\n  "bad": true\n}\n'
+    assert a2c("try", commands=commands) == a2c("try", "--json", commands=commands) == (1, out, "")
+
+
 def test_a_verb_is_found_under_its_noun() -> None:
     assert a2c("token", "create", commands=COMMANDS) == (0, "t0\n", "")
 

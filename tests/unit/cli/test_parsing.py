@@ -148,3 +148,11 @@ def test_a_word_that_is_like_no_other_has_no_nearest() -> None:
 def test_only_whole_numbers_above_zero_count(text: str) -> None:
     with pytest.raises(Exception, match="is not a whole number above 0"):
         positive(text)
+
+
+def test_an_optional_place_may_stay_empty() -> None:
+    words = Argument("word", "Words.", many=True, optional=True)
+    command = Command("say", "Say.", lambda _, __: None, (Argument("to", "Whom."), words))
+    assert vars(parse(["say", "me"], [command]).arguments) == {"json": False, "to": "me", "word": []}
+    assert parse(["say", "me", "a", "b"], [command]).arguments.word == ["a", "b"]
+    assert usage([command]) == "a2c say TO [WORD...] [--json]"

@@ -1,0 +1,250 @@
+"""Walking through the documents of an office at a terminal: a prompt that opens, goes up, searches and reads.
+
+number   opens that line of the list        u       goes up
+dpe://…  opens that URI                     m       shows more of the list
+/word    searches the catalogues            t       shows the tree of the document
+r        reads in the pager                 ?  q    helps, quits (so does Ctrl-D)
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Final
+
+from a2c_smcp.agent import SMCPAgentClient
+from a2c_smcp.cli.agent_show import document_line
+from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.rendering import page, rendered
+from a2c_smcp.cli.terminal import one_line, printable
+from a2c_smcp.errors import DocumentNotFound, SMCPError
+from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
+
+PROMPT: Final = "a2c> "
+HELP: Final = """\
+  number   open that line of the list
+  dpe://…  open that URI
+  u        go up: element, page, document, catalogue
+  m        more of the list
+  t        the tree of this document: its pages and their elements
+  r        read this document, page or element as Markdown, in the pager
+  /word    search the catalogues for documents
+  ?        this help
+  q        quit (so does Ctrl-D)"""
+HINT: Final = "number or URI opens · u up · t tree · r read · /word searches · ? help · q quits"
+TREE_PAGES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something that can be opened: a URI at a Computer; without a URI, the catalogues."""
+
+    computer: str
+    uri: str
+
+
+class Browser:
+    """One walk. It starts at the list of documents that the command has printed."""
+
+    def __init__(self, agent: SMCPAgentClient, computers: Sequence[str], context: Context, *, limit: int) -> None:
+        self._agent = agent
+        self._computers = computers
+        self._context = context
+        self._terminal = context.terminal
+        self._limit = limit
+        self._here: list[Place] = []
+        self._lines: list[Place] = []
+        self._rest: Iterator[tuple[Place, str]] = iter(())
+
+    def run(self, keywords: Sequence[str] | None = None) -> None:
+        """Ask and answer until the input ends."""
+        for name in self._computers:
+            found = self._agent.get_finder(name, keywords, None, 0, self._limit)
+            self._lines += [Place(name, str(document["uri"])) for document in found["documents"]]
+        self._rest = islice(self._documents(keywords), len(self._lines), None)
+        self._say(self._terminal.dim(HINT))
+        while True:
+            self._context.stdout.write(PROMPT)
+            self._context.stdout.flush()
+            line = self._context.stdin.readline()
+            if not line or line.strip() == "q":
+                self._say("" if not line else None)
+                return
+            try:
+                self._answer(line.strip())
+            except SMCPError as error:
+                self._say(f"error {error.code}: {printable(error.message)}")
+
+    def _answer(self, word: str) -> None:
+        if word.isascii() and word.isdigit():
+            number = int(word)
+            if not 1 <= number <= len(self._lines):
+                self._say(f"there is no line {number} in the list" if self._lines else "the list is empty")
+                return
+            self._open(self._lines[number - 1])
+        elif word.startswith("/"):
+            sought = word[1:].split()
+            self._here = []
+            self._list(f"found for {one_line(word[1:].strip())!r}", self._documents(sought))
+        elif "://" in word:
+            self._open(self._owner(word))
+        elif word:
+            self._command(word)
+
+    def _command(self, word: str) -> None:
+        match word:
+            case "u":
+                self._up()
+            case "m":
+                self._more()
+            case "t":
+                self._tree()
+            case "r":
+                self._read()
+            case "?" | "h" | "help":
+                self._say(HELP)
+            case _:
+                self._say(f"{one_line(word)!r} is not understood; ? helps")
+
+    # Where it goes
+
+    def _open(self, place: Place) -> None:
+        parsed = parse_dpe_uri(place.uri)
+        if parsed.doc_ref is None:
+            self._catalogue()
+            return
+        if parsed.element_id is not None:
+            self._show_markdown(place)
+        elif parsed.page_index is not None:
+            reply = self._agent.read_resource(place.computer, _plain(place.uri))
+            title = one_line(str(reply.get("title") or "")) or f"page {parsed.page_index}"
+            self._list(self._terminal.bold(title), self._elements(place, reply))
+        else:
+            reply = self._agent.read_resource(place.computer, _plain(place.uri))
+            self._say(document_line({"uri": place.uri, **reply}, self._terminal))
+            self._list(one_line(str(reply.get("summary") or "")), self._pages(place))
+        self._here = [one for one in self._above(place) if one != place] + [place]
+
+    def _above(self, place: Place) -> list[Place]:
+        """The places over this one, the document first."""
+        parsed = parse_dpe_uri(place.uri)
+        above = [Place(place.computer, build_dpe_uri(parsed.host, parsed.doc_ref))]
+        if parsed.element_id is not None and self._here:
+            last = self._here[-1]
+            if parse_dpe_uri(last.uri).page_index is not None:
+                above.append(last)
+            elif len(self._here) > 1:
+                above += self._here[1:-1]
+        return above
+
+    def _up(self) -> None:
+        if len(self._here) > 1:
+            self._open(self._here[-2])
+        else:
+            self._catalogue()
+
+    def _catalogue(self) -> None:
+        self._here = []
+        self._list(f"documents of {', '.join(map(one_line, self._computers))}", self._documents())
+
+    def _owner(self, uri: str) -> Place:
+        """Find the Computer that has a URI."""
+        plain = _plain(uri)
+        problem: SMCPError | None = None
+        for name in self._computers:
+            try:
+                self._agent.read_resource(name, plain)
+            except SMCPError as error:
+                problem = problem or error
+            else:
+                return Place(name, plain)
+        raise problem or DocumentNotFound(f"No Computer has {uri}")
+
+    # What is read
+
+    def _read(self) -> None:
+        if not self._here:
+            self._say("open something first")
+            return
+        self._show_markdown(self._here[-1])
+
+    def _show_markdown(self, place: Place) -> None:
+        reply = self._agent.read_resource(place.computer, f"{_plain(place.uri)}?format=markdown")
+        text = reply.get("content_markdown") or reply.get("content_text") or ""
+        page(rendered(str(text), self._terminal), self._context)
+
+    def _tree(self) -> None:
+        if not self._here:
+            self._say("open a document first")
+            return
+        document, lines = self._here[0], []
+        for index, (place, shown) in enumerate(islice(self._pages(document), TREE_PAGES)):
+            lines.append(f"{'├' if index else '┌'}─ {shown}")
+            reply = self._agent.read_resource(place.computer, place.uri)
+            lines += [f"│  ├─ {element}" for _, element in self._elements(place, reply)]
+        page("\n".join(lines) or "no pages", self._context)
+
+    def _documents(self, keywords: Sequence[str] | None = None) -> Iterator[tuple[Place, str]]:
+        for name in self._computers:
+            offset, total = 0, 1
+            while offset < total:
+                found = self._agent.get_finder(name, keywords or None, None, offset, self._limit)
+                total = found["total_count"] if found["documents"] else 0
+                offset += self._limit
+                for document in found["documents"]:
+                    shown = document_line(document, self._terminal)
+                    yield Place(name, str(document["uri"])), f"{shown}  {self._terminal.dim(one_line(name))}"
+
+    def _pages(self, place: Place) -> Iterator[tuple[Place, str]]:
+        offset, total = 0, 1
+        while offset < total:
+            reply = self._agent.read_resource(
+                place.computer, f"{_plain(place.uri)}?depth=pages&offset={offset}&limit={self._limit}"
+            )
+            pages = [entry for entry in reply.get("pages") or () if isinstance(entry, Mapping)]
+            total = int(reply.get("page_total") or 0) if pages else 0
+            offset += self._limit
+            for entry in pages:
+                index = int(entry["page_index"])
+                parsed = parse_dpe_uri(place.uri)
+                uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"pages/{index}")
+                title = one_line(str(entry.get("title") or "")) or f"page {index}"
+                count = entry.get("element_count", "?")
+                yield Place(place.computer, uri), f"{title}  ({count} elements)  {self._terminal.dim(uri)}"
+
+    def _elements(self, place: Place, reply: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+        parsed = parse_dpe_uri(place.uri)
+        for element in reply.get("elements") or ():
+            identity = str(element["element_id"])
+            uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"elements/{identity}")
+            summary = self._terminal.fit(one_line(str(element.get("summary") or "")), len(identity) + 24)
+            shown = f"{self._terminal.cyan(one_line(identity))}  {one_line(str(element.get('category')))}  {summary}"
+            yield Place(place.computer, uri), shown
+
+    # What is shown
+
+    def _list(self, head: str, lines: Iterator[tuple[Place, str]]) -> None:
+        if head:
+            self._say(head)
+        self._lines, self._rest = [], lines
+        self._more()
+
+    def _more(self) -> None:
+        """Show the next part of the list, and whether something is left."""
+        before = len(self._lines)
+        for number, (place, shown) in enumerate(islice(self._rest, self._limit), start=before + 1):
+            self._lines.append(place)
+            self._say(f"{number:>3}. {shown}")
+        if len(self._lines) == before:
+            self._say("     nothing more" if before else "     nothing")
+        following = next(self._rest, None)
+        if following is not None:
+            self._rest = chain([following], self._rest)
+            self._say(self._terminal.dim("     … m shows more"))
+
+    def _say(self, text: str | None) -> None:
+        if text is not None:
+            self._context.stdout.write(f"{text}\n")
+
+
+def _plain(uri: str) -> str:
+    return uri.partition("?")[0]

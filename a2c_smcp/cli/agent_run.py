@@ -1,0 +1,144 @@
+"""What the verbs of `a2c agent` do; each returns plain JSON."""
+
+import base64
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from a2c_smcp.agent import SMCPAgentClient
+from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.cli.agent import ENV
+from a2c_smcp.cli.agent_browser import Browser
+from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.seating import credentials, given, needed
+from a2c_smcp.errors import BadRequest, DocumentNotFound, NotFound, SMCPError
+
+_ABSENT: Final = (DocumentNotFound, NotFound)
+
+
+@contextmanager
+def seated(context: Context, arguments: Namespace, *, live: bool = False) -> Iterator[SMCPAgentClient]:
+    """Sit in the office that the options name, until the end of the block."""
+    with SMCPAgentClient(
+        needed(context, arguments, "url", ENV),
+        office_id=needed(context, arguments, "office", ENV),
+        name=given(context, arguments, "name", ENV) or "a2c-agent",
+        live=live,
+        **credentials(context, arguments, ENV),
+    ) as agent:
+        yield agent
+
+
+def computers(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
+    """Return the Computers that a command is about: the one that is named, or all in the office.
+
+    Raises:
+        NotFound: There is none.
+    """
+    if arguments.computer is not None:
+        return [arguments.computer]
+    found = sorted(member["name"] for member in agent.list_room() if member["role"] == "computer")
+    if not found:
+        raise NotFound(f"No Computer is in the office {agent.office_id!r}")
+    return found
+
+
+def rooms(context: Context, arguments: Namespace) -> Any:
+    """Return who is in the office."""
+    with seated(context, arguments) as agent:
+        return {"office": agent.office_id, "sessions": agent.list_room()}
+
+
+def tools(context: Context, arguments: Namespace) -> Any:
+    """Return the tools of each Computer."""
+    with seated(context, arguments) as agent:
+        return [{"computer": name, "tools": agent.get_tools(name)} for name in computers(agent, arguments)]
+
+
+def desktop(context: Context, arguments: Namespace) -> Any:
+    """Return the windows of each Computer."""
+    with seated(context, arguments) as agent:
+        return [
+            {"computer": name, "windows": agent.get_desktop(name, size=arguments.size, window=arguments.window)}
+            for name in computers(agent, arguments)
+        ]
+
+
+def finder(context: Context, arguments: Namespace) -> Any:
+    """Return a page of each Computer's catalogue."""
+    with seated(context, arguments) as agent:
+        return [
+            {
+                "computer": name,
+                **agent.get_finder(
+                    name, arguments.keyword or None, arguments.type, arguments.offset, min(arguments.limit, 100)
+                ),
+            }
+            for name in computers(agent, arguments)
+        ]
+
+
+def browse(context: Context, arguments: Namespace) -> None:
+    """Go on with a person at the terminal, after the list."""
+    if arguments.plain:
+        return
+    with seated(context, arguments) as agent:
+        Browser(agent, computers(agent, arguments), context, limit=min(arguments.limit, 100)).run(
+            arguments.keyword or None
+        )
+
+
+def read(context: Context, arguments: Namespace) -> Any:
+    """Return what is at a URI, or write it to a file and return how much that was."""
+    uri = arguments.uri if arguments.json or arguments.output else readable(arguments.uri)
+    with seated(context, arguments) as agent:
+        contents = _first(agent, computers(agent, arguments), uri)
+    if arguments.output is not None:
+        return _save(contents, Path(arguments.output))
+    return contents
+
+
+def readable(uri: str) -> str:
+    """Ask for Markdown where a `dpe://` URI asks for no format."""
+    parts = urlsplit(uri)
+    if parts.scheme.lower() != "dpe" or "format=" in parts.query:
+        return uri
+    return f"{uri}{'&' if parts.query else '?'}format=markdown"
+
+
+def watch(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Yield what happens, first who is here."""
+    with seated(context, arguments, live=True) as agent:
+        events = agent.events()
+        members = [dict(member) for member in agent.list_room()]
+        yield {"event": "joined", "computer": None, "data": {"office": agent.office_id, "sessions": members}}
+        for event in events:
+            if arguments.computer in (None, event.computer):
+                yield _told(event)
+
+
+def _told(event: OfficeEvent) -> dict[str, Any]:
+    return {"event": event.kind, "computer": event.computer, "data": dict(event.data)}
+
+
+def _first(agent: SMCPAgentClient, names: Sequence[str], uri: str) -> list[dict[str, Any]]:
+    """Read from the first Computer that has it."""
+    problem: SMCPError | None = None
+    for name in names:
+        try:
+            return agent.read_contents(name, uri)
+        except _ABSENT as error:
+            problem = problem or error
+    raise problem or NotFound("No Computer is in the office")
+
+
+def _save(contents: Sequence[dict[str, Any]], path: Path) -> Any:
+    if len(contents) != 1:
+        raise BadRequest(f"The resource has {len(contents)} contents, and a file takes one; --json prints all")
+    content = contents[0]
+    data = base64.b64decode(content["blob"]) if "blob" in content else str(content.get("text", "")).encode()
+    path.write_bytes(data)
+    return {"file": str(path), "bytes": len(data), "mimeType": content.get("mimeType")}
