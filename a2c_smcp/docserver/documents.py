@@ -1,0 +1,70 @@
+"""An MCP server over documents that are there already: folders of files, or anything else that is `Documents`."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+from mcp.server.lowlevel import Server
+
+from a2c_smcp import __version__
+from a2c_smcp.docserver.assembly import equip
+from a2c_smcp.docserver.herald import Herald
+from a2c_smcp.docserver.ports import Documents
+from a2c_smcp.docserver.resources import Resources
+from a2c_smcp.docserver.running import serve_stdio
+from a2c_smcp.docserver.tools import Tools
+from a2c_smcp.docserver.web import Address, Admission, serve_http
+from a2c_smcp.uris.dpe import build_dpe_uri
+
+NAME: Final = "a2c-docs"
+
+_INSTRUCTIONS: Final = """\
+Documents, their pages and elements are resources. {catalogue} lists all documents; {catalogue}/DOC_REF?depth=pages \
+shows the pages of one, {catalogue}/DOC_REF/pages/0?format=markdown reads a page (counted from 0), and \
+{catalogue}/DOC_REF/elements/ID an element in full. search_documents finds words in all of them."""
+
+
+def document_server(documents: Documents, herald: Herald) -> Server[Any]:
+    """Return an MCP server that offers these documents: resources, completion, tools, notifications.
+
+    Clients are told what `herald` is told.
+    """
+    tools = Tools(documents)
+    server: Server[Any] = Server(
+        NAME,
+        version=__version__,
+        title="Documents",
+        instructions=_INSTRUCTIONS.format(catalogue=build_dpe_uri(documents.host)),
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
+    )
+    equip(server, Resources(documents), herald)
+    return server
+
+
+async def serve_documents(
+    opening: AbstractAsyncContextManager[Documents],
+    *,
+    address: Address | None = None,
+    admission: Admission | None = None,
+    ready: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Serve documents until the client leaves or this is cancelled, over standard input and output or at `address`.
+
+    Raises:
+        InvalidConfig: The address cannot be used, or is open to others without a token.
+    """
+    door = admission or Admission()
+    if address is not None:
+        door.check(address)
+    herald = Herald()
+    async with opening as documents:
+        forget = documents.on_change(lambda changes: herald.documents_changed(documents.host, changes))
+        server = document_server(documents, herald)
+        try:
+            if address is None:
+                await serve_stdio(server)
+            else:
+                await serve_http(server, address, door, ready=ready, closing=herald.close)
+        finally:
+            forget()
