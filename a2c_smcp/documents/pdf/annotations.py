@@ -1,0 +1,215 @@
+"""Links, comments and media that lie on top of a page."""
+
+import ctypes
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from a2c_smcp.documents.pdf.engine import Engine, Quad, Rect
+from a2c_smcp.documents.pdf.lines import Frame, clean
+from a2c_smcp.types import ElementCategory
+
+MAX_ANNOTATIONS: Final = 2_000
+"""A page with more is read up to here."""
+MAX_QUADS: Final = 200
+
+LINK, POPUP, WIDGET = 2, 16, 20
+_KINDS: Final = {
+    1: "comment",
+    3: "free_text",
+    4: "line",
+    5: "square",
+    6: "circle",
+    7: "polygon",
+    8: "polyline",
+    9: "highlight",
+    10: "underline",
+    11: "squiggly",
+    12: "strikeout",
+    13: "stamp",
+    14: "insertion",
+    15: "ink",
+    17: "file_attachment",
+    28: "redaction",
+}
+_MARKUP: Final = frozenset({9, 10, 11, 12})
+_MEDIA: Final[dict[int, ElementCategory]] = {18: "audio", 19: "video", 21: "video", 26: "video", 27: "video"}
+_GO_TO, _GO_TO_REMOTE, _URI, _LAUNCH = 1, 2, 3, 4
+_TEXT_UNITS: Final = 1_000
+_DATE = re.compile(
+    r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:(Z)|([+-])(\d{2})'?(\d{2})?)?",
+)
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(slots=True)
+class Found:
+    """Something that becomes an element."""
+
+    category: ElementCategory
+    content: dict[str, Any]
+    box: Box
+
+
+class Overlay:
+    """The annotations of one open page."""
+
+    def __init__(self, engine: Engine, document: int, page: int, text_page: int, frame: Frame) -> None:
+        self._engine, self._document, self._page, self._text_page = engine, document, page, text_page
+        self._frame = frame
+        self._rect, self._link, self._at = Rect(), ctypes.c_void_p(), ctypes.c_int(0)
+        self._buffer = (ctypes.c_ushort * _TEXT_UNITS)()
+        self.count = engine.FPDFPage_GetAnnotCount(page)
+        self.has_widgets = False
+        self._links = 0
+
+    def links(self) -> list[Found]:
+        """Return where the page leads to, other documents and other pages."""
+        engine, page = self._engine, self._page
+        found: list[Found] = []
+        if not self.count:
+            return found
+        at, link, rect = (ctypes.addressof(value) for value in (self._at, self._link, self._rect))
+        self._at.value = 0
+        for _ in range(MAX_ANNOTATIONS):
+            if not engine.FPDFLink_Enumerate(page, at, link):
+                break
+            self._links += 1
+            url = self._target(self._link.value or 0)
+            if not url or not engine.FPDFLink_GetAnnotRect(self._link.value, rect):
+                continue
+            text, box = self._text_in(self._rect)
+            last = found[-1] if found else None
+            if last and last.content["url"] == url and not url.startswith("#") and text:
+                # A link that goes on in the next line is drawn as two.
+                last.content["text"] = f"{last.content['text']} {text}".strip()
+                last.box = _union(last.box, box)
+            else:
+                found.append(Found("link", {"text": text, "url": url}, box))
+        return found
+
+    def notes(self) -> list[Found]:
+        """Return comments, marked passages and media; ask after `links`, which counts what need not be looked at."""
+        if self.count <= self._links:
+            return []
+        engine, page = self._engine, self._page
+        found: list[Found] = []
+        by_index: dict[int, Found] = {}
+        replies: list[tuple[int, dict[str, Any]]] = []
+        for index in range(min(self.count, MAX_ANNOTATIONS)):
+            handle = engine.FPDFPage_GetAnnot(page, index)
+            if not handle:
+                continue
+            try:
+                kind = engine.FPDFAnnot_GetSubtype(handle)
+                if kind == WIDGET:
+                    self.has_widgets = True
+                elif kind not in (LINK, POPUP, 0):
+                    parent = self._parent(handle)
+                    note = self._note(handle, kind)
+                    if note and parent is not None and note.category == "annotation":
+                        replies.append((parent, note.content))
+                    elif note:
+                        by_index[index] = note
+                        found.append(note)
+            finally:
+                engine.FPDFPage_CloseAnnot(handle)
+        for parent, content in replies:
+            if parent in by_index:
+                kept = {key: content[key] for key in ("text", "author", "created") if key in content}
+                by_index[parent].content.setdefault("replies", []).append(kept)
+        return found
+
+    def _target(self, link: int) -> str:
+        engine, document = self._engine, self._document
+        action = engine.FPDFLink_GetAction(link)
+        kind = engine.FPDFAction_GetType(action) if action else 0
+        if kind == _URI:
+            address = engine.string(engine.FPDFAction_GetURIPath, document, action, encoding="utf-8")
+            return clean(address).strip()
+        if kind in (_GO_TO_REMOTE, _LAUNCH):
+            return clean(engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")).strip()
+        target = (
+            engine.FPDFAction_GetDest(document, action) if kind == _GO_TO else engine.FPDFLink_GetDest(document, link)
+        )
+        index = engine.FPDFDest_GetDestPageIndex(document, target) if target else -1
+        return f"#page={index + 1}" if index >= 0 else ""
+
+    def _text_in(self, rect: Rect) -> tuple[str, Box]:
+        """Return the text inside a rectangle, on one line, and the rectangle as shown."""
+        left, right = sorted((rect.left, rect.right))
+        bottom, top = sorted((rect.bottom, rect.top))
+        address = ctypes.addressof(self._buffer)
+        count = self._engine.FPDFText_GetBoundedText(self._text_page, left, top, right, bottom, address, _TEXT_UNITS)
+        told = memoryview(self._buffer).cast("B")[: 2 * count].tobytes().decode("utf-16-le", "replace")
+        return " ".join(clean(told).split()), self._frame.box(left, bottom, right, top)
+
+    def _note(self, handle: int, kind: int) -> Found | None:
+        text = self._value(handle, b"Contents").strip()
+        self._engine.FPDFAnnot_GetRect(handle, ctypes.addressof(self._rect))
+        box = self._frame.box(self._rect.left, self._rect.bottom, self._rect.right, self._rect.top)
+        if kind in _MEDIA:
+            return Found(_MEDIA[kind], {"title": text or self._value(handle, b"T")}, box)
+        named = _KINDS.get(kind)
+        if named is None:
+            return None
+        content: dict[str, Any] = {"text": text, "annotation_type": named}
+        if kind in _MARKUP:
+            passage = self._passage(handle)
+            if passage:
+                content["target"] = passage
+                content["text"] = text or passage
+        if not content["text"] and named in ("line", "square", "circle", "polygon", "polyline", "ink"):
+            return None  # a drawing that says nothing
+        author = self._value(handle, b"T").strip()
+        created = iso_date(self._value(handle, b"CreationDate") or self._value(handle, b"M"))
+        return Found("annotation", content | _known(author=author, created=created), box)
+
+    def _passage(self, handle: int) -> str:
+        engine = self._engine
+        quad = Quad()
+        parts = []
+        for number in range(min(engine.FPDFAnnot_CountAttachmentPoints(handle), MAX_QUADS)):
+            if engine.FPDFAnnot_GetAttachmentPoints(handle, number, ctypes.addressof(quad)):
+                xs, ys = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
+                # A little inside, or the lines above and below would be part of it.
+                inset = (max(ys) - min(ys)) * 0.15
+                rect = Rect(min(xs), max(ys) - inset, max(xs), min(ys) + inset)
+                parts.append(self._text_in(rect)[0])
+        return " ".join(filter(None, parts))
+
+    def _parent(self, handle: int) -> int | None:
+        engine = self._engine
+        if not engine.FPDFAnnot_HasKey(handle, b"IRT"):
+            return None
+        linked = engine.FPDFAnnot_GetLinkedAnnot(handle, b"IRT")
+        if not linked:
+            return None
+        index: int = engine.FPDFPage_GetAnnotIndex(self._page, linked)
+        engine.FPDFPage_CloseAnnot(linked)
+        return index
+
+    def _value(self, handle: int, key: bytes) -> str:
+        return clean(self._engine.string(self._engine.FPDFAnnot_GetStringValue, handle, key))
+
+
+def iso_date(told: str) -> str:
+    """Return a date as PDF writes it in ISO 8601; empty where it is none."""
+    match = _DATE.match(told)
+    if not match:
+        return ""
+    year, month, day, hour, minute, second, utc, sign, hours, minutes = match.groups()
+    date = f"{year}-{month or '01'}-{day or '01'}"
+    if hour is None:
+        return date
+    zone = "Z" if utc else f"{sign}{hours}:{minutes or '00'}" if sign else ""
+    return f"{date}T{hour}:{minute or '00'}:{second or '00'}{zone}"
+
+
+def _known(**values: str) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value}
+
+
+def _union(first: Box, second: Box) -> Box:
+    return min(first[0], second[0]), min(first[1], second[1]), max(first[2], second[2]), max(first[3], second[3])

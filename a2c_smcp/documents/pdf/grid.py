@@ -1,0 +1,319 @@
+"""From a region of a page to rows of cells. Pure."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from a2c_smcp.documents.pdf.cells import Placed, Row, Segment, column_cuts, rows_of, segments_of, text_of_words
+from a2c_smcp.documents.pdf.graphics import Rule
+
+Cells: TypeAlias = list[list[list[Placed]]]
+_NEAR = 4.0
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table as it was found: words by row and column, and which cells are shown as one."""
+
+    cells: Cells
+    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    has_header: bool | None = None
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """What the cells say."""
+        return [[text_of_words(cell) if cell else "" for cell in row] for row in self.cells]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a page that may be a table, with the ruling lines in it."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    across: tuple[Rule, ...] = ()
+    down: tuple[Rule, ...] = ()
+
+    def holds(self, placed: Placed) -> bool:
+        """Whether the middle of a word is inside."""
+        word = placed.word
+        middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+        return self.x0 - 2 <= middle_x <= self.x1 + 2 and self.y0 - 1 <= middle_y <= self.y1 + 1
+
+
+def grid_of(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
+    """Return the table in a region; None where it is none."""
+    if len(words) < 3:
+        return None
+    xs = _cuts([rule.at for rule in region.down], region.x0, region.x1)
+    ys = _cuts([rule.at for rule in region.across], region.y0, region.y1)
+    is_ruled = len(xs) > 2 and len(ys) > 1
+    grid = _ruled(region, words, xs, ys, size) if is_ruled else _spaced(region, words, size)
+    return _trimmed(grid) if grid else None
+
+
+# With ruling lines in both directions
+
+
+def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> Grid | None:
+    xs = _with_hidden_columns(words, xs, size)
+    ys = _with_hidden_rows(words, xs, ys)
+    height, width = len(ys) - 1, len(xs) - 1
+    if height < 1 or width < 2:
+        return None
+    spans = _spans(region, xs, ys)
+    cells: Cells = [[[] for _ in range(width)] for _ in range(height)]
+    for placed in words:
+        word = placed.word
+        row = min(max(bisect_right(ys, (word.y0 + word.y1) / 2) - 1, 0), height - 1)
+        column = min(max(bisect_right(xs, (word.x0 + word.x1) / 2) - 1, 0), width - 1)
+        top, left, _, _ = spans.get((row, column), (row, column, 1, 1))
+        cells[top][left].append(placed)
+    merged = sorted(set(spans.values()))
+    return Grid(cells, [span for span in merged if cells[span[0]][span[1]]])
+
+
+def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
+    """Return distinct positions in order, the borders among them."""
+    cuts: list[float] = []
+    for position in sorted([first, last, *positions]):
+        if first - _NEAR <= position <= last + _NEAR and (not cuts or position - cuts[-1] > _NEAR):
+            cuts.append(position)
+    if cuts and last - cuts[-1] > 0.1 and len(cuts) > 1 and last - cuts[-1] <= _NEAR:
+        cuts[-1] = last
+    return cuts
+
+
+def _with_hidden_columns(words: Sequence[Placed], xs: list[float], size: float) -> list[float]:
+    """Return the cuts with those that only gaps show, inside the ruled columns."""
+    rows = rows_of(words)
+    found = list(xs)
+    for left, right in pairwise(xs):
+        inside = [
+            Row(
+                [placed for placed in row.words if left <= (placed.word.x0 + placed.word.x1) / 2 < right],
+                row.y0,
+                row.y1,
+                row.size,
+            )
+            for row in rows
+        ]
+        segments = [segments_of(row, 0.9) for row in inside if row.words]
+        if len(segments) >= 3 and sum(len(row) > 1 for row in segments) >= 0.6 * len(segments):
+            found += column_cuts(segments, size, least=0.6)
+    return sorted(found)
+
+
+def _with_hidden_rows(words: Sequence[Placed], xs: list[float], ys: list[float]) -> list[float]:
+    """Return the cuts with those between rows of text that no line divides."""
+    found = list(ys)
+    for top, bottom in pairwise(ys):
+        band = [placed for placed in words if top <= (placed.word.y0 + placed.word.y1) / 2 < bottom]
+        rows = rows_of(band)
+        if len(rows) > 1 and _are_rows(rows, xs):
+            found += [(above.y1 + below.y0) / 2 for above, below in pairwise(rows)]
+    return sorted(found)
+
+
+def _are_rows(rows: Sequence[Row], xs: Sequence[float]) -> bool:
+    """Whether lines of text between two rules are rows of their own, not one row with wrapped cells."""
+    filled = [{bisect_right(xs, (placed.word.x0 + placed.word.x1) / 2) - 1 for placed in row.words} for row in rows]
+    columns = set().union(*filled)
+    if len(columns) < 2:
+        return False
+    full = sum(len(row) >= max(2, 0.7 * len(columns)) for row in filled)
+    if full < 0.8 * len(rows):
+        return False
+    # Wrapped text fills its column up to the edge; entries of their own do not.
+    for column in columns:
+        left, right = xs[max(column, 0)], xs[min(column + 1, len(xs) - 1)]
+        ends = [
+            max(
+                placed.word.x1
+                for placed in row.words
+                if bisect_right(xs, (placed.word.x0 + placed.word.x1) / 2) - 1 == column
+            )
+            for row, columns_of_row in zip(rows, filled, strict=True)
+            if column in columns_of_row
+        ]
+        if len(ends) > 1 and sum(right - end < 0.2 * (right - left) for end in ends[:-1]) >= 0.6 * (len(ends) - 1):
+            return False
+    return True
+
+
+def _spans(
+    region: Region, xs: Sequence[float], ys: Sequence[float]
+) -> dict[tuple[int, int], tuple[int, int, int, int]]:
+    """Return, for each cell that is part of a larger one: its row, column, row span and column span.
+
+    Cells are one where no rule divides them, and together they make a rectangle.
+    """
+    height, width = len(ys) - 1, len(xs) - 1
+    if height * width > 20_000:
+        return {}
+    down = [[_is_ruled(region.down, xs[c], (ys[r] + ys[r + 1]) / 2) for c in range(width + 1)] for r in range(height)]
+    across = [
+        [_is_ruled(region.across, ys[r], (xs[c] + xs[c + 1]) / 2) for c in range(width)] for r in range(height + 1)
+    ]
+    ruled_x = [any(row[c] for row in down) for c in range(width + 1)]
+    ruled_y = [any(across[r]) for r in range(height + 1)]
+    spans: dict[tuple[int, int], tuple[int, int, int, int]] = {}
+    for top in range(height):
+        for left in range(width):
+            if (top, left) in spans:
+                continue
+            right = left
+            while (
+                right + 1 < width and ruled_x[right + 1] and not down[top][right + 1] and (top, right + 1) not in spans
+            ):
+                right += 1
+            bottom = top
+            while bottom + 1 < height and ruled_y[bottom + 1] and not any(across[bottom + 1][left : right + 1]):
+                if any(down[bottom + 1][c] for c in range(left + 1, right + 1)):
+                    break
+                bottom += 1
+            if right > left or bottom > top:
+                span = (top, left, bottom - top + 1, right - left + 1)
+                spans |= {(r, c): span for r in range(top, bottom + 1) for c in range(left, right + 1)}
+    return spans
+
+
+def _is_ruled(rules: Sequence[Rule], at: float, middle: float) -> bool:
+    return any(abs(rule.at - at) <= _NEAR and rule.start - 1 <= middle <= rule.end + 1 for rule in rules)
+
+
+# With gaps between columns
+
+
+def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
+    rows = rows_of(words)
+    segments = [segments_of(row, 0.7) for row in rows]
+    cuts = column_cuts(segments, size)
+    cuts = sorted([*cuts, *(rule.at for rule in region.down if region.x0 + _NEAR < rule.at < region.x1 - _NEAR)])
+    cuts = [cut for number, cut in enumerate(cuts) if not number or cut - cuts[number - 1] > _NEAR]
+    if not cuts or len(rows) < 2:
+        return None
+    cells, merged = _divided(segments, cuts)
+    groups = _row_groups(rows, cells, cuts, region)
+    joined: Cells = [
+        [[placed for number in group for placed in cells[number][column]] for column in range(len(cuts) + 1)]
+        for group in groups
+    ]
+    first_of = {group[0]: number for number, group in enumerate(groups)}
+    kept = [(first_of[row], column, 1, span) for row, column, span in merged if row in first_of]
+    return Grid(joined, kept, _ruled_header(region, rows, groups))
+
+
+def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tuple[Cells, list[tuple[int, int, int]]]:
+    """Return words by column; a segment across several columns stays whole, in the first of them."""
+    cells: Cells = []
+    merged: list[tuple[int, int, int]] = []
+    for number, row in enumerate(segments):
+        line: list[list[Placed]] = [[] for _ in range(len(cuts) + 1)]
+        for segment in row:
+            first, last = bisect_right(cuts, segment.x0 + 1), bisect_right(cuts, segment.x1 - 1)
+            if first == last:
+                line[first] += segment.words
+            elif _fits_words(segment, cuts):
+                for placed in segment.words:
+                    line[bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)].append(placed)
+            else:
+                line[first] += segment.words
+                merged.append((number, first, last - first + 1))
+        cells.append(line)
+    return cells, merged
+
+
+def _fits_words(segment: Segment, cuts: Sequence[float]) -> bool:
+    """Whether every cut that a segment crosses falls between its words, in a gap wider than a blank."""
+    for cut in cuts:
+        if not segment.x0 + 1 < cut < segment.x1 - 1:
+            continue
+        if any(placed.word.x0 < cut < placed.word.x1 for placed in segment.words):
+            return False
+        left = max(placed.word.x1 for placed in segment.words if placed.word.x1 <= cut)
+        right = min(placed.word.x0 for placed in segment.words if placed.word.x0 >= cut)
+        if right - left < 0.4 * segment.words[0].line.size:
+            return False
+    return True
+
+
+def _row_groups(rows: Sequence[Row], cells: Cells, cuts: Sequence[float], region: Region) -> list[list[int]]:
+    """Return which rows of text make one row of the table."""
+    rights = [*cuts, region.x1]
+    has_first = sum(bool(row[0]) for row in cells) > 0.5 * len(cells)
+    pitches = sorted(below.middle - above.middle for above, below in pairwise(rows))
+    usual = pitches[len(pitches) // 4] if pitches else 0.0
+    inner = [rule.at for rule in region.across if region.y0 + 2 < rule.at < region.y1 - 2]
+    ruled = len(inner) >= 0.5 * len(rows) - 1 and len(inner) >= 2
+    groups: list[list[int]] = [[0]]
+    for number in range(1, len(rows)):
+        above, row = rows[number - 1], rows[number]
+        divided = any(above.middle < at < row.middle for at in inner)
+        if ruled and len(inner) >= 3:
+            continues = not divided
+        else:
+            close = row.middle - above.middle <= 1.3 * usual and not divided
+            continues = close and _continues(cells, number, rights, has_first=has_first)
+        if continues:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return groups
+
+
+def _continues(cells: Cells, number: int, rights: Sequence[float], *, has_first: bool) -> bool:
+    """Whether a row of text only goes on with the cells above it."""
+    row, above = cells[number], cells[number - 1]
+    filled = [column for column, cell in enumerate(row) if cell]
+    if not filled or (has_first and row[0]) or len(filled) == len(row):
+        return False
+    if not has_first and len(filled) > max(1, len(row) // 2):
+        return False
+    for column in filled:
+        if not above[column]:
+            return False
+        end = max(placed.word.x1 for placed in above[column])
+        first = row[column][0].word
+        # The first word would not have fitted into the line above.
+        if end + (first.x1 - first.x0) * 0.6 < rights[column] - 0.25 * (rights[column] - _left(cells, column)):
+            return False
+    return True
+
+
+def _left(cells: Cells, column: int) -> float:
+    return min((placed.word.x0 for row in cells for placed in row[column]), default=0.0)
+
+
+def _ruled_header(region: Region, rows: Sequence[Row], groups: Sequence[Sequence[int]]) -> bool | None:
+    """Whether a rule stands between the first row and the rest, and not between all."""
+    if len(groups) < 2:
+        return None
+    above, below = rows[groups[0][-1]].middle, rows[groups[1][0]].middle
+    return True if any(above < rule.at < below for rule in region.across) else None
+
+
+# Both
+
+
+def _trimmed(grid: Grid) -> Grid | None:
+    """Return a grid without empty rows and columns; None where too little is left."""
+    height = len(grid.cells)
+    width = len(grid.cells[0]) if height else 0
+    rows = [number for number in range(height) if any(grid.cells[number])]
+    columns = [number for number in range(width) if any(row[number] for row in grid.cells)]
+    if len(rows) < 2 or len(columns) < 2:
+        return None
+    cells = [[grid.cells[row][column] for column in columns] for row in rows]
+    merged = []
+    for top, left, row_span, column_span in grid.merged:
+        if top in rows and left in columns:
+            high = sum(top <= row < top + row_span for row in rows)
+            wide = sum(left <= column < left + column_span for column in columns)
+            if high > 1 or wide > 1:
+                merged.append((rows.index(top), columns.index(left), high, wide))
+    return Grid(cells, merged, grid.has_header)

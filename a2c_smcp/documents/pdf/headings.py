@@ -1,0 +1,147 @@
+"""Which blocks are headings, and of what level.
+
+A tagged file says so itself; an outline names its titles; else size, weight and numbering tell. Reading tags or the
+outline costs more than a page, so both are asked only when something on the page looks like a heading that its own
+looks do not settle.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from a2c_smcp.documents.pdf.layout import Block, Body, text_of
+from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
+
+MAX_HEADING: Final = 200
+_MAX_LINES: Final = 4
+_BIG: Final = 1.15
+
+_NUMBERED = re.compile(
+    r"(?:(?P<dotted>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*)\.?\s+(?=[^\W\d_])|(?P<chapter>(?:Chapter|Part|Appendix)\s+(?:\d+|[A-Z])\b)"
+    r"|第\s*[一二三四五六七八九十百\d]+\s*(?P<wide>[章节篇部]))"
+)
+_CAPTION = re.compile(r"(?:figure|fig\.|table|listing|algorithm|图|表|abbildung|tabelle)\s*\d", re.IGNORECASE)
+_CODE = re.compile(r"[{};=<>\\|]|\w\(|\)\s*$|::|->|\.\.\.|\$")
+_ENDS_SENTENCE = re.compile(r"[.,;。，；、]$")
+
+
+@dataclass(slots=True)
+class _Candidate:
+    block: Block
+    text: str
+    ratio: float
+    is_bold: bool
+    number: "re.Match[str] | None"
+
+    @property
+    def is_big(self) -> bool:
+        return self.ratio >= _BIG
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its looks alone do not set it off."""
+        return not self.is_big and not self.is_bold
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is a heading whatever outline and tags say."""
+        return self.number is not None and (self.is_big or self.is_bold)
+
+
+def mark_headings(
+    blocks: Sequence[Block],
+    body: Body,
+    page_index: int,
+    outline: Outline,
+    tags: Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None,
+) -> None:
+    """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
+    candidates = [found for block in blocks if (found := _candidate(block, body))]
+    looked = [found for found in candidates if not found.is_plain]
+    if not looked:
+        return
+    levels: dict[int, int] = {}
+    tagged = False
+    if tags is not None:
+        by_content, content_of = tags()
+        tagged = bool(by_content)
+        if tagged:
+            for found in candidates:
+                level = by_content.get(content_of(found.block))
+                if level is not None:
+                    levels[id(found.block)] = level or _level(found)
+    is_outlined = not outline.is_empty and not all(found.is_settled for found in looked)
+    if is_outlined:
+        for found in candidates:
+            bookmark = _bookmark(found, page_index, outline)
+            if bookmark:
+                levels[id(found.block)] = bookmark.level
+    for found in candidates:
+        level = levels.get(id(found.block))
+        if level is None and _stands_alone(found, trusted=tagged or is_outlined):
+            level = _level(found)
+        if level is not None:
+            found.block.kind, found.block.level = "heading", level
+
+
+def _candidate(block: Block, body: Body) -> _Candidate | None:
+    lines = block.lines
+    if block.kind not in ("text", "list") or len(lines) > _MAX_LINES:
+        return None
+    first = lines[0]
+    if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
+        return None
+    ratio = first.size / body.size
+    if ratio < 0.85 or not first.is_upright:
+        return None
+    text = first.text if len(lines) == 1 else text_of(lines)
+    if len(text) > MAX_HEADING or len(text) < 2:
+        return None
+    letters = sum(map(str.isalpha, text))
+    if letters < 2 or letters < 0.4 * len(text) or _CAPTION.match(text):
+        return None
+    bold = first.font.bold and not body.bold
+    return _Candidate(block, text, ratio, bold, _NUMBERED.match(text))
+
+
+def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark | None:
+    for title in (folded(found.text), folded(unnumbered(found.text))):
+        marks = outline.titles.get(title) if title else None
+        if not marks:
+            continue
+        if not found.is_plain and len(marks) == 1:
+            return marks[0]
+        here = [mark for mark in marks[:20] if outline.page_of(mark) == page_index]
+        if here:
+            return here[0]
+        if not found.is_plain:
+            return marks[0]
+    return None
+
+
+def _stands_alone(found: _Candidate, *, trusted: bool) -> bool:
+    """Whether looks alone make it a heading; stricter where the file names its headings otherwise."""
+    text = found.text
+    if found.is_plain or (found.block.kind == "list" and found.number is None):
+        return False
+    if _ENDS_SENTENCE.search(text) and not (found.number and found.is_big):
+        return False
+    if found.is_big:
+        return not (found.ratio < 1.3 and (text.endswith(":") or text[0].islower()))
+    if len(text) > 100 or len(found.block.lines) > 2 or text[0].islower() or _CODE.search(text):
+        return False
+    if found.number:
+        return True
+    return not trusted and not text.endswith(":")
+
+
+def _level(found: _Candidate) -> int:
+    number = found.number
+    if number and number["dotted"]:
+        return min(number["dotted"].count(".") + 1, 6)
+    if number and (number["chapter"] or number["wide"]):
+        return 2 if number["wide"] == "节" else 1
+    if found.ratio >= 1.6:
+        return 1
+    return 2 if found.ratio >= 1.25 else 3

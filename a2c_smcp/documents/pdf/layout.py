@@ -1,0 +1,375 @@
+"""From lines to blocks: reading order, paragraphs, and what stands at the edges of a page. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+from typing import Final, Literal, TypeAlias
+
+from a2c_smcp.documents.pdf.lines import Line
+
+BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents", "header", "footer", "footnote"]
+
+_WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+_TERMINAL = re.compile(r"[.!?:;。！？：；…][\"'”’)\]）」』]*$")
+_LEADER = re.compile(r"(?:\. ?){4,}\s*\S{0,8}$|…{2,}\s*\S{0,8}$|(?:\s\.){3,}\s*\S{0,8}$")
+_BULLET = re.compile(
+    r"([\u2022\u2023\u25cf\u25cb\u25aa\u25ab\u25a0\u25a1\u25e6\u25c6\u25c7\u25b6\u25ba\u25b8\u2043\u2219\u2217\u00b7"
+    r"\u27a2\u2192\u2713\u2714\u2610\u2611\u2612\u2751\u2756\uf0a7\uf0b7\uf0d8\uf0fc\uf076\uf0a8\uf06e\uf0e0]|[-–—*+o§](?=\s))\s*"
+)
+_NUMBER = re.compile(
+    r"(?:\(?(?P<number>\d{1,3})[.)](?!\d)|\(?(?P<letter>[a-zA-Z])[.)]|\(?(?P<roman>[ivxIVX]{1,5})[.)]"
+    r"|(?P<wide>[一二三四五六七八九十]{1,3})、|[（(](?P<boxed>[一二三四五六七八九十\d]{1,3})[）)])\s*(?=\S)"
+)
+_LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
+_NUMBER_AT_END = re.compile(
+    r"(?:^(?:\d{1,4}|[ivxlc]{1,7})\s)|(?:\s(?:\d{1,4}|[ivxlc]{1,7})$)|\d+\s*(?:/|of|von|sur|de)\s*\d+"
+    r"|\bpage\s+\d+|第\s*\d+\s*页|[A-Z]-\d{1,3}$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines that belong together."""
+
+    lines: list[Line]
+    kind: BlockKind = "text"
+    level: int = 0
+    indent: float = 0.0
+    label: str = ""
+    continues: bool = False
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """The place of all its lines."""
+        lines = self.lines
+        return (
+            min([line.x0 for line in lines]),
+            min([line.y0 for line in lines]),
+            max([line.x1 for line in lines]),
+            max([line.y1 for line in lines]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What most of the text of a page looks like."""
+
+    size: float
+    leading: float
+    bold: bool
+    mono: bool
+    width: float
+    height: float
+
+
+_BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}])\n(?=[{_WIDE}])")
+
+
+def text_of(lines: Sequence[Line]) -> str:
+    """Return lines as one paragraph: divided words are whole again, and Chinese gets no blanks at line ends."""
+    if len(lines) == 1:
+        return lines[0].text
+    parts = []
+    for line, following in zip(lines, [*lines[1:], None], strict=True):
+        parts.append(line.text)
+        if line.joined and following is not None:
+            # A name or a number after the hyphen was no divided word.
+            if not following.text[:1].islower():
+                parts.append("-")
+        else:
+            parts.append("\n")
+    text = "".join(parts).rstrip("\n")
+    if not text.isascii():
+        text = _BETWEEN_WIDE.sub("", text)
+    return text.replace("\n", " ")
+
+
+def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
+    """Return the looks of the text that there is most of."""
+    sizes: Counter[float] = Counter()
+    bold = mono = total = 0
+    for line in lines:
+        length = len(line.text)
+        sizes[line.size] += length
+        total += length
+        if line.font.bold:
+            bold += length
+        if line.font.mono:
+            mono += length
+    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    steps = [
+        second.y0 - first.y0
+        for first, second in pairwise(lines)
+        if second.size == size and 0.8 * size < second.y0 - first.y0 < 2.5 * size
+    ]
+    leading = median(steps) if len(steps) >= 3 else 1.2 * size
+    return Body(size, leading, bold > 0.6 * total, mono > 0.6 * total, width, height)
+
+
+# Order
+
+
+def in_reading_order(lines: list[Line], body: Body) -> list[Line]:
+    """Return lines as they are read: the file's own order, unless that jumps about or goes across columns."""
+    jumps = across = 0
+    previous: Line | None = None
+    for line in lines:
+        if previous is not None:
+            down = line.y0 - previous.y0
+            if down < -0.5 * body.size and min(line.x1, previous.x1) - max(line.x0, previous.x0) > 0:
+                jumps += 1
+            elif abs(down) < 0.4 * body.size and line.x0 - previous.x1 > body.size:
+                across += 1
+        previous = line
+    if jumps <= 1 and across <= max(2, len(lines) // 8):
+        return lines
+    gutters = _gutters(lines, body)
+    return _by_columns(lines, gutters)
+
+
+def _gutters(lines: Sequence[Line], body: Body) -> list[float]:
+    """Return where columns of text are divided, from the left."""
+    left, right = min(line.x0 for line in lines), max(line.x1 for line in lines)
+    narrow = [line for line in lines if line.x1 - line.x0 < 0.6 * (right - left)]
+    if len(narrow) < 6 or len(narrow) < 0.5 * len(lines):
+        return []
+    edges = sorted((line.x0, line.x1) for line in narrow)
+    gutters: list[float] = []
+    reach = edges[0][1]
+    for x0, x1 in edges:
+        if x0 - reach > 0.8 * body.size:
+            at = (reach + x0) / 2
+            if min(sum(line.x1 <= at for line in narrow), sum(line.x0 >= at for line in narrow)) >= 3:
+                gutters.append(at)
+        reach = max(reach, x1)
+    return gutters if len(gutters) <= 3 else []
+
+
+def _by_columns(lines: Sequence[Line], gutters: Sequence[float]) -> list[Line]:
+    """Return lines from top to bottom, column by column between those that go across all."""
+    ordered: list[Line] = []
+    columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
+    for line in _by_rows(lines):
+        number = sum(line.x0 >= at for at in gutters)
+        if number != sum(line.x1 > at for at in gutters):
+            for column in columns:
+                ordered += column
+                column.clear()
+            ordered.append(line)
+        else:
+            columns[number].append(line)
+    for column in columns:
+        ordered += column
+    return ordered
+
+
+def _by_rows(lines: Sequence[Line]) -> list[Line]:
+    ordered: list[Line] = []
+    for row in rows_of(lines):
+        ordered += row
+    return ordered
+
+
+def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return lines in rows from top to bottom, each from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.y0 + line.y1):
+        middle = (line.y0 + line.y1) / 2
+        if rows:
+            last = rows[-1][0]
+            if middle < last.y0 + 0.75 * (last.y1 - last.y0):
+                rows[-1].append(line)
+                continue
+        rows.append([line])
+    for row in rows:
+        row.sort(key=lambda line: line.x0)
+    return rows
+
+
+# Paragraphs
+
+
+def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
+    """Return paragraphs, list items, listings and lines of a table of contents."""
+    blocks: list[Block] = []
+    block: Block | None = None
+    for line in lines:
+        kind, label = _kind_of(line, body)
+        if block is None or _breaks(block, line, kind, label, body):
+            block = Block([line], kind, label=label)
+            blocks.append(block)
+        else:
+            block.lines.append(line)
+    return _rejoined(blocks)
+
+
+def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
+    text = line.text
+    if line.font.mono and not body.mono:
+        return "code", ""
+    first = text[0]
+    if not first.isalpha() or (len(text) > 1 and not text[1].isalpha()):
+        bullet = _BULLET.match(text)
+        if bullet and (len(text) > bullet.end() or bullet[1] not in "-–—*+o§"):
+            return "list", bullet[0]
+        number = _NUMBER.match(text)
+        if number and number.end() < len(text):
+            return "list", number[0]
+    if text[-1] in "0123456789ivxlc." and _LEADER.search(text):
+        return "contents", ""
+    return "text", ""
+
+
+def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -> bool:
+    previous = block.lines[-1]
+    size = previous.size
+    down = line.y0 - previous.y0
+    if abs(down) <= 0.5 * size and line.x0 >= previous.x1 - 0.3 * size:  # further on in the same row
+        return line.x0 - previous.x1 > 3 * size
+    if kind == "contents" or block.kind == "contents":
+        return True
+    if kind == "code" or block.kind == "code":
+        return kind != block.kind or down < -size or down > 2.2 * body.leading
+    if down < -0.5 * size or down > body.leading * max(1.0, size / body.size) + 0.45 * size:
+        return True
+    if abs(line.size - size) > 0.1 * max(size, line.size) or line.font.bold != previous.font.bold:
+        return True
+    if kind == "list" and _begins_item(block, line, label):
+        return True
+    return _begins_paragraph(block, line, size)
+
+
+def _begins_item(block: Block, line: Line, label: str) -> bool:
+    if not label[0].isalnum() and label[0] not in "(（-–—*+":
+        return True
+    if block.kind == "list":
+        # The text of an item may begin a line with "2." only right of where its items begin.
+        return line.x0 < _text_left(block) - 1 or bool(_TERMINAL.search(block.lines[-1].text))
+    return bool(_TERMINAL.search(block.lines[-1].text)) or abs(line.x0 - block.lines[-1].x0) > 2
+
+
+def _text_left(block: Block) -> float:
+    if len(block.lines) > 1:
+        return block.lines[1].x0
+    first = block.lines[0]
+    return first.x0 + (first.x1 - first.x0) * len(block.label) / max(len(first.text), 1)
+
+
+def _begins_paragraph(block: Block, line: Line, size: float) -> bool:
+    lines = block.lines
+    previous = lines[-1]
+    if block.kind == "list":
+        # What follows an item is part of it when it hangs below its text.
+        return line.x0 < lines[0].x0 - 0.5 * size or (len(lines) > 1 and line.x0 < lines[1].x0 - 0.9 * size)
+    left = lines[1].x0 if len(lines) > 1 else lines[0].x0
+    ended = bool(_TERMINAL.search(previous.text))
+    if abs((line.x0 + line.x1) - (previous.x0 + previous.x1)) < size and abs(line.x0 - previous.x0) > 0.5 * size:
+        return False  # centred
+    if line.x0 - left > 0.9 * size:
+        return len(lines) > 1 or ended
+    if left - line.x0 > 0.9 * size:
+        return len(lines) > 1 and ended
+    return ended and previous.x1 < max([other.x1 for other in lines] + [line.x1]) - 6 * size
+
+
+def _rejoined(blocks: list[Block]) -> list[Block]:
+    """Return blocks with paragraphs that a column's end has cut made whole."""
+    whole: list[Block] = []
+    for block in blocks:
+        last = whole[-1] if whole else None
+        if (
+            last is not None
+            and block.kind == "text"
+            and last.kind in ("text", "list")
+            and block.lines[0].y0 < last.lines[-1].y0
+            and block.lines[0].size == last.lines[-1].size
+            and (last.lines[-1].joined or block.lines[0].text[0].islower())
+            and not _TERMINAL.search(last.lines[-1].text)
+        ):
+            last.lines += block.lines
+        else:
+            whole.append(block)
+    return whole
+
+
+# The edges of a page
+
+
+def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
+    """Return the lines of running headers, of the body, and of running footers."""
+    high = body.height
+    low_zone, high_zone = 0.88 * high, 0.12 * high
+    if not any(line.y1 < high_zone or line.y0 > low_zone for line in lines):
+        return [], lines, []
+    rows = rows_of(lines)
+    top = _running(rows, body, label, is_top=True)
+    bottom = _running(rows[top:][::-1], body, label, is_top=False)
+    headers = {id(line) for row in rows[:top] for line in row}
+    footers = {id(line) for row in rows[len(rows) - bottom :] for line in row}
+    if len(headers) + len(footers) >= len(lines) and len(lines) > 1:
+        return [], lines, []
+    return (
+        [line for line in lines if id(line) in headers],
+        [line for line in lines if id(line) not in headers and id(line) not in footers],
+        [line for line in lines if id(line) in footers],
+    )
+
+
+def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, *, is_top: bool) -> int:
+    """Return how many of `rows`, the outermost first, run from page to page."""
+    found = 0
+    for number, row in enumerate(rows[:3]):
+        y0, y1 = min(line.y0 for line in row), max(line.y1 for line in row)
+        depth = y1 if is_top else body.height - y0
+        if depth > 0.12 * body.height:
+            break
+        text = " ".join(line.text for line in row)
+        inner = rows[number + 1] if number + 1 < len(rows) else None
+        gap = _gap(row, inner, is_top=is_top)
+        small = max(line.size for line in row) <= 1.12 * body.size
+        numbered = bool(_LONE_NUMBER.fullmatch(text)) or text == label or (small and bool(_NUMBER_AT_END.search(text)))
+        if numbered and gap > 0.3 * body.size:
+            found = number + 1
+        elif small and len(text) < 150 and gap > 1.2 * body.leading - body.size and depth < 0.1 * body.height:
+            # Set off from the text by more than a line, near the edge.
+            if len(rows) > 4 and gap > 0.9 * body.leading:
+                found = number + 1
+        elif not small:
+            break
+    return found
+
+
+def _gap(row: Sequence[Line], inner: Sequence[Line] | None, *, is_top: bool) -> float:
+    if inner is None:
+        return 1e3
+    if is_top:
+        return min(line.y0 for line in inner) - max(line.y1 for line in row)
+    return min(line.y0 for line in row) - max(line.y1 for line in inner)
+
+
+# Footnotes
+
+_NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§¶]{1,3}|\[\d{1,3}\]|[①-⑳])\s*(?=[^\s\d.,:;)%/-])")
+NOTE_SIZE: Final = 0.93
+
+
+def split_footnotes(lines: list[Line], body: Body) -> tuple[list[Line], list[list[Line]]]:
+    """Return the lines of the body, and those of each footnote: small text with marks at the foot of a column."""
+    cut = len(lines)
+    while cut and lines[cut - 1].size <= NOTE_SIZE * body.size and lines[cut - 1].y0 > 0.4 * body.height:
+        cut -= 1
+    while cut < len(lines) and not _NOTE_MARK.match(lines[cut].text):
+        cut += 1
+    if cut in (0, len(lines)):
+        return lines, []
+    notes: list[list[Line]] = []
+    for line in lines[cut:]:
+        if not notes or (_NOTE_MARK.match(line.text) and line.x0 <= notes[-1][0].x0 + body.size):
+            notes.append([])
+        notes[-1].append(line)
+    return lines[:cut], notes

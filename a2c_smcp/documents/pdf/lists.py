@@ -1,0 +1,56 @@
+"""List items as nested lists, and tables of contents as lists. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from a2c_smcp.documents.pdf.layout import Block, text_of
+
+_NO_NUMBER = re.compile(r"[\s().（）]+")
+
+
+def list_content(items: Sequence[Block]) -> dict[str, Any]:
+    """Return consecutive items as one list; those set further to the right nest in the one above."""
+    root = _List(items[0])
+    stack = [root]
+    for item in items:
+        left = item.lines[0].x0
+        while len(stack) > 1 and left < stack[-1].left - 3:
+            stack.pop()
+        if left > stack[-1].left + 6 and stack[-1].items:
+            nested = _List(item)
+            stack[-1].items[-1]["children"] = nested
+            stack.append(nested)
+        stack[-1].add(item)
+    return root.content()
+
+
+class _List:
+    """A list that grows."""
+
+    def __init__(self, first: Block) -> None:
+        self.left = first.lines[0].x0
+        self.items: list[dict[str, Any]] = []
+        self._numbers: list[int | None] = []
+
+    def add(self, item: Block) -> None:
+        text = text_of(item.lines)
+        label = item.label.strip()
+        number = _NO_NUMBER.sub("", label)
+        self._numbers.append(int(number) if number.isdecimal() and number.isascii() else None)
+        is_mark = bool(label) and not any(character.isalnum() for character in label)
+        self.items.append({"text": text[len(item.label) :].lstrip() if is_mark else text, "label": item.label})
+
+    def content(self) -> dict[str, Any]:
+        first = self._numbers[0]
+        counted = first is not None and self._numbers == list(range(first, first + len(self._numbers)))
+        items: list[str | dict[str, Any]] = []
+        for item in self.items:
+            # Numbers that count on are told by the list; other labels stay in the text.
+            text = item["text"][len(item["label"]) :].lstrip() if counted else item["text"]
+            children = item.get("children")
+            items.append({"text": text, "children": children.content()} if children else text)
+        content: dict[str, Any] = {"ordered": counted, "items": items}
+        if counted and first != 1:
+            content["start"] = first
+        return content

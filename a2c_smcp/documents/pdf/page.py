@@ -1,0 +1,285 @@
+"""One page from handles to elements: what is on it, in reading order."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from a2c_smcp.documents.formats.elements import PREFIXES, clip, summarize
+from a2c_smcp.documents.model import Element
+from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay
+from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
+from a2c_smcp.documents.pdf.graphics import Drawings, survey
+from a2c_smcp.documents.pdf.headings import mark_headings
+from a2c_smcp.documents.pdf.layout import (
+    Block,
+    Body,
+    blocks_of,
+    body_of,
+    in_reading_order,
+    split_edges,
+    split_footnotes,
+    text_of,
+)
+from a2c_smcp.documents.pdf.lines import FontBook, Frame, Line, TextLayer, read_frame
+from a2c_smcp.documents.pdf.lists import list_content
+from a2c_smcp.documents.pdf.outline import Outline
+from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
+from a2c_smcp.documents.pdf.structure import headings_of
+from a2c_smcp.documents.pdf.tables import Table, find_tables
+from a2c_smcp.errors import DocumentError
+from a2c_smcp.types import ElementCategory
+
+MAX_ELEMENTS: Final = 5_000
+
+_FEW_LETTERS: Final = 30
+_GARBAGE: Final = 0.3
+
+
+@dataclass(slots=True)
+class Source:
+    """An open file: its handle, and what is found out of it once."""
+
+    engine: Engine
+    document: int
+    fonts: FontBook
+    outline: Outline
+    is_tagged: bool
+    form: FormEnvironment | None = None
+
+    def form_handle(self) -> int:
+        """Return the form environment, made on first use."""
+        if self.form is None:
+            self.form = FormEnvironment(self.engine, self.document)
+        return self.form.handle
+
+
+class Handles(NamedTuple):
+    """An open page and its text."""
+
+    page: int
+    text: int
+
+
+@dataclass(slots=True)
+class PageContent:
+    """What a page holds."""
+
+    elements: list[Element]
+    frame: Frame
+    pictures: list[Picture] = field(default_factory=list)
+    is_scan: bool = False
+
+
+@contextmanager
+def opened(source: Source, index: int) -> Iterator[Handles]:
+    """Open a page; the caller holds the lock."""
+    engine = source.engine
+    page = engine.FPDF_LoadPage(source.document, index)
+    if not page:
+        raise DocumentError(f"page {index} is damaged")
+    try:
+        text = engine.FPDFText_LoadPage(page)
+        try:
+            yield Handles(page, text)
+        finally:
+            if text:
+                engine.FPDFText_ClosePage(text)
+    finally:
+        engine.FPDF_ClosePage(page)
+
+
+class PageReader:
+    """Reads one open page."""
+
+    def __init__(self, source: Source, handles: Handles, index: int, label: str) -> None:
+        self._source, self._engine = source, source.engine
+        self._page, self._text_page = handles
+        self._index, self._label = index, label
+        self._frame = read_frame(self._engine, self._page)
+        self._make = _Maker(index, self._frame)
+
+    def read(self) -> PageContent:
+        """Return its elements in reading order."""
+        engine, frame = self._engine, self._frame
+        layer = TextLayer(engine, self._text_page, frame, self._source.fonts)
+        lines = layer.lines()
+        drawings = survey(engine, self._page)
+        pictures = pictures_of(engine, frame, drawings.images) if drawings.images else []
+        parts = self._parts(layer, lines, drawings) if lines else _Parts()
+        _place_pictures(parts, pictures)
+        overlay = self._overlay()
+        make = self._make
+        elements = [make("header", {"text": text_of(row)}, box_of(row)) for row in parts.headers]
+        for piece in parts.pieces:
+            element = make(piece.category, piece.content, piece.box)
+            elements.append(element)
+            if piece.picture:
+                piece.picture.element_id = element.id
+        elements += [make(note.category, note.content, note.box) for note in overlay]
+        elements += [make("footer", {"text": text_of(row)}, box_of(row)) for row in parts.footers]
+        is_scan = _is_scan(layer.text, pictures, frame)
+        return PageContent(elements[:MAX_ELEMENTS], frame, pictures, is_scan)
+
+    def _parts(self, layer: TextLayer, lines: list[Line], drawings: Drawings) -> "_Parts":
+        frame = self._frame
+        body = body_of(lines, frame.width, frame.height)
+        _settle_fonts(layer, lines, body)
+        headers, lines, footers = split_edges(lines, body, self._label)
+        parts = _Parts(headers=_rows(headers), footers=_rows(footers))
+        tables, lines = find_tables(self._engine, frame, layer, lines, drawings.paths, body)
+        lines = in_reading_order(lines, body) if lines else lines
+        lines, notes = split_footnotes(lines, body)
+        blocks = blocks_of(lines, body)
+        mark_headings(blocks, body, self._index, self._source.outline, self._tags(layer))
+        parts.pieces = list(_pieces(blocks))
+        _place_tables(parts, tables)
+        parts.pieces += [
+            _Piece("annotation", {"text": text_of(note), "annotation_type": "footnote"}, box_of(note)) for note in notes
+        ]
+        return parts
+
+    def _tags(self, layer: TextLayer) -> Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None:
+        if not self._source.is_tagged:
+            return None
+        return lambda: (headings_of(self._engine, self._page), lambda block: layer.content_of(block.lines[0]))
+
+    def _overlay(self) -> list[Found]:
+        source = self._source
+        overlay = Overlay(self._engine, source.document, self._page, self._text_page, self._frame)
+        if not overlay.count:
+            return []
+        links = overlay.links()
+        notes = overlay.notes()
+        if overlay.has_widgets:
+            form = source.form_handle()
+            if form:
+                notes += Fields(self._engine, form, self._page, self._frame).read()
+        return links + notes
+
+
+@dataclass(slots=True)
+class _Piece:
+    category: ElementCategory
+    content: Mapping[str, Any]
+    box: Box
+    picture: Picture | None = None
+
+
+@dataclass(slots=True)
+class _Parts:
+    pieces: list[_Piece] = field(default_factory=list)
+    headers: list[list[Line]] = field(default_factory=list)
+    footers: list[list[Line]] = field(default_factory=list)
+
+
+class _Maker:
+    """Makes the elements of one page: ids count by category, so that they do not depend on other pages."""
+
+    def __init__(self, index: int, frame: Frame) -> None:
+        self._index = index
+        self._counts: dict[ElementCategory, int] = {}
+        self._size = {"page_width": round(frame.width, 1), "page_height": round(frame.height, 1)}
+
+    def __call__(self, category: ElementCategory, content: Mapping[str, Any], box: Box) -> Element:
+        number = self._counts.get(category, 0) + 1
+        self._counts[category] = number
+        text = content.get("text") if category in ("text", "heading", "header", "footer") else None
+        summary = summarize(category, content) if text is None else text if len(text) <= 100 else clip(text)
+        x0, y0, x1, y1 = box
+        metadata = {"bbox": [round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)], **self._size}
+        return Element(f"p{self._index}-{PREFIXES[category]}{number}", category, content, summary, metadata)
+
+
+def box_of(lines: Sequence[Line]) -> Box:
+    """Return the place of all lines."""
+    return (
+        min([line.x0 for line in lines]),
+        min([line.y0 for line in lines]),
+        max([line.x1 for line in lines]),
+        max([line.y1 for line in lines]),
+    )
+
+
+def _rows(lines: list[Line]) -> list[list[Line]]:
+    return [lines] if lines else []
+
+
+def _settle_fonts(layer: TextLayer, lines: Sequence[Line], body: Body) -> None:
+    """Look at how lines begin whose middle is bold or monospaced: a word among others makes no heading and no code."""
+    for line in lines:
+        font = line.font
+        if (font.bold and not body.bold) or (font.mono and not body.mono):
+            first = layer.font_at(line, 0)
+            if first.bold != font.bold or first.mono != font.mono:
+                line.font = first
+                if first.bold or first.mono:
+                    line.font = layer.font_at(line, line.length - 1)
+
+
+def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:
+    for kind, group in groupby(blocks, key=lambda block: block.kind):
+        if kind in ("list", "contents"):
+            items = list(group)
+            yield _Piece("list", list_content(items), box_of([line for item in items for line in item.lines]))
+        else:
+            for block in group:
+                box = box_of(block.lines)
+                if kind == "heading":
+                    yield _Piece("heading", {"level": block.level, "text": text_of(block.lines)}, box)
+                elif kind == "code":
+                    yield _Piece("code", {"text": _listing(block.lines)}, box)
+                else:
+                    yield _Piece("text", {"text": text_of(block.lines)}, box)
+
+
+def _listing(lines: Sequence[Line]) -> str:
+    """Return lines of code as they are indented."""
+    left = min(line.x0 for line in lines)
+    wide = sorted((line.x1 - line.x0) / max(len(line.text), 1) for line in lines)[len(lines) // 2] or 1.0
+    rows: list[str] = []
+    last: Line | None = None
+    for line in lines:
+        if last is not None and abs(line.y0 - last.y0) < 0.5 * line.size and line.x0 > last.x1:
+            rows[-1] += " " * max(1, round((line.x0 - last.x1) / wide)) + line.text
+        else:
+            rows.append(" " * min(round((line.x0 - left) / wide), 80) + line.text + ("-" if line.joined else ""))
+        last = line
+    return "\n".join(rows)
+
+
+def _place_tables(parts: _Parts, tables: Sequence[Table]) -> None:
+    """Put tables where the text above them ends."""
+    for table in tables:
+        _insert(parts.pieces, _Piece("table", table.content, table.box))
+
+
+def _place_pictures(parts: _Parts, pictures: Sequence[Picture]) -> None:
+    for picture in pictures:
+        _insert(parts.pieces, _Piece("image", picture.content, picture.box, picture))
+
+
+def _insert(pieces: list[_Piece], piece: _Piece) -> None:
+    """Put a piece before the first one below it that shares its column, else behind the last one above it."""
+    x0, y0, x1, _ = piece.box
+    after = None
+    for number, other in enumerate(pieces):
+        shares = min(x1, other.box[2]) - max(x0, other.box[0]) > 0
+        if shares and other.box[1] >= y0:
+            pieces.insert(number, piece)
+            return
+        if shares:
+            after = number
+    pieces.insert(len(pieces) if after is None else after + 1, piece)
+
+
+def _is_scan(text: str, pictures: Sequence[Picture], frame: Frame) -> bool:
+    """Whether the text is not what a person sees on the page: none beside a large picture, or signs without meaning."""
+    letters = sum(map(str.isalnum, text)) if len(text) < 4 * _FEW_LETTERS else _FEW_LETTERS
+    if letters < _FEW_LETTERS:
+        shown = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (picture.box for picture in pictures))
+        return shown > 0.3 * frame.width * frame.height
+    strange = sum("\ue000" <= sign <= "\uf8ff" or sign in "\ufffd\x00" for sign in text) if not text.isascii() else 0
+    return strange > _GARBAGE * len(text)

@@ -1,0 +1,207 @@
+"""Where tables may be: inside ruling lines that cross, between parallel ones, where text stands in columns. Pure."""
+
+import re
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+from a2c_smcp.documents.pdf.cells import Placed, Row, Segment, column_cuts, segments_of
+from a2c_smcp.documents.pdf.graphics import Rule, Rules, merged
+from a2c_smcp.documents.pdf.grid import Region
+
+MAX_CROSSINGS: Final = 400_000
+"""Pairs of ruling lines that are compared; a page with more is a drawing."""
+
+_TOUCH: Final = 3.0
+_WIDE_GAP: Final = 1.1
+_LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])")
+_LEADER = re.compile(r"(?:\.\s?){4,}|…")
+
+
+def crossing_regions(rules: Rules) -> list[Region]:
+    """Return the regions of ruling lines that cross or touch one another."""
+    across, down = merged(rules.across), merged(rules.down)
+    if not across or not down or len(across) * len(down) > MAX_CROSSINGS:
+        return []
+    parents = list(range(len(across) + len(down)))
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for i, rule in enumerate(across):
+        for j, other in enumerate(down):
+            if (
+                rule.start - _TOUCH <= other.at <= rule.end + _TOUCH
+                and other.start - _TOUCH <= rule.at <= other.end + _TOUCH
+            ):
+                parents[root(i)] = root(len(across) + j)
+    groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
+    for i, rule in enumerate(across):
+        groups.setdefault(root(i), ([], []))[0].append(rule)
+    for j, rule in enumerate(down):
+        groups.setdefault(root(len(across) + j), ([], []))[1].append(rule)
+    regions = [_region(*group) for group in groups.values() if len(group[0]) >= 2 and group[1]]
+    return _outermost([region for region in regions if region.x1 - region.x0 > 30 and region.y1 - region.y0 > 12])
+
+
+def _region(across: list[Rule], down: list[Rule]) -> Region:
+    x0 = min([rule.start for rule in across] + [rule.at for rule in down])
+    x1 = max([rule.end for rule in across] + [rule.at for rule in down])
+    y0 = min([rule.at for rule in across] + [rule.start for rule in down])
+    y1 = max([rule.at for rule in across] + [rule.end for rule in down])
+    return Region(x0, y0, x1, y1, tuple(across), tuple(down))
+
+
+def _outermost(regions: list[Region]) -> list[Region]:
+    """Return regions without those inside others, largest first."""
+    kept: list[Region] = []
+    for region in sorted(regions, key=lambda region: -(region.x1 - region.x0) * (region.y1 - region.y0)):
+        if not any(_inside(region, other) for other in kept):
+            kept.append(region)
+    return kept
+
+
+def _inside(region: Region, other: Region) -> bool:
+    return (
+        region.x0 >= other.x0 - 2
+        and region.x1 <= other.x1 + 2
+        and region.y0 >= other.y0 - 2
+        and region.y1 <= other.y1 + 2
+    )
+
+
+def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region]) -> list[Region]:
+    """Return the regions between ruling lines of one length below each other, with columns of text between them."""
+    across = [
+        rule
+        for rule in merged(rules.across)
+        if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken)
+    ]
+    down = merged(rules.down)
+    groups: list[list[Rule]] = []
+    for rule in sorted(across, key=lambda rule: rule.at):
+        for group in groups:
+            last = group[-1]
+            same = abs(rule.start - group[0].start) < 6 and abs(rule.end - group[0].end) < 6
+            if same and _is_tabular(_between(rows, last, rule)):
+                group.append(rule)
+                break
+        else:
+            groups.append([rule])
+    regions = []
+    for group in groups:
+        if len(group) < 2:
+            continue
+        x0, x1 = min(rule.start for rule in group), max(rule.end for rule in group)
+        y0, y1 = group[0].at, group[-1].at
+        inner = [rule for rule in across if y0 - 1 <= rule.at <= y1 + 1 and rule.start >= x0 - 2 and rule.end <= x1 + 2]
+        sides = [rule for rule in down if x0 - 2 <= rule.at <= x1 + 2 and rule.start >= y0 - 3 and rule.end <= y1 + 3]
+        regions.append(Region(x0, y0, x1, y1, tuple(inner), tuple(sides)))
+    return regions
+
+
+def _on(rule: Rule, region: Region) -> bool:
+    return region.y0 - 2 <= rule.at <= region.y1 + 2 and rule.start < region.x1 and rule.end > region.x0
+
+
+def _between(rows: Sequence[Row], above: Rule, below: Rule) -> list[Row]:
+    found = []
+    for row in rows:
+        if above.at <= row.middle <= below.at:
+            words = [
+                placed
+                for placed in row.words
+                if above.start - 3 <= (placed.word.x0 + placed.word.x1) / 2 <= above.end + 3
+            ]
+            if words:
+                found.append(Row(words, row.y0, row.y1, row.size))
+    return found
+
+
+def _is_tabular(rows: Sequence[Row]) -> bool:
+    """Whether rows between two rules may belong to a table: few, or mostly with gaps."""
+    if not rows:
+        return True
+    spaced = sum(len(segments_of(row, 0.9)) > 1 for row in rows)
+    return spaced >= 0.4 * len(rows) and rows[-1].y1 - rows[0].y0 < 2_000
+
+
+def spaced_regions(rows: Sequence[Row], leading: float) -> list[Region]:
+    """Return the regions where rows of text stand in columns with nothing but gaps between them."""
+    regions: list[Region] = []
+    run: list[tuple[Row, list[Segment]]] = []
+    gaps = 0
+    for row in rows:
+        segments = segments_of(row, _WIDE_GAP)
+        far = bool(run) and row.y0 - run[-1][0].y1 > 2.2 * leading
+        if far:
+            _finish(run, regions)
+            run, gaps = [], 0
+        if _is_spaced(segments):
+            run.append((row, segments))
+            gaps = 0
+        elif run:
+            gaps += 1
+            # One row that fills a single column may be part of the table; two are text again.
+            if gaps > 1 or not _fits(segments, run):
+                _finish(run, regions)
+                run, gaps = [], 0
+            else:
+                run.append((row, segments))
+    _finish(run, regions)
+    return regions
+
+
+def _is_spaced(segments: Sequence[Segment]) -> bool:
+    if len(segments) < 2:
+        return False
+    if len(segments) == 2 and (_LABEL.fullmatch(segments[0].text) or _LEADER.search(segments[0].text)):
+        return False
+    return not any(_LEADER.fullmatch(segment.text) for segment in segments)
+
+
+def _fits(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
+    """Whether the one segment of a row stands below a segment of the table."""
+    only = segments[0]
+    return any(abs(only.x0 - segment.x0) < 3 or abs(only.x1 - segment.x1) < 3 for segment in run[-1][1])
+
+
+def _finish(run: list[tuple[Row, list[Segment]]], regions: list[Region]) -> None:
+    while run and len(run[-1][1]) < 2:
+        run.pop()
+    spaced = [segments for _, segments in run if len(segments) > 1]
+    if len(spaced) < 3 and not (len(spaced) == 2 and min(map(len, spaced)) >= 3):
+        return
+    size = median(row.size for row, _ in run)
+    cuts = column_cuts([segments for _, segments in run], size, least=0.4)
+    if not cuts or _is_prose(spaced, cuts):
+        return
+    rows = [row for row, _ in run]
+    x0 = min(row.words[0].word.x0 for row in rows)
+    x1 = max(placed.word.x1 for row in rows for placed in row.words)
+    regions.append(Region(x0 - 1, rows[0].y0 - 1, x1 + 1, rows[-1].y1 + 1))
+
+
+def _is_prose(rows: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> bool:
+    """Whether what looks like columns is text set in columns: long pieces that fill them line by line."""
+    if len(cuts) > 2:
+        return False
+    lengths = [len(segment.text) for row in rows for segment in row]
+    wide = [segment.x1 - segment.x0 for row in rows for segment in row]
+    uniform = sum(width > 0.8 * max(wide) for width in wide) > 0.6 * len(wide)
+    return median(lengths) > 28 and uniform
+
+
+def rows_outside(rows: Sequence[Row], regions: Sequence[Region]) -> list[Row]:
+    """Return rows without the words inside regions; a row that is cut loses its other words only."""
+    if not regions:
+        return list(rows)
+    left = []
+    for row in rows:
+        words: list[Placed] = [placed for placed in row.words if not any(region.holds(placed) for region in regions)]
+        if words:
+            left.append(Row(words, row.y0, row.y1, row.size))
+    return left

@@ -1,0 +1,186 @@
+"""The tables of a page: found only where its text looks like one, so that other pages do not pay for it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from a2c_smcp.documents.pdf.cells import Placed, rows_of
+from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.graphics import Drawn, Rules, read_rules
+from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of
+from a2c_smcp.documents.pdf.layout import Body, text_of
+from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer
+from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
+
+MAX_WORDS: Final = 20_000
+"""A page with more words is not searched for tables."""
+
+_CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
+_NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
+_ROOMY: Final = 0.62
+_ROOMY_WIDE: Final = 1.15
+
+
+@dataclass(slots=True)
+class Table:
+    """A table and its place."""
+
+    content: dict[str, Any]
+    box: tuple[float, float, float, float]
+
+
+def find_tables(
+    engine: Engine, frame: Frame, layer: TextLayer, lines: list[Line], paths: list[Drawn], body: Body
+) -> tuple[list[Table], list[Line]]:
+    """Return the tables of a page, and the lines that are in none."""
+    if not _may_have_tables(lines):
+        return [], lines
+    words = [Placed(word, line) for line in lines if line.is_upright for word in layer.words(line)]
+    if not 4 <= len(words) <= MAX_WORDS:
+        return [], lines
+    rules = read_rules(engine, frame, paths) if paths else Rules()
+    rows = rows_of(words)
+    found: list[tuple[Region, Grid]] = []
+    _add(found, crossing_regions(rules), words, body)
+    _add(found, parallel_regions(rules, rows, [region for region, _ in found]), words, body)
+    taken = [region for region, _ in found]
+    code = {id(line) for line in lines if line.font.mono} if not body.mono else set()
+    free = [
+        row for row in rows_outside(rows, taken) if not code or any(id(placed.line) not in code for placed in row.words)
+    ]
+    _add(found, spaced_regions(free, body.leading), words, body)
+    if not found:
+        return [], lines
+    return _finished(found, lines, words)
+
+
+def _may_have_tables(lines: Sequence[Line]) -> bool:
+    """Whether some lines have room between their words, or stand side by side."""
+    roomy = beside = 0
+    last: Line | None = None
+    for line in lines:
+        text = line.text
+        limit = _ROOMY if text.isascii() else _ROOMY_WIDE
+        if line.x1 - line.x0 > limit * line.size * len(text) + 2 * line.size and " " in text:
+            roomy += 1
+        if last is not None and abs(line.y0 - last.y0) < 0.5 * line.size:
+            beside += 1
+        last = line
+    if roomy + beside >= 2:
+        return True
+    # Cells may come column by column.
+    heights = sorted([round(line.y0) for line in lines])
+    return len(heights) - len(set(heights)) >= max(3, len(lines) // 5)
+
+
+def _add(found: list[tuple[Region, Grid]], regions: Sequence[Region], words: Sequence[Placed], body: Body) -> None:
+    for region in regions:
+        if any(_overlap(region, other) for other, _ in found):
+            continue
+        inside = [placed for placed in words if region.holds(placed)]
+        grid = grid_of(region, inside, body.size)
+        if grid and _is_table(grid):
+            found.append((region, grid))
+
+
+def _overlap(region: Region, other: Region) -> bool:
+    return (
+        min(region.x1, other.x1) - max(region.x0, other.x0) > 2
+        and min(region.y1, other.y1) - max(region.y0, other.y0) > 2
+    )
+
+
+def _is_table(grid: Grid) -> bool:
+    """Whether enough cells are filled, and few with whole passages: else it is a drawing or a page's layout."""
+    height, width = len(grid.cells), len(grid.cells[0])
+    filled = [cell for row in grid.cells for cell in row if cell]
+    covered = sum(row_span * column_span - 1 for _, _, row_span, column_span in grid.merged)
+    if len(filled) < 3 or len(filled) + covered < 0.2 * height * width:
+        return False
+    words = sorted(len(cell) for cell in filled)
+    return not (len(filled) <= 6 and words[len(words) // 2] > 40)
+
+
+def _finished(
+    found: Sequence[tuple[Region, Grid]], lines: list[Line], words: Sequence[Placed]
+) -> tuple[list[Table], list[Line]]:
+    inside: dict[int, int] = {}
+    counts: dict[int, int] = {}
+    for placed in words:
+        counts[id(placed.line)] = counts.get(id(placed.line), 0) + 1
+        if any(region.holds(placed) for region, _ in found):
+            inside[id(placed.line)] = inside.get(id(placed.line), 0) + 1
+    left: list[Line] = []
+    for line in lines:
+        within = inside.get(id(line), 0)
+        if not within:
+            left.append(line)
+        elif within < counts[id(line)]:
+            left.append(_rest(line, [region for region, _ in found], words))
+    tables = []
+    for region, grid in found:
+        caption = _caption(region, left)
+        left = [line for line in left if line not in caption]
+        tables.append(Table(_content(grid, caption), (region.x0, region.y0, region.x1, region.y1)))
+    return tables, left
+
+
+def _rest(line: Line, regions: Sequence[Region], words: Sequence[Placed]) -> Line:
+    """Return what is left of a line when the words inside tables are gone."""
+    own = [
+        placed.word for placed in words if placed.line is line and not any(region.holds(placed) for region in regions)
+    ]
+    return Line(
+        " ".join(word.text for word in own),
+        min(word.x0 for word in own),
+        line.y0,
+        max(word.x1 for word in own),
+        line.y1,
+        line.size,
+        line.font,
+        line.position,
+        line.length,
+        joined=line.joined,
+    )
+
+
+def _caption(region: Region, lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of a caption right above or below a table."""
+    for line in lines:
+        near = 0 <= region.y0 - line.y1 < 2.5 * line.size or 0 <= line.y0 - region.y1 < 2.5 * line.size
+        if near and line.x0 < region.x1 and line.x1 > region.x0 and _CAPTION.match(line.text):
+            return [line]
+    return []
+
+
+def _content(grid: Grid, caption: Sequence[Line]) -> dict[str, Any]:
+    texts = grid.texts
+    has_header = grid.has_header if grid.has_header is not None else _begins_with_header(grid, texts)
+    content: dict[str, Any] = {
+        "headers": texts[0] if has_header else [],
+        "rows": texts[1:] if has_header else texts,
+    }
+    if grid.merged:
+        shift = 0 if has_header else 1
+        content["merged"] = [
+            {"row": top + shift, "column": left, "row_span": high, "column_span": wide}
+            for top, left, high, wide in grid.merged
+        ]
+    if caption:
+        content["caption"] = text_of(caption)
+    return content
+
+
+def _begins_with_header(grid: Grid, texts: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: by its weight, or by words above numbers; else where it is complete."""
+    first, rest = texts[0], texts[1:]
+    if not rest or sum(map(bool, first)) < 0.5 * len(first):
+        return False
+    if any(_NUMERIC.fullmatch(text) for text in first if text):
+        return False
+    bold = [any(placed.line.font.bold for placed in cell) for cell in grid.cells[0] if cell]
+    below = [placed.line.font.bold for row in grid.cells[1:] for cell in row for placed in cell]
+    if all(bold) and sum(below) < 0.5 * len(below):
+        return True
+    return all(first) or len(first) > 2
