@@ -85,7 +85,7 @@ Interact: TypeAlias = Callable[[Context, Namespace], None]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A row of the table: a verb with a handler, or a noun with `commands` of its own.
+    """A row of the table: a verb with a handler, a noun with `commands` of its own, or both.
 
     Attributes:
         extra: The optional dependencies it needs, named to the user when they are missing.

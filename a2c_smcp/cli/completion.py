@@ -49,13 +49,12 @@ def zsh(commands: Sequence[Command]) -> Iterator[str]:
     yield '# Load it with: eval "$(a2c completion zsh)"'
     for path, command in reversed(list(nodes(commands))):
         name = "_".join(("_a2c", *path))
+        specs = [shlex.quote(_zsh_spec(argument)) for argument in (*command.arguments, *COMMON)]
+        arguments = f"_arguments {' '.join(specs)}"
         if command.commands:
-            yield from _zsh_noun(name, command.commands)
+            yield from _zsh_noun(name, command.commands, arguments if command.handler else "")
         else:
-            yield f"{name}() {{"
-            specs = [shlex.quote(_zsh_spec(argument)) for argument in (*command.arguments, *COMMON)]
-            yield f"    _arguments {' '.join(specs)}"
-            yield "}"
+            yield from (f"{name}() {{", f"    {arguments}", "}")
     yield from _zsh_noun("_a2c", commands)
     yield "compdef _a2c a2c"
 
@@ -109,11 +108,15 @@ def _bash_case(path: str, words: Sequence[str], options: Sequence[Argument] = ()
     yield f'            COMPREPLY=($(compgen -W "{" ".join(words)}" -- "$word")) ;;'
 
 
-def _zsh_noun(name: str, commands: Sequence[Command]) -> Iterator[str]:
+def _zsh_noun(name: str, commands: Sequence[Command], otherwise: str = "") -> Iterator[str]:
     rows = " ".join(shlex.quote(f"{command.name}:{command.summary}") for command in commands)
     yield f"{name}() {{"
     yield f"    local -a commands=({rows})"
-    yield "    if (( CURRENT == 2 )); then _describe command commands; return; fi"
+    if otherwise:
+        yield f"    if (( CURRENT == 2 )); then _describe command commands; {otherwise}; return; fi"
+        yield f'    if (( ! ${{commands[(I)$words[2]:*]}} )); then {otherwise}; return; fi'
+    else:
+        yield "    if (( CURRENT == 2 )); then _describe command commands; return; fi"
     yield "    shift words; (( CURRENT-- ))"
     yield '    case "$words[1]" in'
     yield from (f"        {command.name}) {name}_{command.name} ;;" for command in commands)

@@ -82,7 +82,9 @@ def _locate(words: Sequence[str], commands: Sequence[Command]) -> tuple[tuple[Co
             kind = f"unknown command {word!r}" if not path else f"{path[-1].name} has no command {word!r}"
             raise UsageError(kind, path, nearest(word, (command.name for command in commands)))
         path.append(found)
-        if found.handler is not None:
+        below = {command.name for command in found.commands}
+        # A command that can be run may have further ones, of which only the next word can be the name.
+        if found.handler is not None and not below.intersection(words[position + 1 : position + 2]):
             return tuple(path), [*early, *words[position + 1 :]]
         commands = found.commands
     return tuple(path), early
