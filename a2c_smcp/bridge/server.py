@@ -5,13 +5,16 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from mcp import types
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
 
 from a2c_smcp import __version__
 from a2c_smcp.bridge.completion import Completer
@@ -29,8 +32,18 @@ from a2c_smcp.smcp import SMCPTool
 log = logging.getLogger(__name__)
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
-P = TypeVar("P")
-Handler: TypeAlias = Callable[[Context, P], Awaitable[Any]]
+Handler: TypeAlias = Callable[[Context, Any], Awaitable[dict[str, Any]]]
+
+CACHEABLE: Final[tuple[CacheableMethod, ...]] = (
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
+"""What the newer era wants a freshness for; nothing of an office is fresh for a known time."""
+
+COMPLETE: Final = {"resultType": "complete"}
+"""What the newer era demands in every result."""
 
 INSTRUCTIONS: Final = (
     "The office {office!r}: tools, windows and documents of other machines (Computers). A tool's description begins "
@@ -125,7 +138,7 @@ class Bridge:
 
     # What clients ask
 
-    async def _list_tools(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+    async def _list_tools(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         tools = await self._tools()
         found = [tool for _, tool in sorted((tool["name"], tool) for tool in tools.in_mcp())]
         page, following = self._page(found, lambda tool: (tool["name"],), params)
@@ -138,11 +151,11 @@ class Bridge:
             result = await self._office.call_tool(computer, tool, params.arguments, timeout=self.settings.call_timeout)
         return tool_result(result, computer)
 
-    async def _list_resources(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+    async def _list_resources(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         page, following = self._page(await self._resources.keys(), lambda key: key, params)
         return {"resources": await self._resources.described(page)} | _next(following)
 
-    async def _list_templates(self, _: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
+    async def _list_templates(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         page, following = self._page(await self._resources.template_keys(), lambda key: key, params)
         return {"resourceTemplates": await self._resources.templates_described(page)} | _next(following)
 
@@ -153,13 +166,13 @@ class Bridge:
     async def _complete(self, _: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
         return {"completion": await self._completer.complete(params)}
 
-    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
         await self._watcher.news.subscribe(_connection(context), params.uri)
-        return types.EmptyResult()
+        return {}
 
-    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
         self._watcher.news.unsubscribe(_connection(context), params.uri)
-        return types.EmptyResult()
+        return {}
 
     async def _initialized(self, context: Context, _: types.NotificationParams) -> None:
         self._watcher.news.met(_connection(context))
@@ -173,23 +186,24 @@ class Bridge:
         return self._named[1]
 
     def _page(
-        self, items: Sequence[Any], key: Callable[[Any], tuple[str, ...]], params: types.PaginatedRequestParams | None
+        self, items: Sequence[Any], key: Callable[[Any], tuple[str, ...]], params: types.PaginatedRequestParams
     ) -> tuple[Sequence[Any], str | None]:
         try:
-            return page_of(items, key, params.cursor if params else None, self.settings.page)
+            return page_of(items, key, params.cursor, self.settings.page)
         except BadRequest as error:
             raise invalid_params(error) from None
 
-    def _answering(self, handler: Handler[P]) -> Handler[P]:
-        async def answer(context: Context, params: P) -> Any:
+    def _answering(self, handler: Handler) -> Handler:
+        async def answer(context: Context, params: Any) -> dict[str, Any]:
             try:
                 await self._seat()
-                return await handler(context, params)
+                result = await handler(context, params)
             except SMCPError as error:
                 log.info("%s was refused: %d", context.method, error.code)
                 raise as_mcp_error(error) from None
             except ConnectionError as error:
                 raise as_mcp_error(NotInOffice(f"The office {self.name!r} was left: {error}")) from None
+            return result | COMPLETE if context.protocol_version in MODERN_PROTOCOL_VERSIONS else result
 
         return answer
 
@@ -199,16 +213,22 @@ class Bridge:
             version=__version__,
             title=f"Office {self.name}",
             instructions=INSTRUCTIONS.format(office=self.name),
-            on_list_tools=self._answering(self._list_tools),
-            on_call_tool=self._answering(self._call_tool),
-            on_list_resources=self._answering(self._list_resources),
-            on_list_resource_templates=self._answering(self._list_templates),
-            on_read_resource=self._answering(self._read),
-            on_completion=self._answering(self._complete),
-            on_subscribe_resource=self._answering(self._subscribe),
-            on_unsubscribe_resource=self._unsubscribe,
+            cache_hints=dict.fromkeys(CACHEABLE, CacheHint()),
             on_subscriptions_listen=self._watcher.news.listen,
         )
+        page = types.PaginatedRequestParams
+        handlers: Mapping[str, tuple[type[BaseModel], Handler]] = {
+            "tools/list": (page, self._list_tools),
+            "tools/call": (types.CallToolRequestParams, self._call_tool),
+            "resources/list": (page, self._list_resources),
+            "resources/templates/list": (page, self._list_templates),
+            "resources/read": (types.ReadResourceRequestParams, self._read),
+            "resources/subscribe": (types.SubscribeRequestParams, self._subscribe),
+            "resources/unsubscribe": (types.UnsubscribeRequestParams, self._unsubscribe),
+            "completion/complete": (types.CompleteRequestParams, self._complete),
+        }
+        for method, (params, handler) in handlers.items():
+            server.add_request_handler(method, params, self._answering(handler))
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
         return server
 

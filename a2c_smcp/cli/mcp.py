@@ -5,32 +5,35 @@ import logging
 import platform
 import signal
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import UsageError
+from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given, needed
 from a2c_smcp.cli.terminal import Terminal, printable
 from a2c_smcp.errors import BadRequest
 
 if TYPE_CHECKING:
-    from a2c_smcp.agent import AsyncSMCPAgentClient
     from a2c_smcp.bridge import Bridge, HttpSettings
 
 ENV: Final = "A2C_AGENT_"
-_END: Final = object()
 
 
-# What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Yield where HTTP clients find the office; over standard input and output, say nothing."""
     if arguments.json and arguments.http is None:
         raise UsageError("--json needs --http: without it standard output belongs to the client", (COMMAND,))
-    url, office = (_needed(context, arguments, name) for name in ("url", "office"))
-    with _logging(context):
-        yield from _driven(_serve(context, arguments, url, office))
+    serving = _Serving(context, arguments)
+    with _logging(context), asyncio.Runner() as runner:
+        try:
+            found = runner.run(serving.begin())
+            if found is not None:
+                yield found
+        finally:
+            runner.run(serving.end())
 
 
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
@@ -38,53 +41,64 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
     return [f"the office {value['office']} is at {terminal.cyan(value['url'])} (Ctrl-C ends)"]
 
 
-async def _serve(context: Context, arguments: Namespace, url: str, office: str) -> AsyncGenerator[Any, None]:
-    from a2c_smcp.bridge import run as run_bridge  # noqa: PLC0415
-    from a2c_smcp.bridge import serve_http, serve_stdio  # noqa: PLC0415
+class _Serving:
+    """A bridge in two halves, so that where it listens can be told in between."""
 
-    http = _http(context, arguments)
-    client = _client(context, arguments, url, office)
-    bridge = _bridge(arguments, client, office)
-    listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    def __init__(self, context: Context, arguments: Namespace) -> None:
+        self._context = context
+        self._arguments = arguments
+        self._office = needed(context, arguments, "office", ENV)
+        self._seat = {
+            "url": needed(context, arguments, "url", ENV),
+            "name": given(context, arguments, "name", ENV) or f"mcp-{platform.node() or 'client'}",
+            **credentials(context, arguments, ENV),
+        }
+        self._task: asyncio.Task[None] | None = None
+        self._told_to_end = False
 
-    async def transport(bridge: "Bridge") -> None:
-        if http is None:
-            await serve_stdio(bridge)
-        else:
-            await serve_http(bridge, http, listening.set_result)
-
-    task = asyncio.get_running_loop().create_task(run_bridge(bridge, client, transport))
-    _end_on_signals(task)
-    awaited: list[asyncio.Future[Any]] = [task, listening]
-    try:
+    async def begin(self) -> Any:
+        """Start; returns where it listens, or None when there is nothing to tell any more."""
+        loop = asyncio.get_running_loop()
+        listening: asyncio.Future[str] = loop.create_future()
+        self._task = loop.create_task(self._run(listening))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, self._end_soon)
+        awaited: list[asyncio.Future[Any]] = [self._task, listening]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
-        if listening.done():
-            yield {"url": listening.result(), "office": office}
-        with suppress(asyncio.CancelledError):  # a signal to end
-            await task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        return {"url": listening.result(), "office": self._office} if listening.done() else None
 
+    async def end(self) -> None:
+        """Wait for the end, which a client or a signal brings about."""
+        if self._task is None:
+            return
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if not self._told_to_end:
+                raise
 
-def _client(context: Context, arguments: Namespace, url: str, office: str) -> "AsyncSMCPAgentClient":
-    from a2c_smcp.agent import AsyncSMCPAgentClient  # noqa: PLC0415
+    def _end_soon(self) -> None:
+        self._told_to_end = True
+        if self._task is not None:
+            self._task.cancel()
 
-    return AsyncSMCPAgentClient(
-        url,
-        name=_given(context, arguments, "name") or f"mcp-{platform.node() or 'client'}",
-        office_id=office,
-        token=_secret(context, arguments, "token"),
-        api_key=_given(context, arguments, "api_key"),
-        live=False,
-    )
+    async def _run(self, listening: "asyncio.Future[str]") -> None:
+        # Imported when it runs: help and completion must not wait for it, nor miss it.
+        from a2c_smcp import bridge  # noqa: PLC0415
+        from a2c_smcp.agent import AsyncSMCPAgentClient  # noqa: PLC0415
 
+        http = _http(self._context, self._arguments)
+        client = AsyncSMCPAgentClient(office_id=self._office, live=False, **self._seat)
+        settings = bridge.BridgeSettings(plain_names=self._arguments.plain_names, call_timeout=self._arguments.timeout)
 
-def _bridge(arguments: Namespace, client: "AsyncSMCPAgentClient", office: str) -> "Bridge":
-    from a2c_smcp.bridge import Bridge, BridgeSettings  # noqa: PLC0415
+        async def transport(served: "Bridge") -> None:
+            if http is None:
+                await bridge.serve_stdio(served)
+            else:
+                await bridge.serve_http(served, http, listening.set_result)
 
-    settings = BridgeSettings(plain_names=arguments.plain_names, call_timeout=arguments.timeout)
-    return Bridge(client, office, settings)
+        await bridge.run(bridge.Bridge(client, self._office, settings), client, transport)
 
 
 def _http(context: Context, arguments: Namespace) -> "HttpSettings | None":
@@ -93,79 +107,38 @@ def _http(context: Context, arguments: Namespace) -> "HttpSettings | None":
     if arguments.http is None:
         return None
     host, port = arguments.http
-    token = _secret(context, arguments, "http_token")
-    return HttpSettings(host, port, token() if callable(token) else token, tuple(arguments.allow_host or ()))
+    return HttpSettings(host, port, _http_token(context, arguments), tuple(arguments.allow_host or ()))
 
 
-def _needed(context: Context, arguments: Namespace, name: str) -> str:
-    value = _given(context, arguments, name)
-    if value is None:
-        raise UsageError(f"--{name} is missing (or set {ENV}{name.upper()})", (COMMAND,))
-    return value
-
-
-def _given(context: Context, arguments: Namespace, name: str) -> str | None:
-    value = getattr(arguments, name)
-    return value if value is not None else context.env.get(ENV + name.upper()) or None
-
-
-def _secret(context: Context, arguments: Namespace, name: str) -> str | Callable[[], str] | None:
-    option = name.replace("_", "-")
-    file = getattr(arguments, f"{name}_file")
-    if file is None:
-        return _given(context, arguments, name)
-    if getattr(arguments, name) is not None:
-        raise BadRequest(f"--{option}, --{option}-file: one of them")
-    _read(file, option)
-    return lambda: _read(file, option)
-
-
-def _read(path: Path, option: str) -> str:
+def _http_token(context: Context, arguments: Namespace) -> str | None:
+    path = arguments.http_token_file
+    if path is None:
+        return given(context, arguments, "http_token", ENV)
+    if arguments.http_token is not None:
+        raise BadRequest("--http-token, --http-token-file: one of them")
     try:
-        return path.read_text(encoding="utf-8").strip()
+        token: str = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:
-        raise BadRequest(f"--{option}-file: {path} cannot be read ({type(error).__name__})") from None
-
-
-def _end_on_signals(task: "asyncio.Task[None]") -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-
-
-def _driven(values: AsyncGenerator[Any, None]) -> Iterator[Any]:
-    """Yield what an asynchronous generator yields, and end it in any case."""
-
-    async def step() -> Any:
-        return await anext(values, _END)
-
-    async def close() -> None:
-        await values.aclose()
-
-    with asyncio.Runner() as runner:
-        try:
-            while (value := runner.run(step())) is not _END:
-                yield value
-        finally:
-            runner.run(close())
+        raise BadRequest(f"--http-token-file: {path} cannot be read ({type(error).__name__})") from None
+    if not token:
+        raise BadRequest(f"--http-token-file: {path} is empty")
+    return token
 
 
 @contextmanager
 def _logging(context: Context) -> Iterator[None]:
-    """Show warnings on standard error, with A2C_DEBUG everything."""
-    log = logging.getLogger("a2c_smcp")
-    before = log.level, log.propagate
+    """Show warnings of every library on standard error, with A2C_DEBUG everything of ours."""
+    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
+    before = ours.level
     handler = logging.StreamHandler(context.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
-    log.addHandler(handler)
-    log.propagate = False
-    log.setLevel(logging.DEBUG if context.debug else logging.WARNING)
+    root.addHandler(handler)
+    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
     try:
         yield
     finally:
-        log.removeHandler(handler)
-        log.setLevel(before[0])
-        log.propagate = before[1]
+        root.removeHandler(handler)
+        ours.setLevel(before)
 
 
 class _Lines(logging.Formatter):
@@ -205,18 +178,10 @@ COMMAND: Final = Command(
         "options."
     ),
     arguments=(
-        Argument("--url", "The server to connect to."),
-        Argument("--office", "The office to join."),
+        URL,
+        OFFICE,
         Argument("--name", "The Agent's name in the office (default: mcp- and the name of this machine)."),
-        Argument("--token", "The token to connect with; other users of the machine can see it here."),
-        Argument(
-            "--token-file",
-            "A file with the token, read again at every attempt.",
-            metavar="FILE",
-            convert=Path,
-            completes="file",
-        ),
-        Argument("--api-key", "The API key to connect with.", metavar="KEY"),
+        *CREDENTIALS,
         Argument(
             "--http", "Serve streamable HTTP here, under /mcp; port 0 is any.", metavar="HOST:PORT", convert=address
         ),
