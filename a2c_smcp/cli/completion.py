@@ -114,7 +114,7 @@ def _zsh_noun(name: str, commands: Sequence[Command], otherwise: str = "") -> It
     yield f"    local -a commands=({rows})"
     if otherwise:
         yield f"    if (( CURRENT == 2 )); then _describe command commands; {otherwise}; return; fi"
-        yield f'    if (( ! ${{commands[(I)$words[2]:*]}} )); then {otherwise}; return; fi'
+        yield f"    if (( ! ${{commands[(I)$words[2]:*]}} )); then {otherwise}; return; fi"
     else:
         yield "    if (( CURRENT == 2 )); then _describe command commands; return; fi"
     yield "    shift words; (( CURRENT-- ))"
