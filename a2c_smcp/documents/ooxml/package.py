@@ -32,7 +32,7 @@ MAX_RATIO: Final = 400
 """Repetitive sheets reach 100; deflate itself ends at 1 032."""
 
 RATIO_FROM: Final = 32 << 20
-CHUNK: Final = 256 << 10
+CHUNK: Final = 64 << 10
 
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
@@ -229,7 +229,7 @@ def _inflate(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
     while not stream_of.eof and (left > 0 or pending):
         if not pending:
             archive.fp.seek(position)
-            pending = archive.fp.read(min(CHUNK // 4, left))
+            pending = archive.fp.read(min(CHUNK, left))
             if not pending:
                 raise EOFError("it ends too early")
             position, left = position + len(pending), left - len(pending)

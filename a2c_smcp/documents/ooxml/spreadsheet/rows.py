@@ -145,7 +145,7 @@ def read_strings(package: Package, part: str, wanted: set[int]) -> Mapping[int, 
     for batch in pieces.batches():
         count = pieces.count(batch)
         if any(index in wanted for index in range(start, start + count)):
-            for index, node in enumerate(children(pieces.tree(batch), "si"), start):
+            for index, node in enumerate(pieces.tree(batch), start):
                 if index in wanted:
                     found[index] = string_of(node)
         start += count

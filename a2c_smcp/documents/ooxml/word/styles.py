@@ -1,0 +1,166 @@
+"""What the style of a paragraph makes of it: a heading, a list item, code, an entry of the contents."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from a2c_smcp.documents.ooxml.xml import Node, W, attribute, child, children, number, value_of
+
+_HEADING = re.compile(r"heading ([1-9])")
+_CONTENTS = re.compile(r"toc ([1-9])")
+_CODE: Final = frozenset({"html preformatted", "source code", "code", "code block", "plain text", "macro text"})
+_MAX_CHAIN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A paragraph style with what it has from those it is based on."""
+
+    name: str = ""
+    heading: int = 0
+    contents: int = 0
+    num_id: str = ""
+    level: int = 0
+    is_code: bool = False
+    is_title: bool = False
+
+
+PLAIN: Final = Style()
+
+
+class Styles:
+    """The paragraph styles of a document, by id."""
+
+    def __init__(self, root: Node | None) -> None:
+        self._nodes: dict[str, Node] = {}
+        self._known: dict[str, Style] = {}
+        self._default = ""
+        for node in children(root, "style"):
+            if attribute(node, "type") in ("paragraph", "numbering"):
+                self._nodes[attribute(node, "styleId")] = node
+                if attribute(node, "default") in ("1", "true") and attribute(node, "type") == "paragraph":
+                    self._default = attribute(node, "styleId")
+
+    def get(self, style_id: str) -> Style:
+        """Return a style; the default one for ids that are not known."""
+        key = style_id if style_id in self._nodes else self._default
+        if key not in self._known:
+            self._known[key] = self._resolve(key)
+        return self._known[key]
+
+    def _resolve(self, style_id: str) -> Style:
+        chain: list[Node] = []
+        while style_id in self._nodes and len(chain) < _MAX_CHAIN:
+            node = self._nodes[style_id]
+            if node in chain:
+                break
+            chain.append(node)
+            style_id = value_of(node, "basedOn")
+        if not chain:
+            return PLAIN
+        names = [value_of(node, "name").lower() for node in chain]
+        num_id, level = _numbering(chain)
+        return Style(
+            name=names[0],
+            heading=_heading(chain, names),
+            contents=_first_number(_CONTENTS, names[:1]),
+            num_id=num_id,
+            level=level,
+            is_code=any(name in _CODE for name in names),
+            is_title=names[0] == "title",
+        )
+
+
+def _heading(chain: list[Node], names: list[str]) -> int:
+    if names[0] == "title":
+        return 1
+    if names[0] == "toc heading":
+        return 0
+    for node, name in zip(chain, names, strict=True):
+        if found := _HEADING.fullmatch(name):
+            return int(found[1])
+        level = child(node, "pPr", "outlineLvl")
+        if level is not None:
+            outline = number(attribute(level, "val"), 9)
+            return outline + 1 if 0 <= outline < 9 else 0
+    return 0
+
+
+def _numbering(chain: list[Node]) -> tuple[str, int]:
+    for node in chain:
+        properties = child(node, "pPr", "numPr")
+        if properties is not None and child(properties, "numId") is not None:
+            return value_of(properties, "numId"), number(value_of(properties, "ilvl", default="0"))
+    return "", 0
+
+
+def _first_number(pattern: re.Pattern[str], names: list[str]) -> int:
+    return next((int(found[1]) for name in names if (found := pattern.fullmatch(name))), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How a level of a list is numbered."""
+
+    format: str = "bullet"
+    start: int = 1
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its items have numbers or letters."""
+        return self.format not in ("bullet", "none", "")
+
+
+class Numbering:
+    """The lists of a document, by the id that paragraphs name."""
+
+    def __init__(self, root: Node | None) -> None:
+        abstract = {attribute(node, "abstractNumId"): node for node in children(root, "abstractNum")}
+        self._levels: dict[str, Mapping[int, Level]] = {}
+        self._lists: dict[str, str] = {}
+        self._counters: dict[tuple[str, int], int] = {}
+        links = {
+            value_of(node, "styleLink"): node for node in abstract.values() if child(node, "styleLink") is not None
+        }
+        for node in children(root, "num"):
+            key = attribute(node, "numId")
+            source = abstract.get(value_of(node, "abstractNumId"))
+            linked = value_of(source, "numStyleLink")
+            source = links.get(linked, source) if linked else source
+            levels = {number(attribute(level, "ilvl")): _level(level) for level in children(source, "lvl")}
+            restarts = False
+            for override in children(node, "lvlOverride"):
+                at = number(attribute(override, "ilvl"))
+                restarts = restarts or child(override, "startOverride") is not None
+                levels[at] = _overridden(override, levels.get(at, Level()))
+            self._levels[key] = levels
+            # Lists of one definition count on, unless one of them says that it starts anew.
+            self._lists[key] = key if restarts else f"abstract {value_of(node, 'abstractNumId')}"
+
+    def level(self, num_id: str, level: int) -> Level | None:
+        """Return how that level of a list is numbered; None when there is no such list."""
+        levels = self._levels.get(num_id)
+        return levels.get(level, Level()) if levels is not None else None
+
+    def count(self, num_id: str, level: int) -> int:
+        """Return the number of the next item at that level."""
+        key = self._lists.get(num_id, num_id)
+        found = self.level(num_id, level) or Level()
+        current = self._counters.get((key, level), found.start - 1) + 1
+        self._counters[key, level] = current
+        for deeper in range(level + 1, 10):
+            self._counters.pop((key, deeper), None)
+        return current
+
+
+def _level(node: Node) -> Level:
+    return Level(value_of(node, "numFmt", default="decimal"), number(value_of(node, "start", default="1"), 1))
+
+
+def _overridden(node: Node, level: Level) -> Level:
+    own = node.find(f"{W}lvl")
+    if own is not None:
+        level = _level(own)
+    start = child(node, "startOverride")
+    return Level(level.format, number(attribute(start, "val"), 1)) if start is not None else level
