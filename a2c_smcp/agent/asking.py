@@ -21,6 +21,10 @@ RECALL: Final = 10.0
 """Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
 
 
+ACKNOWLEDGED: Final = 2.0
+"""Seconds for the ack of a cancel."""
+
+
 class Asker:
     """Sends requests over whatever connection there is.
 
@@ -108,12 +112,21 @@ class Asker:
         """Tell the office that a call is wanted no more; raises what `ask` raises."""
         deadline = asyncio.get_running_loop().time() + within
         link = self._seat.here or await self._connection(CANCEL_TOOL_CALL_EVENT, deadline)
-        await link.emit(CANCEL_TOOL_CALL_EVENT, {"agent": self._seat.name, "req_id": req_id})
+        try:
+            # An ack is no part of the contract, yet it is given; without waiting for it, a connection that is closed
+            # right afterwards might be gone before the server has got round to the cancel.
+            answer = await link.call(
+                CANCEL_TOOL_CALL_EVENT, {"agent": self._seat.name, "req_id": req_id}, within=ACKNOWLEDGED
+            )
+        except RequestTimeout:
+            return
+        if answer and is_error(answer[0]):
+            raise from_wire(answer[0])
 
     async def close(self) -> None:
         """Let cancels that are on their way go out; those that wait for a connection are given up."""
         if self._recalls and self._seat.here is not None:
-            await asyncio.wait(self._recalls, timeout=1.0)
+            await asyncio.wait(self._recalls, timeout=ACKNOWLEDGED)
         for task in list(self._recalls):
             task.cancel()
         await asyncio.gather(*self._recalls, return_exceptions=True)

@@ -26,11 +26,12 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._loop = asyncio.new_event_loop()
+        self._engine = _Engine(name)
+        self._loop = self._engine.loop
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         # For those who forget to close: at the latest when the interpreter ends.
-        weakref.finalize(self, _dispose, self._loop)
+        weakref.finalize(self, self._engine.dispose)
 
     @property
     def running(self) -> bool:
@@ -46,7 +47,7 @@ class LoopThread:
         """Start the thread, unless it runs."""
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=_run, args=(self._loop,), name=self._name, daemon=True)
+                self._thread = threading.Thread(target=self._engine.run, name=self._name, daemon=True)
                 self._thread.start()
 
     def stop(self) -> None:
@@ -93,23 +94,48 @@ class LoopThread:
             raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
 
 
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    with ThreadPoolExecutor(thread_name_prefix="a2c-agent") as pool:
-        loop.set_default_executor(pool)
-        loop.run_forever()
-        tasks = asyncio.all_tasks(loop)
-        for task in tasks:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        loop.run_until_complete(loop.shutdown_asyncgens())
+class _Engine:
+    """The loop, as its thread sees it; it does not know who uses it, so that nobody is kept alive by it."""
 
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._name = name
+        self._lock = threading.RLock()  # a finalizer can come in the middle of anything
+        self._running = False
+        self._disposed = False
 
-def _dispose(loop: asyncio.AbstractEventLoop) -> None:
-    if loop.is_running():
-        loop.call_soon_threadsafe(loop.stop)
-    else:
-        loop.close()
+    def run(self) -> None:
+        with self._lock:
+            self._running = True
+            if self._disposed:
+                self.loop.call_soon(self.loop.stop)
+        try:
+            self._run()
+        finally:
+            with self._lock:
+                self._running = False
+                if self._disposed:
+                    self.loop.close()
+
+    def _run(self) -> None:
+        loop = self.loop
+        asyncio.set_event_loop(loop)
+        with ThreadPoolExecutor(thread_name_prefix=self._name) as pool:
+            loop.set_default_executor(pool)
+            loop.run_forever()
+            tasks = asyncio.all_tasks(loop)
+            for task in tasks:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+
+    def dispose(self) -> None:
+        with self._lock:
+            self._disposed = True
+            if self._running:
+                self.loop.call_soon_threadsafe(self.loop.stop)
+            else:
+                self.loop.close()
 
 
 class BlockingEvents(Iterator[OfficeEvent]):

@@ -203,15 +203,6 @@ class Link:
             if not answer.cancel() and not answer.cancelled():
                 answer.exception()  # whoever waited has gone, and nobody else need hear of it
 
-    async def emit(self, event: str, data: Any) -> None:
-        """Send an event that wants no answer; raises what `call` raises."""
-        body = self._body(event, data)
-        try:
-            async with asyncio.timeout(self._address.patience):
-                await self._send(body, None)
-        except TimeoutError:
-            raise RequestTimeout(f"The line did not take {event}") from None
-
     def _body(self, event: str, data: Any) -> str:
         if self.gone.is_set():
             raise ConnectionError(self.why)
@@ -225,7 +216,7 @@ class Link:
             )
         return body[1:-1].decode()
 
-    async def _send(self, body: str, number: int | None) -> None:
+    async def _send(self, body: str, number: int) -> None:
         if not await self._sio.send(body, number):
             if not self.gone.is_set():
                 self.drop("it broke while something was being sent")

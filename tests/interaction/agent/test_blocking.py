@@ -1,0 +1,186 @@
+"""What is the blocking client's own: its thread, its handlers, its end."""
+
+import asyncio
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from queue import Queue
+from typing import Any
+
+import pytest
+
+from a2c_smcp.agent import OfficeEvent, SMCPAgentClient
+from a2c_smcp.agent.blocking import LoopThread
+from a2c_smcp.computer.socketio import SMCPComputerClient
+from a2c_smcp.errors import BadRequest
+from tests.interaction.agent.conftest import Computers
+from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
+from tests.interaction.server.conftest import Running
+
+
+def threads() -> list[str]:
+    """The names of threads that belong to an Agent."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("a2c-agent")]
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[LoopThread]:
+    """Where a test that blocks keeps the other side."""
+    thread = LoopThread("elsewhere")
+    thread.start()
+    yield thread
+    thread.stop()
+
+
+def seat(elsewhere: LoopThread, answerer: Scripted, url: str, office: str) -> SMCPComputerClient:
+    """A Computer that has joined."""
+
+    async def join() -> SMCPComputerClient:
+        client = SMCPComputerClient(answerer, url=url, office_id=office, name="c")
+        await client.connect()
+        return client
+
+    return elsewhere.run(join())
+
+
+def test_closing_leaves_no_thread_behind(ready: Running, office: str) -> None:
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+        agent.on("*", lambda _: None)
+        assert agent.list_room()
+        assert threads()
+    assert threads() == []
+
+
+def test_a_connection_that_fails_leaves_no_thread_behind_and_can_be_tried_again(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient("http://127.0.0.1:1", name="a", office_id=office)
+    for _ in range(2):
+        with pytest.raises(ConnectionError):
+            agent.connect()
+        assert threads() == []
+
+
+def test_a_client_opens_and_closes_as_often_as_one_likes(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+    for _ in range(3):
+        with agent:
+            assert [member["name"] for member in agent.list_room()] == ["a"]
+    agent.close()
+    assert threads() == []
+
+
+def test_a_client_that_is_forgotten_takes_its_thread_with_it(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+    agent.connect()
+    [thread] = [one for one in threading.enumerate() if one.name == "a2c-agent a"]
+    del agent
+    gc.collect()
+    thread.join(CAP)
+    assert not thread.is_alive()
+
+
+def test_its_own_thread_is_refused(ready: Running, office: str) -> None:
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+
+        async def ask() -> None:
+            agent.list_room()
+
+        with pytest.raises(RuntimeError, match="use AsyncSMCPAgentClient"):
+            agent._thread.run(ask())
+
+
+def test_a_handler_may_use_the_client(ready: Running, office: str, elsewhere: LoopThread) -> None:
+    heard: Queue[Any] = Queue()
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+        agent.on("enter_office", lambda event: heard.put(agent.get_tools(event.computer or "")))
+        computer = seat(elsewhere, Scripted(get_tools={"tools": []}), ready.url, office)
+        assert heard.get(timeout=CAP) == []
+        elsewhere.run(computer.close())
+
+
+def test_a_handler_may_close_the_client(ready: Running, office: str, elsewhere: LoopThread) -> None:
+    done = threading.Event()
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+
+    def close(_: OfficeEvent) -> None:
+        agent.close()
+        done.set()
+
+    agent.on("enter_office", close)
+    agent.connect()
+    computer = seat(elsewhere, Scripted(get_tools={"tools": []}), ready.url, office)
+    assert done.wait(CAP)
+    elsewhere.run(computer.close())
+
+
+def test_an_unsubscribed_handler_hears_nothing_more(ready: Running, office: str) -> None:
+    heard: Queue[str] = Queue()
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+    ends = agent.on("joined", lambda event: heard.put(event.kind))
+    agent.on("disconnected", lambda event: heard.put(event.kind))
+    with agent:
+        assert heard.get(timeout=CAP) == "joined"
+        ends()
+        ends()
+        agent.leave()
+        agent.join(office)
+    assert heard.get(timeout=CAP) == "disconnected"
+    assert heard.empty()
+
+
+def test_a_handler_is_a_plain_function() -> None:
+    async def handler(_: OfficeEvent) -> None: ...
+
+    with pytest.raises(BadRequest, match="plain function"):
+        SMCPAgentClient("http://127.0.0.1:1", name="a").on("*", handler)  # type: ignore[arg-type]
+
+
+def test_events_are_iterated_until_the_client_closes(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+    events = agent.events()
+
+    def open_and_close() -> None:
+        with agent:
+            pass
+
+    closing = threading.Thread(target=open_and_close)
+    closing.start()
+    assert [event.kind for event in events] == ["connected", "joined", "disconnected"]
+    closing.join(CAP)
+    assert list(events) == []
+
+
+def test_events_that_nobody_wants_any_more_end(ready: Running, office: str) -> None:
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+        events = agent.events()
+        events.close()
+        assert list(events) == []
+
+
+INTERRUPTED = """
+import sys, threading
+from a2c_smcp.agent import SMCPAgentClient
+
+try:
+    with SMCPAgentClient(sys.argv[1], name="a", office_id=sys.argv[2], live=False) as agent:
+        agent.call_tool("c", "slow", req_id="r")
+except KeyboardInterrupt:
+    print(sorted(thread.name for thread in threading.enumerate()))
+"""
+
+
+async def test_an_interrupt_cancels_the_call_and_leaves_no_thread_behind(
+    ready: Running, office: str, computer: Computers
+) -> None:
+    gate = Gate({})
+    answerer = Scripted(tool_call=gate)
+    await computer(answerer, ready.url, office)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", INTERRUPTED, ready.url, office, stdout=asyncio.subprocess.PIPE
+    )
+    await asyncio.wait_for(gate.entered.get(), CAP)
+    process.send_signal(signal.SIGINT)
+    printed, _ = await asyncio.wait_for(process.communicate(), CAP)
+    assert printed.decode().strip() == "['MainThread']"
+    assert await asyncio.wait_for(answerer.cancelled.get(), CAP) == ("a", "r")
