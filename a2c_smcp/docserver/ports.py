@@ -85,7 +85,7 @@ class Found(Protocol):
 
     @property
     def uri(self) -> str:
-        """Of the element."""
+        """Of the element, or of the document where its title, keywords or summary have the words."""
         ...
 
     @property
@@ -94,17 +94,17 @@ class Found(Protocol):
         ...
 
     @property
-    def page_index(self) -> int:
-        """Of its page."""
+    def page_index(self) -> int | None:
+        """Of its page; None, like the next two, for the document as a whole."""
         ...
 
     @property
-    def element_id(self) -> str:
+    def element_id(self) -> str | None:
         """Its id."""
         ...
 
     @property
-    def category(self) -> str:
+    def category(self) -> str | None:
         """What it is."""
         ...
 

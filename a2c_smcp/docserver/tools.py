@@ -61,11 +61,11 @@ class Place(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     uri: str
-    """The element: read it for its full content."""
+    """The element, or the document where its title, keywords or summary have the words: read it for all of it."""
     doc_ref: str
-    page_index: int
-    element_id: str
-    category: str
+    page_index: int | None = None
+    element_id: str | None = None
+    category: str | None = None
     title: str
     """Of the document."""
     snippet: str
