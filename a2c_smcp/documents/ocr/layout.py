@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from a2c_smcp.documents.formats.elements import PREFIXES, summarize
+from a2c_smcp.documents.making import PageMaker
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.ocr.flow import Piece, pieces_of
 from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
@@ -21,23 +21,9 @@ def elements_of(
     `dpi` is the resolution of the picture, so that boxes come out in points of the page as it was before turning.
     `make` numbers the elements; without it they are called `p0-h1`, `p0-txt1` … by page and category.
     """
-    make = make or page_maker(page_index)
+    make = make or PageMaker(page_index).make
     pieces = [Piece(block.category, block.content, block.box) for block in page.blocks] or pieces_of(page)
     return [make(piece.category, piece.content, _metadata(page, piece, dpi)) for piece in pieces]
-
-
-def page_maker(page_index: int) -> MakeElement:
-    """Return what makes the elements of one page, whose ids do not depend on other pages."""
-    counts: dict[ElementCategory, int] = {}
-
-    def make(
-        category: ElementCategory, content: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
-    ) -> Element:
-        counts[category] = counts.get(category, 0) + 1
-        element_id = f"p{page_index}-{PREFIXES[category]}{counts[category]}"
-        return Element(element_id, category, content, summarize(category, content), metadata or {})
-
-    return make
 
 
 def _metadata(page: OcrPage, piece: Piece, dpi: float) -> dict[str, Any]:

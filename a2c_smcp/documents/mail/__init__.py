@@ -1,0 +1,1 @@
+"""Mail as pages and elements."""

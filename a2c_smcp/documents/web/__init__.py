@@ -1,0 +1,1 @@
+"""HTML as elements, for every format that carries HTML: pages, mails, books, notebooks."""
