@@ -36,7 +36,7 @@ SURVEY_BYTES: Final = 16 << 20
 
 KEPT_PAGES: Final = 4
 
-_WINDOW_ID = re.compile(r"(p[0-9]{1,6}-tbl-[0-9]{3,})-r([1-9][0-9]{0,6})")
+WINDOW_ID = re.compile(r"(p[0-9]{1,6}-tbl-[0-9]{3,})-r([1-9][0-9]{0,6})")
 _CLOSE_ENOUGH: Final = 1.5
 
 
@@ -95,7 +95,7 @@ class XlsxDocument:
         found = next((element for element in built.page.elements if element.id == element_id), None)
         if found is not None:
             return index, found
-        window = _WINDOW_ID.fullmatch(element_id)
+        window = WINDOW_ID.fullmatch(element_id)
         plan = built.plans.get(window[1]) if window else None
         if window is None or plan is None or int(window[2]) > plan.total:
             return None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.content import Cell
+from a2c_smcp.documents.ooxml.spreadsheet.formats import kind_of, shown
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, descendants, local, number, text_of, value_of
 
 MAX_SERIES: Final = 100
@@ -116,13 +117,13 @@ def _type_of(group: Node) -> str:
     if kind == "bar":
         kind = "bar" if value_of(group, "barDir") == "bar" else "column"
     grouping = value_of(group, "grouping")
-    return f"stacked {kind}" if grouping in ("stacked", "percentStacked") else kind
+    return {"stacked": f"stacked {kind}", "percentStacked": f"percent stacked {kind}"}.get(grouping, kind)
 
 
 def _series(node: Node, index: int, lookup: Lookup | None) -> dict[str, Any]:
     names = _texts(child(node, "tx"), lookup)
     name = " ".join(str(part) for part in names if part is not None).strip() or f"Series {index + 1}"
-    values = [_as_number(value) for value in _texts(_first(node, "val", "yVal"), lookup)]
+    values = [_as_number(value) for value in _texts(_first(node, "val", "yVal"), lookup, dates=False)]
     series: dict[str, Any] = {"name": name, "values": values}
     categories = _texts(_first(node, "cat", "xVal"), lookup)
     if categories:
@@ -137,7 +138,7 @@ def _first(node: Node, *names: str) -> Node | None:
     return next((found for name in names if (found := child(node, name)) is not None), None)
 
 
-def _texts(node: Node | None, lookup: Lookup | None) -> Sequence[Cell]:
+def _texts(node: Node | None, lookup: Lookup | None, *, dates: bool = True) -> Sequence[Cell]:
     """Return the values below a reference or literal: the copy in the chart, else those of the sheet."""
     if node is None:
         return ()
@@ -145,7 +146,7 @@ def _texts(node: Node | None, lookup: Lookup | None) -> Sequence[Cell]:
     if holder is None:
         return (text,) if (text := text_of(node).strip()) else ()
     cache = _first(holder, "numCache", "strCache", "multiLvlStrCache")
-    points = _points(cache if cache is not None else holder)
+    points = _points(cache if cache is not None else holder, dates=dates)
     if points or lookup is None:
         return points
     formula = text_of(child(holder, "f")).strip()
@@ -155,7 +156,7 @@ def _texts(node: Node | None, lookup: Lookup | None) -> Sequence[Cell]:
 _HOLDERS: Final = frozenset({"numRef", "strRef", "numLit", "strLit", "multiLvlStrRef"})
 
 
-def _points(cache: Node) -> Sequence[Cell]:
+def _points(cache: Node, *, dates: bool = True) -> Sequence[Cell]:
     levels = list(children(cache, "lvl"))
     if levels:  # the last level is the outermost
         parts = [_points(level) for level in reversed(levels)]
@@ -165,15 +166,23 @@ def _points(cache: Node) -> Sequence[Cell]:
     found = {number(point.get("idx"), -1): text_of(child(point, "v")) for point in children(cache, "pt")}
     found = {index: text for index, text in found.items() if 0 <= index < MAX_POINTS}
     count = min(max(number(value_of(cache, "ptCount")), max(found, default=-1) + 1), MAX_POINTS)
-    is_number = "num" in local(cache)
-    return (
-        [
-            (_as_number(found[index]) if is_number else found[index]) if index in found else None
-            for index in range(count)
-        ]
-        if found
-        else ()
-    )
+    if not found:
+        return ()
+    read = _reader(cache) if dates else _as_number
+    return [read(found[index]) if index in found else None for index in range(count)]
+
+
+def _reader(cache: Node) -> Callable[[str], Cell]:
+    if "num" not in local(cache):
+        return str
+    kind = kind_of(text_of(child(cache, "formatCode")))
+
+    def read(text: str) -> Cell:
+        value = _as_number(text)
+        # The labels of a time axis are counted in days; values are left as they are drawn.
+        return value if value is None or kind == "number" else shown(value, kind)
+
+    return read
 
 
 def _filled_down(values: Sequence[Cell], length: int) -> list[Cell]:

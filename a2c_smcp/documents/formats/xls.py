@@ -1,0 +1,211 @@
+"""Older and other workbooks (XLS, XLSB, ODS) as far as calamine reads them: values, merged cells, hidden sheets."""
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.documents.content import Cell
+from a2c_smcp.documents.formats.base import Description, OpenDocument, require, suffix_of
+from a2c_smcp.documents.formats.elements import clip
+from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
+from a2c_smcp.documents.formats.xlsx import WINDOW_ID
+from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.ooxml.drafts import page_of
+from a2c_smcp.documents.ooxml.package import open_package
+from a2c_smcp.documents.ooxml.spreadsheet import objects
+from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
+from a2c_smcp.documents.ooxml.spreadsheet.references import Range
+from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, compact, linked, window_at
+from a2c_smcp.errors import DocumentError
+
+MAX_BYTES: Final = 128 << 20
+MAX_UNPACKED: Final = 512 << 20
+"""The library reads whole workbooks, so what comes out of an archive is measured before."""
+
+WHOLE_ROWS: Final = 10_000
+KEPT_PAGES: Final = 4
+
+_OLE: Final = b"\xd0\xcf\x11\xe0"
+_SUFFIXES: Final = {"xls": "xls", "xlt": "xls", "xlsb": "xlsb", "ods": "ods", "ots": "ods"}
+
+
+class XlsFormat:
+    """Workbooks that are not Office Open XML."""
+
+    def file_type(self, name: str) -> str | None:
+        """Accept `.xls`, `.xlsb` and `.ods`."""
+        return _SUFFIXES.get(suffix_of(name))
+
+    def open(self, path: Path) -> OpenDocument:
+        """Read the list of sheets."""
+        if path.stat().st_size > MAX_BYTES:
+            raise DocumentError(f"larger than the {MAX_BYTES >> 20} MiB that are read of this file type")
+        with path.open("rb") as file:
+            head = file.read(8)
+        if head.startswith(b"PK"):
+            if _is_xlsx(path):
+                return XLSX.open(path)
+        elif not head.startswith(_OLE) and not head.startswith((b"\x09\x08", b"\x09\x04", b"\x09\x02", b"\x09\x00")):
+            raise DocumentError("not a workbook: it is something else under the name of one, perhaps text or HTML")
+        return XlsDocument(path)
+
+
+FORMAT: Final = XlsFormat()
+
+
+class XlsDocument:
+    """A workbook that calamine reads; each call reads the sheet it needs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._built: OrderedDict[int, BuiltPage] = OrderedDict()
+        with _workbook(path) as workbook:
+            self._sheets = [(str(sheet.name), _state(sheet)) for sheet in workbook.sheets_metadata]
+
+    def describe(self) -> Description:
+        """Return the names of the sheets."""
+        names = [_title(*sheet) for sheet in self._sheets]
+        told = f"{len(names)} {'sheet' if len(names) == 1 else 'sheets'}: {', '.join(names[:40])}"
+        return Description(page_count=len(names), keywords=tuple(names[:12]), summary=clip(told, 200))
+
+    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
+        """Return that part of the page index."""
+        return [self.page(index).entry for index in range(offset, min(offset + limit, len(self._sheets)))]
+
+    def page(self, index: int) -> Page:
+        """Return a sheet."""
+        return self._page(index).page
+
+    def find(self, element_id: str) -> tuple[int, Element] | None:
+        """Return an element, or a window of a table that its page does not show."""
+        index = page_of(element_id)
+        if index is None or index >= len(self._sheets):
+            return None
+        built = self._page(index)
+        found = next((element for element in built.page.elements if element.id == element_id), None)
+        if found is not None:
+            return index, found
+        match = WINDOW_ID.fullmatch(element_id)
+        plan = built.plans.get(match[1]) if match else None
+        if match is None or plan is None or int(match[2]) > plan.total:
+            return None
+        first = int(match[2])
+        start = 1 if plan.origin else plan.body + first - 1
+        with _workbook(self._path) as workbook:
+            rows = _rows(workbook.get_sheet_by_index(index), start, None if plan.origin else WINDOW_ROWS + 1)
+        if plan.origin:
+            plan, packed = compact(rows, self._sheets[index][0])
+            window = linked(window_at(packed, plan, first), match[1])
+        else:
+            window = linked(window_at(rows, plan, first), match[1])
+        return index, Element(element_id, "table", window.content, window.summary, window.metadata)
+
+    def _page(self, index: int) -> BuiltPage:
+        built = self._built.pop(index, None) or self._build(index)
+        self._built[index] = built
+        while len(self._built) > KEPT_PAGES:
+            self._built.popitem(last=False)
+        return built
+
+    def _build(self, index: int) -> BuiltPage:
+        name, state = self._sheets[index]
+        with _workbook(self._path) as workbook:
+            try:
+                sheet = workbook.get_sheet_by_index(index)
+            except require("python_calamine", "documents").CalamineError:  # a chart or a macro sheet
+                return build_page(index, _title(name, state), SheetContent(name, {}))
+            is_long = sheet.total_height > WHOLE_ROWS
+            rows = _rows(sheet, 1, WINDOW_ROWS + 2 if is_long else None)
+            merged = [
+                Range(top + 1, left + 1, bottom + 1, right + 1)
+                for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+            ]
+            last = sheet.total_height if is_long else 0
+        tail = objects.Tail(merged=merged)
+        return build_page(index, _title(name, state), SheetContent(name, rows, tail, last_row=last))
+
+
+def _rows(sheet: Any, first: int, most: int | None) -> dict[int, Row]:
+    start = sheet.start or (0, 0)
+    found: dict[int, Row] = {}
+    values = enumerate(sheet.iter_rows(), start[0] + 1)
+    for number, cells in islice(values, max(0, first - start[0] - 1), None):
+        row = Row(
+            number,
+            {
+                column: value
+                for column, cell in enumerate(cells, start[1] + 1)
+                if (value := _cell(cell)) not in (None, "")
+            },
+        )
+        if row.values:
+            found[number] = row
+        if most is not None and len(found) >= most:
+            break
+    return found
+
+
+def _cell(value: Any) -> Cell:
+    match value:
+        case bool() | str() | int() | None:
+            return value
+        case float():
+            return int(value) if value.is_integer() and abs(value) < 1e15 else value if math.isfinite(value) else None
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            seconds = round(value.total_seconds())
+            return f"PT{seconds // 3600}H{seconds // 60 % 60}M{seconds % 60}S"
+    return str(value)
+
+
+@contextmanager
+def _workbook(path: Path) -> Iterator[Any]:
+    calamine = require("python_calamine", "documents")
+    _measure(path)
+    try:
+        with path.open("rb") as file:
+            workbook = calamine.CalamineWorkbook.from_filelike(file)
+        yield workbook
+        workbook.close()
+    except calamine.PasswordError as error:
+        raise DocumentError(
+            "password-protected: encrypted workbooks cannot be opened; save a copy without the password"
+        ) from error
+    except (DocumentError, OSError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    # A panic of the library is no Exception; whatever it dies of, the file is to blame and only the file is lost.
+    except BaseException as error:
+        raise DocumentError(f"damaged: it cannot be read as a workbook ({str(error)[:100]})") from error
+
+
+def _measure(path: Path) -> None:
+    with path.open("rb") as file:
+        if file.read(2) != b"PK":
+            return
+    with open_package(path) as package:
+        left = MAX_UNPACKED
+        for name in package.names():
+            for chunk in package.chunks(name, MAX_UNPACKED):
+                left -= len(chunk)
+            if left < 0:
+                raise DocumentError(f"too large: it unpacks to more than {MAX_UNPACKED >> 20} MiB")
+
+
+def _is_xlsx(path: Path) -> bool:
+    with open_package(path) as package:
+        return "xl/workbook.xml" in package
+
+
+def _state(sheet: Any) -> str:
+    return {"Hidden": "hidden", "VeryHidden": "very hidden"}.get(str(sheet.visible).rpartition(".")[2], "")
+
+
+def _title(name: str, state: str) -> str:
+    return f"{name} ({state})" if state else name

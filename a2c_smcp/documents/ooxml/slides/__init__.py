@@ -1,0 +1,1 @@
+"""Presentations: a slide's shapes in the order in which a person reads them."""
