@@ -1,0 +1,1 @@
+"""E-books as pages and elements."""
