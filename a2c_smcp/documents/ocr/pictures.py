@@ -35,6 +35,8 @@ def safely() -> Iterator[None]:
             f"the picture has more than the {MAX_PIXELS // 1_000_000} megapixels that are read"
         ) from error
     except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError) as error:
+        if isinstance(error, OSError) and error.errno:  # the disk, not the picture
+            raise
         raise DocumentError("the picture is damaged or of an unknown kind") from error
     except (MemoryError, RecursionError) as error:
         raise DocumentError("the picture needs more memory than there is") from error
@@ -89,3 +91,10 @@ def _greys(picture: "Image") -> "Image":
     span = max(float(high) - float(low), 1.0)  # type: ignore[arg-type]
     offset = float(low)  # type: ignore[arg-type]
     return picture.convert("F").point(lambda value: value * (255.0 / span) - offset * 255.0 / span).convert("L")
+
+
+def png_of(picture: "Image") -> bytes:
+    """Return a picture as PNG, packed quickly rather than well."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()

@@ -1,0 +1,184 @@
+"""Pictures: one page a frame, with the picture as an element and, where a policy allows it, the text read from it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from a2c_smcp.documents.formats.base import Description, OpenDocument, OpenOptions, require, suffix_of
+from a2c_smcp.documents.formats.elements import clip, page_title
+from a2c_smcp.documents.making import PageMaker, page_of
+from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.ocr.base import TURN_ON, OcrPolicy, elements_of, read_with_fallback
+from a2c_smcp.documents.ocr.exif import facts_of
+from a2c_smcp.documents.ocr.pictures import check_size, is_blank, on_white, png_of, safely
+from a2c_smcp.errors import DocumentError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_BYTES: Final = 512 << 20
+MAX_FRAMES: Final = 2_000
+PAGES_KEPT: Final = 8
+DEFAULT_DPI: Final = 96
+
+_TYPES: Final = {
+    "png": "png",
+    "jpg": "jpg",
+    "jpeg": "jpg",
+    "jpe": "jpg",
+    "tif": "tiff",
+    "tiff": "tiff",
+    "webp": "webp",
+    "gif": "gif",
+    "bmp": "bmp",
+}
+_KINDS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "GIF", "BMP")
+# Frames of these are pages; those of the others are a film, of which the first tells enough.
+_PAGED: Final = frozenset({"TIFF"})
+
+
+class ImageFormat:
+    """PNG, JPEG, TIFF, WebP, GIF and BMP."""
+
+    def file_type(self, name: str) -> str | None:
+        """Accept pictures by their usual endings."""
+        return _TYPES.get(suffix_of(name))
+
+    def open(self, path: Path, *, options: OpenOptions = OpenOptions()) -> OpenDocument:  # noqa: B008 - frozen
+        """Look at the head of the file."""
+        if path.stat().st_size > MAX_BYTES:
+            raise DocumentError(f"larger than the {MAX_BYTES >> 20} MiB that are read of this file type")
+        return ImageDocument(path, options.ocr)
+
+
+FORMAT: Final = ImageFormat()
+
+
+class ImageDocument:
+    """A picture; a frame is decoded when its page is asked for."""
+
+    def __init__(self, path: Path, policy: OcrPolicy | None) -> None:
+        self._path = path
+        self._policy = policy
+        with safely(), self._opened() as picture:
+            self._kind: str = picture.format or ""
+            self._size: tuple[int, int] = picture.size
+            frames = int(getattr(picture, "n_frames", 1))
+            self._frames = min(frames, MAX_FRAMES) if self._kind in _PAGED else 1
+            self._moments = frames if self._kind not in _PAGED else 1
+            self._facts = facts_of(picture)
+        self.page = lru_cache(PAGES_KEPT)(self._read)
+
+    def describe(self) -> Description:
+        """Return the size of the picture, and what it says of itself."""
+        facts = dict(self._facts)
+        title = facts.pop("title", "") or facts.pop("description", "")
+        size = f"{self._kind} image, {self._size[0]} × {self._size[1]} pixels"
+        told = [f"{self._frames} pages" if self._frames > 1 else "", *(f"{key}: {facts[key]}" for key in facts)]
+        return Description(
+            title=clip(title, 200),
+            page_count=self._frames,
+            keywords=tuple(word.strip() for word in facts.get("keywords", "").split(";") if word.strip())[:20],
+            summary=clip(", ".join(filter(None, [size, *told])), 200),
+        )
+
+    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
+        """Return that part of the page index; its frames are read."""
+        return [self.page(index).entry for index in range(self._frames)[offset : offset + limit]]
+
+    def find(self, element_id: str) -> tuple[int, Element] | None:
+        """Return an element with the index of its page."""
+        index = page_of(element_id)
+        if index is None or index >= self._frames:
+            return None
+        return next(((index, element) for element in self.page(index).elements if element.id == element_id), None)
+
+    def render(self, index: int, dpi: int) -> bytes:
+        """Return a frame as PNG at this resolution, but never larger than it is."""
+        with safely():
+            frame, own = self._frame(index)
+            scale = min(1.0, dpi / own)
+            size = (max(1, round(frame.width * scale)), max(1, round(frame.height * scale)))
+            check_size(size)
+            return png_of(frame.resize(size) if size != frame.size else frame)
+
+    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
+        """Return the picture as it is in its file, or the frame as PNG where it has several."""
+        found = self.find(element_id)
+        if found is None or found[1].category != "image":
+            return None
+        if self._frames > 1 or self._kind in ("TIFF", "BMP", "MPO"):
+            with safely():
+                return "image/png", png_of(self._frame(found[0])[0])
+        return found[1].content["mime_type"], self._path.read_bytes()
+
+    def _opened(self) -> "Image":
+        module = require("PIL.Image", "documents")
+        module.init()  # not every kind is known before
+        picture: Image = module.open(self._path, formats=_KINDS)
+        check_size(picture.size)
+        return picture
+
+    def _frame(self, index: int) -> "tuple[Image, float]":
+        """Return a frame upright on white, and its resolution."""
+        upright = require("PIL.ImageOps", "documents").exif_transpose
+        with self._opened() as picture:
+            picture.seek(index)
+            check_size(picture.size)
+            return on_white(upright(picture)), _dpi(picture.info)
+
+    def _read(self, index: int) -> Page:
+        with safely():
+            frame, dpi = self._frame(index)
+        make = PageMaker(index)
+        metadata: dict[str, Any] = {
+            "bbox": [0, 0, _points(frame.width, dpi), _points(frame.height, dpi)],
+            "page_width": _points(frame.width, dpi),
+            "page_height": _points(frame.height, dpi),
+        }
+        if self._facts:
+            metadata["properties"] = dict(self._facts)
+        if self._moments > 1:
+            metadata["frames"] = self._moments
+        content: dict[str, Any] = {
+            "mime_type": f"image/{'jpeg' if self._kind == 'MPO' else self._kind.lower()}",
+            "width": frame.width,
+            "height": frame.height,
+        }
+        told = self._facts.get("description") or self._facts.get("title")
+        if told:
+            content["description"] = told
+        recognized, note = self._recognized(frame, index, dpi, make)
+        if note:
+            metadata["ocr_note"] = note
+        image = make.make("image", content, metadata)
+        size = f"{self._kind} image, {frame.width} × {frame.height} pixels"
+        image = replace(image, summary=clip(". ".join(filter(None, (told or "", size, note))), 240))
+        title = page_title(recognized) if recognized else f"Page {index + 1}" if self._frames > 1 else size
+        return Page(index, title, (image, *recognized))
+
+    def _recognized(self, frame: "Image", index: int, dpi: float, make: PageMaker) -> tuple[list[Element], str]:
+        if self._policy is None:
+            return [], TURN_ON
+        if is_blank(frame):
+            return [], ""
+        try:
+            page = read_with_fallback(self._policy, png_of(frame))
+        except DocumentError as error:
+            return [], f"No text was read from this picture: {error.message}"
+        return elements_of(page, index, dpi, make=make.make), ""
+
+
+def _dpi(info: dict[Any, Any]) -> float:
+    """Return the resolution a picture claims, where it is a sensible one."""
+    try:
+        across = float(info.get("dpi", (DEFAULT_DPI,))[0])
+    except (TypeError, ValueError, IndexError, ZeroDivisionError):
+        return DEFAULT_DPI
+    return across if 30 <= across <= 2_400 else DEFAULT_DPI
+
+
+def _points(pixels: int, dpi: float) -> float:
+    return round(pixels * 72 / dpi, 1)
