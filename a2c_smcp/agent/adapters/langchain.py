@@ -1,0 +1,97 @@
+"""The tools of an office as LangChain tools. Needs `pip install 'a2c-smcp[langchain]'`."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+try:
+    from langchain_core.tools import BaseTool, ToolException
+except ModuleNotFoundError as error:  # pragma: no cover - the suite has it
+    raise ModuleNotFoundError(f"There is no {error.name}: pip install 'a2c-smcp[langchain]'", name=error.name) from None
+from pydantic import SkipValidation
+
+from a2c_smcp.agent.adapters.calls import read_arguments
+from a2c_smcp.agent.adapters.names import NamedTool
+from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.schemas import object_schema
+from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
+from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox
+from a2c_smcp.smcp import CallToolResult
+
+
+class _OfficeTool(BaseTool):
+    """A tool of a Computer; what it gave back, as it came, is the artifact of the message."""
+
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    handle_tool_error: Any = True
+
+    def _to_args_and_kwargs(
+        self,
+        tool_input: str | dict[str, Any],
+        tool_call_id: str | None,  # noqa: ARG002 - the signature of BaseTool
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        # As one value: an argument of a tool may well be called `config` or `run_manager`.
+        return (dict(read_arguments(tool_input)),), {}
+
+
+class AsyncOfficeTool(_OfficeTool):
+    """A tool that is awaited: `ainvoke`."""
+
+    box: SkipValidation[ToolBox]
+
+    def _run(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError("This tool is of AsyncSMCPAgentClient: use ainvoke, or sync_langchain_tools")
+
+    async def _arun(self, arguments: dict[str, Any]) -> tuple[Any, CallToolResult | None]:
+        return _told(await self.box.call(self.name, arguments))
+
+
+class SyncOfficeTool(_OfficeTool):
+    """A tool that blocks: `invoke`; `ainvoke` runs it on a thread."""
+
+    box: SkipValidation[SyncToolBox]
+
+    def _run(self, arguments: dict[str, Any]) -> tuple[Any, CallToolResult | None]:
+        return _told(self.box.call(self.name, arguments))
+
+
+async def langchain_tools(
+    agent: ToolAgent, computers: Sequence[str] | None = None, **options: Any
+) -> list[AsyncOfficeTool]:
+    """Return the tools of the office as they are now, the Agent's own included, for chat models and agents to bind.
+
+    A call that fails gives a tool message with `status="error"`, whose text says why.
+
+    Args:
+        computers: Whose tools; by default those of every Computer in the office.
+        options: As `ToolBox` takes them.
+    """
+    box = ToolBox(agent, computers, **options)
+    return [AsyncOfficeTool(box=box, **_fields(tool)) for tool in (await box.tools()).values()]
+
+
+def sync_langchain_tools(
+    agent: SyncToolAgent, computers: Sequence[str] | None = None, **options: Any
+) -> list[SyncOfficeTool]:
+    """Return the same for the blocking client."""
+    box = SyncToolBox(agent, computers, **options)
+    return [SyncOfficeTool(box=box, **_fields(tool)) for tool in box.tools().values()]
+
+
+def _fields(tool: NamedTool) -> dict[str, Any]:
+    metadata = {"computer": tool.computer, "tool": tool.tool["name"]}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "args_schema": object_schema(tool.parameters),
+        "metadata": metadata,
+    }
+
+
+def _told(answer: Answer) -> tuple[Any, CallToolResult | None]:
+    if answer.failed:
+        raise ToolException(answer.text)
+    if not answer.pictures:
+        return answer.text, answer.result
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
+    blocks += [{"type": "image", "base64": p.data, "mime_type": p.mime_type} for p in answer.pictures]
+    return blocks, answer.result

@@ -1,0 +1,106 @@
+"""The tools of an office as a Pydantic AI toolset. Needs `pip install 'a2c-smcp[pydantic-ai]'`."""
+
+import asyncio
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+try:
+    from pydantic_ai import exceptions
+    from pydantic_ai.messages import BinaryContent
+    from pydantic_ai.tools import AgentDepsT, RunContext, ToolDefinition
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+except ModuleNotFoundError as error:  # pragma: no cover - the suite has it
+    raise ModuleNotFoundError(
+        f"There is no {error.name}: pip install 'a2c-smcp[pydantic-ai]'", name=error.name
+    ) from None
+from pydantic_core import SchemaValidator, core_schema
+
+from a2c_smcp.agent.adapters.names import NamedTool
+from a2c_smcp.agent.adapters.results import Answer, Picture
+from a2c_smcp.agent.adapters.schemas import object_schema
+from a2c_smcp.agent.adapters.sync_toolbox import SyncToolBox
+from a2c_smcp.agent.adapters.toolbox import ToolBox
+from a2c_smcp.agent.client import AsyncSMCPAgentClient
+from a2c_smcp.agent.sync_client import SMCPAgentClient
+
+# The MCP server checks what its tool is called with; here it only has to be an object.
+_ANY_OBJECT: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
+
+
+class OfficeToolset(AbstractToolset[AgentDepsT]):
+    """The tools of an office, asked for anew at every step: what a Computer brings or takes away is there or gone.
+
+    A call that fails is told to the model, which may try another way; it does not end the run.
+
+    Args:
+        agent: Either client; the blocking one suits `run_sync`.
+        computers: Whose tools; by default those of every Computer in the office.
+        id: The toolset's id.
+        options: As `ToolBox` takes them.
+    """
+
+    def __init__(
+        self,
+        agent: AsyncSMCPAgentClient | SMCPAgentClient,
+        computers: Sequence[str] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - the name that toolsets have for it
+        **options: Any,
+    ) -> None:
+        self._id = id
+        self._box: ToolBox | SyncToolBox = (
+            SyncToolBox(agent, computers, **options)
+            if isinstance(agent, SMCPAgentClient)
+            else ToolBox(agent, computers, **options)
+        )
+
+    @property
+    def id(self) -> str | None:
+        """The toolset's id."""
+        return self._id
+
+    async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
+        """Return the tools as they are now."""
+        return {name: self._tool(tool, ctx.max_retries) for name, tool in (await self._tools()).items()}
+
+    async def call_tool(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[AgentDepsT],  # noqa: ARG002 - the toolset's signature
+        tool: ToolsetTool[AgentDepsT],  # noqa: ARG002
+    ) -> Any:
+        """Call a tool and return what the model is told: a text, or a text and pictures."""
+        answer = await self._call(name, tool_args)
+        failure = getattr(exceptions, "ToolFailed", None)  # newer than the oldest release that is supported
+        if answer.failed and failure is not None:
+            raise failure(answer.text)
+        return [answer.text, *map(_binary, answer.pictures)] if answer.pictures else answer.text
+
+    async def _tools(self) -> Mapping[str, NamedTool]:
+        box = self._box
+        return await (asyncio.to_thread(box.tools) if isinstance(box, SyncToolBox) else box.tools())
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+        box = self._box
+        if isinstance(box, SyncToolBox):
+            return await asyncio.to_thread(box.call, name, arguments)
+        return await box.call(name, arguments)
+
+    def _tool(self, tool: NamedTool, max_retries: int) -> ToolsetTool[AgentDepsT]:
+        definition = ToolDefinition(
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=object_schema(tool.parameters),
+            metadata={"computer": tool.computer, "tool": tool.tool["name"]},
+        )
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=max_retries, args_validator=_ANY_OBJECT)
+
+
+def _binary(picture: Picture) -> BinaryContent | str:
+    try:
+        return BinaryContent(base64.b64decode(picture.data), media_type=picture.mime_type)
+    except binascii.Error:
+        return f"[image, {picture.mime_type}: not readable]"

@@ -1,0 +1,39 @@
+"""A whole Computer with `documents_server.py` behind it: `python -m … documents_office URL OFFICE [NAME]`."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from a2c_smcp.computer import Computer, parse_config
+
+CAP: Final = 60
+"""Seconds after which a wait has failed."""
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[3]
+COMPUTER: Final = "my-computer"
+
+
+@asynccontextmanager
+async def documents_computer(url: str, office: str, name: str = COMPUTER) -> AsyncIterator[Computer]:
+    """A Computer in that office."""
+    parameters = {"command": sys.executable, "args": [str(HERE / "documents_server.py")], "cwd": str(ROOT)}
+    server = {"type": "stdio", "server_parameters": parameters, "default_tool_meta": {"auto_apply": True}}
+    config = parse_config({"servers": {"documents": server}}).config
+    async with Computer(config, name=name) as computer:
+        await asyncio.wait_for(computer.settled(), CAP)
+        await computer.connect(url, office)
+        yield computer
+
+
+async def main(url: str, office: str, name: str = COMPUTER) -> None:
+    async with documents_computer(url, office, name):
+        print("ready", flush=True)  # noqa: T201
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
