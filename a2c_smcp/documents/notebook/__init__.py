@@ -1,0 +1,1 @@
+"""Notebooks as pages and elements."""
