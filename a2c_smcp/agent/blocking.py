@@ -165,12 +165,17 @@ class BlockingEvents(Iterator[OfficeEvent]):
 
 
 class HandlerThread:
-    """Calls one handler on a thread of its own, so that it may use the client, and may take its time."""
+    """Calls one handler on a thread of its own, so that it may use the client, and may take its time.
+
+    Attributes:
+        uses: How many kinds of events it is called for.
+    """
 
     def __init__(self, handler: BlockingHandler) -> None:
         if inspect.iscoroutinefunction(handler):
             raise BadRequest("A coroutine function needs AsyncSMCPAgentClient; give this client a plain function")
-        self._handler = handler
+        self.handler = handler
+        self.uses = 0
         self._calls: SimpleQueue[tuple[OfficeEvent, asyncio.Future[None]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -188,7 +193,7 @@ class HandlerThread:
             event, done = call
             mistake: Exception | None = None
             try:
-                self._handler(event)
+                self.handler(event)
             except Exception as problem:  # noqa: BLE001 - told to whoever waits
                 mistake = problem
             with suppress(RuntimeError):  # the loop may be gone
@@ -217,7 +222,7 @@ class Blocking:
 
     def __init__(self, name: str) -> None:
         self._thread = LoopThread(f"a2c-agent {name}")
-        self._handlers: set[HandlerThread] = set()
+        self._handlers: list[HandlerThread] = []
 
     def _begin(self, connecting: Callable[[], Coroutine[Any, Any, None]]) -> None:
         starting = not self._thread.running
@@ -241,14 +246,22 @@ class Blocking:
     def _listen(
         self, on: Callable[[str, HandlerThread], Callable[[], None]], kind: str, handler: BlockingHandler
     ) -> Callable[[], None]:
-        worker = HandlerThread(handler)
+        worker = next((one for one in self._handlers if one.handler == handler), None) or HandlerThread(handler)
         ends = self._thread.do(lambda: on(kind, worker))
-        self._handlers.add(worker)
+        if worker not in self._handlers:
+            self._handlers.append(worker)
+        worker.uses += 1
+        ended = False
 
         def unsubscribe() -> None:
+            nonlocal ended
             self._thread.do(ends)
-            self._handlers.discard(worker)
-            worker.stop()
+            if not ended:
+                ended = True
+                worker.uses -= 1
+            if not worker.uses and worker in self._handlers:
+                self._handlers.remove(worker)
+                worker.stop()
 
         return unsubscribe
 

@@ -95,10 +95,10 @@ def read_form(uri: str, contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 def _form(uri: str, content: Mapping[str, Any]) -> dict[str, Any]:
     own = content.get("uri")
     place = own if isinstance(own, str) else uri
-    kind = _kind(place, content)
     text = content.get("text")
     if not isinstance(text, str):
-        return {"uri": place, "mime_type": kind or None, "blob": content.get("blob")}
+        return {"uri": place, "mime_type": content.get("mimeType"), "blob": content.get("blob")}
+    kind = _kind(place, content)
     if kind == "application/json" or kind.endswith("+json"):
         try:
             value = FastJson.loads(text)

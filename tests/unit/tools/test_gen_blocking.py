@@ -1,0 +1,129 @@
+"""The generator of the blocking Agent client."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
+from a2c_smcp.agent.resources import Resources
+from tools.gen_blocking import BODIES, ROOT, SOURCES, TARGET, blocking_twin, main
+
+SOURCE = '''
+from typing import Any, Final
+from a2c_smcp.types import Role
+
+FIRST: Final = 1
+
+
+class AsyncSMCPAgentClient(Base):
+    """What it is."""
+
+    def __init__(self, url: str, *, name: str) -> None:
+        self._url = url
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return ""
+
+    async def ask(self, role: Role, first: int = FIRST, *, last: Any = None) -> str:
+        """Ask.
+
+        Raises:
+            ValueError: Never.
+        """
+        return await self._ask(role)
+
+    async def _ask(self, role: Role) -> str: ...
+'''
+BASE = '''
+class Base:
+    async def inherited(self) -> None:
+        """Do it."""
+'''
+TWIN = '''\
+class SMCPAgentClient(Blocking, SyncUses):
+    """What it is."""
+
+    def __init__(self, url: str, *, name: str) -> None:
+        super().__init__(name)
+        self._agent = AsyncSMCPAgentClient(url, name=name)
+
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._agent.name
+
+    def ask(self, role: Role, first: int = FIRST, *, last: Any = None) -> str:
+        """Ask.
+
+        Raises:
+            ValueError: Never.
+        """
+        return self._thread.run(self._agent.ask(role, first, last=last))
+
+    def inherited(self) -> None:
+        """Do it."""
+        return self._thread.run(self._agent.inherited())
+'''
+
+
+def test_each_public_method_waits_for_its_twin() -> None:
+    header, _, body = blocking_twin([BASE, SOURCE]).partition("\n\n\n")
+    assert body == TWIN
+    assert header.splitlines()[3:] == [
+        "from typing import Any",
+        "",
+        "from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler",
+        "from a2c_smcp.agent.client import AsyncSMCPAgentClient, FIRST",
+        "from a2c_smcp.agent.sync_uses import SyncUses",
+        "from a2c_smcp.types import Role",
+    ]
+
+
+def test_a_method_that_neither_waits_nor_is_known_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"AsyncSMCPAgentClient\.odd neither waits"):
+        blocking_twin([BASE, SOURCE + "\n    def odd(self) -> None: ...\n"])
+
+
+def test_check_tells_a_stale_twin_and_writing_mends_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for source in SOURCES:
+        (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / source).write_text((ROOT / source).read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["--check"], tmp_path) == 1
+    assert f"stale: {TARGET}" in capsys.readouterr().err
+    assert main([], tmp_path) == 0
+    assert main(["--check"], tmp_path) == 0
+
+
+def test_a_missing_source_is_told_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([], tmp_path) == 1
+    assert "resources.py" in capsys.readouterr().err
+
+
+def test_the_twin_of_the_project_is_fresh() -> None:
+    assert main(["--check"]) == 0
+
+
+def public(kind: type) -> dict[str, Any]:
+    return {name: member for name, member in inspect.getmembers(kind) if not name.startswith("_")}
+
+
+def test_both_clients_have_the_same_methods_with_the_same_arguments_and_words() -> None:
+    ours, theirs = public(SMCPAgentClient), public(AsyncSMCPAgentClient)
+    assert sorted(ours) == sorted(theirs)
+    for name, member in theirs.items():
+        assert inspect.getdoc(ours[name]) == inspect.getdoc(member)
+        if name in vars(AsyncSMCPAgentClient) | vars(Resources) and callable(member) and name not in BODIES:
+            assert inspect.signature(ours[name]) == inspect.signature(member)
