@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from a2c_smcp.agent.requests import document_uri
-from a2c_smcp.agent.tokens import TokenCounter, cut
+from a2c_smcp.tokens import TokenCounter, cut
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.markdown import element_markdown

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.sync_desktops import SyncDesktopAgent, render_context
-from a2c_smcp.agent.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.agent.sync_walking import SyncDocuments, SyncReader
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.desktops import DesktopAgent, render_context
-from a2c_smcp.agent.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.agent.walking import Documents, Reader
 
 

@@ -13,7 +13,7 @@ from a2c_smcp.agent.facts import DocumentFacts, ElementFacts, PageFacts, Passage
 from a2c_smcp.agent.hits import Hit
 from a2c_smcp.agent.requests import document_uri
 from a2c_smcp.agent.shelf import Shelf
-from a2c_smcp.agent.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
 from a2c_smcp.types import ElementCategory

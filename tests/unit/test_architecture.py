@@ -12,19 +12,19 @@ PACKAGE = Path(__file__).parents[2] / "a2c_smcp"
 FLOORS = [
     {"cli", "console"},
     {"agent", "server", "computer", "docserver", "bridge", "digest"},
-    {"documents"},
+    {"documents", "wire"},
     {"chunks", "smcp"},
     {"messages", "uris"},
     {"errors"},
-    {"fastjson", "redaction", "types"},
+    {"fastjson", "redaction", "tokens", "types"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
 
 # Where a library may be imported. `computer` alone means the whole room, with a slash a part of it.
 ONLY_IN = {
-    "socketio": {"agent", "server", "computer/socketio"},
-    "engineio": {"agent", "server", "computer/socketio"},
+    "socketio": {"agent", "server", "computer/socketio", "wire"},
+    "engineio": {"agent", "server", "computer/socketio", "wire"},
     "mcp": {"computer/mcp_clients", "docserver", "bridge"},
     "markdown_it": {"documents"},
     "pypdfium2": {"documents"},
@@ -32,10 +32,12 @@ ONLY_IN = {
     "selectolax": {"documents"},
     "rapidocr": {"documents"},
     "lxml": {"documents"},
+    "PIL": {"documents"},
 }
 PURE = [
     "chunks/pieces.py",
     "fastjson.py",
+    "tokens.py",
     "types.py",
     "redaction.py",
     "errors.py",
@@ -58,6 +60,11 @@ PURE = [
     "computer/desktop/organize.py",
     "computer/finder/catalogue.py",
     "computer/finder/organize.py",
+    "digest/citations.py",
+    "digest/extracts.py",
+    "digest/page_texts.py",
+    "digest/sections.py",
+    "digest/wording.py",
     "server/handshake.py",
     "server/limits.py",
     "server/packets.py",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.agent.tokens import TokenCounter, cut, estimate_tokens
+from a2c_smcp.tokens import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult
 
