@@ -16,14 +16,20 @@ MAX_ELEMENTS: Final = 200
 DEEPEST: Final = 3
 
 
-def sections_of(elements: Sequence[Element], first: int = 0, title: str = "") -> list[Page]:
-    """Return elements as pages, counted from `first`; a page without a heading is called `title`."""
+def sections_of(elements: Sequence[Element], *, title: str = "", undivided: int = 0) -> list[Page]:
+    """Return elements as pages.
+
+    A page without a heading is called `title`, or as it begins. Elements of up to `undivided` characters are one page,
+    whatever headings they have.
+    """
+    if elements and _size(elements) <= undivided:
+        return [Page(0, title or page_title(elements), tuple(elements))]
     pages: list[Page] = []
     for group in _divided(list(elements), _level(elements)):
         name = _title_of(group) or title or page_title(group)
         for number, part in enumerate(_parts(group), start=1):
             shown = f"{name} ({number})" if number > 1 else name
-            pages.append(Page(first + len(pages), shown, tuple(part)))
+            pages.append(Page(len(pages), shown, tuple(part)))
     return pages
 
 

@@ -1,0 +1,1 @@
+"""Languages and the parts of their programs."""

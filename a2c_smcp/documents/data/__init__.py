@@ -1,0 +1,1 @@
+"""Structured data as pages and elements."""
