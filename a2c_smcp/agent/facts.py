@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from a2c_smcp.agent.requests import document_uri
-from a2c_smcp.tokens import TokenCounter, cut
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.markdown import element_markdown
 from a2c_smcp.documents.render.text import element_text
 from a2c_smcp.errors import InvalidDPEUri, SMCPError
+from a2c_smcp.tokens import TokenCounter, cut
 from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 
 MAX_PAGES: Final = 100_000
@@ -121,6 +121,11 @@ class ElementFacts:
         """What it holds; the shape is that of its category."""
         content = self.data.get("content")
         return content if isinstance(content, Mapping) else {}
+
+    @property
+    def page_index(self) -> int | None:
+        """The page it is on; there when the element was read in full."""
+        return _number(self.data, "page_index")
 
     @property
     def metadata(self) -> Mapping[str, Any]:

@@ -14,11 +14,11 @@ from a2c_smcp.agent.facts import DocumentFacts, ElementFacts, PageFacts, Passage
 from a2c_smcp.agent.hits import Hit
 from a2c_smcp.agent.requests import document_uri
 from a2c_smcp.agent.shelf import Shelf
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
+from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.types import ElementCategory
-from a2c_smcp.uris.dpe import Format
+from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 
 CACHE_BYTES: Final = 32_000_000
 """How much of what was read is kept, unless told otherwise."""
@@ -130,6 +130,20 @@ class SyncDocuments:
         """
         uri = document_uri(uri)
         return SyncDocument(self.computer, uri, self.read(uri), self)
+
+    def page(self, uri: str) -> SyncPage:
+        """Return the page that a `dpe://` URI points at: its own, the one its element is on, or a document's first.
+
+        Raises:
+            InvalidDPEUri: It is no such URI.
+            DocumentNotFound, PageOutOfRange, ElementNotFound: It points at nothing.
+        """
+        parsed = parse_dpe_uri(uri)
+        document = self.open(uri)
+        index = parsed.page_index or 0
+        if parsed.element_id is not None:
+            index = (document.element(parsed.element_id)).page_index or 0
+        return document.page(index)
 
     def read(self, uri: str) -> Mapping[str, Any]:
         """Return what is at a URI, from what is kept where it is there.

@@ -7,8 +7,8 @@ from a2c_smcp.agent.adapters.calls import Call, read_calls
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
 from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
 from a2c_smcp.agent.waiting import together
+from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
 
 class OpenAITools(ToolBox):

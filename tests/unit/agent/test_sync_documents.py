@@ -67,7 +67,8 @@ class Computer:
             raise DocumentNotFound(f"no {parsed.doc_ref}")
         size = self.sizes[parsed.doc_ref]
         if parsed.element_id is not None:
-            return element(int(parsed.element_id.removeprefix("e/"))) | {"metadata": {"full": True}}
+            number = int(parsed.element_id.removeprefix("e/"))
+            return element(number) | {"metadata": {"full": True}, "page_index": number // 2}
         if parsed.page_index is None:
             return self.summary(parsed.doc_ref) | self.pages(parsed.doc_ref, parsed.offset, parsed.limit)
         if parsed.page_index >= size:
@@ -221,6 +222,13 @@ def test_a_document_opens_by_the_uri_of_any_of_its_parts() -> None:
         documents.open("dpe://h")
     with pytest.raises(DocumentNotFound):
         documents.open("dpe://h/nothing")
+
+
+@pytest.mark.parametrize(
+    ("uri", "index"), [("dpe://h/a", 0), ("dpe://h/a/pages/2?format=text", 2), ("dpe://h/a/elements/e%2F3", 1)]
+)
+def test_a_uri_leads_to_the_page_it_points_at(uri: str, index: int) -> None:
+    assert (SyncDocuments(Computer(a=3), "c").page(uri)).index == index
 
 
 def test_an_element_is_read_in_full_by_its_encoded_id() -> None:

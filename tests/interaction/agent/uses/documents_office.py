@@ -1,9 +1,10 @@
 """A whole Computer with `documents_server.py` behind it: `python -m … documents_office URL OFFICE [NAME]`."""
 
 import asyncio
+import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,21 @@ async def documents_computer(url: str, office: str, name: str = COMPUTER) -> Asy
         await asyncio.wait_for(computer.settled(), CAP)
         await computer.connect(url, office)
         yield computer
+
+
+@contextmanager
+def documents_process(url: str, office: str) -> Iterator[None]:
+    """The same in a process of its own, for tests that share it."""
+    module = "tests.interaction.agent.uses.documents_office"
+    with subprocess.Popen(
+        [sys.executable, "-m", module, url, office], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            yield
+        finally:
+            process.terminate()
 
 
 async def main(url: str, office: str, name: str = COMPUTER) -> None:

@@ -132,9 +132,10 @@ def answer(uri: Any) -> dict[str, Any]:
     if document is None:
         raise MCPError(4201, "Document not found", {"doc_ref": uri.doc_ref})
     if uri.element_id is not None:
-        if uri.element_id != ELEMENT["element_id"]:
-            raise MCPError(4203, "Element not found", {"element_id": uri.element_id})
-        return ELEMENT
+        for element in [ELEMENT, *PAGE["elements"]]:
+            if element["element_id"] == uri.element_id:
+                return {"page_index": 0, **element}
+        raise MCPError(4203, "Element not found", {"element_id": uri.element_id})
     if uri.page_index is not None:
         if uri.page_index >= document["page_count"]:
             raise MCPError(4202, "Page out of range", {"page_index": uri.page_index})
