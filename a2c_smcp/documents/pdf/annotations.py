@@ -2,11 +2,12 @@
 
 import ctypes
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.engine import Engine, Quad, Rect
-from a2c_smcp.documents.pdf.lines import Frame, clean
+from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer, clean
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000
@@ -35,7 +36,6 @@ _KINDS: Final = {
 _MARKUP: Final = frozenset({9, 10, 11, 12})
 _MEDIA: Final[dict[int, ElementCategory]] = {18: "audio", 19: "video", 21: "video", 26: "video", 27: "video"}
 _GO_TO, _GO_TO_REMOTE, _URI, _LAUNCH = 1, 2, 3, 4
-_TEXT_UNITS: Final = 1_000
 _DATE = re.compile(
     r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:(Z)|([+-])(\d{2})'?(\d{2})?)?",
 )
@@ -55,11 +55,12 @@ class Found:
 class Overlay:
     """The annotations of one open page."""
 
-    def __init__(self, engine: Engine, document: int, page: int, text_page: int, frame: Frame) -> None:
-        self._engine, self._document, self._page, self._text_page = engine, document, page, text_page
-        self._frame = frame
+    def __init__(
+        self, engine: Engine, document: int, page: int, frame: Frame, layer: TextLayer, lines: Sequence[Line]
+    ) -> None:
+        self._engine, self._document, self._page = engine, document, page
+        self._frame, self._layer, self._lines = frame, layer, lines
         self._rect, self._link, self._at = Rect(), ctypes.c_void_p(), ctypes.c_int(0)
-        self._buffer = (ctypes.c_ushort * _TEXT_UNITS)()
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
@@ -70,14 +71,15 @@ class Overlay:
         found: list[Found] = []
         if not self.count:
             return found
-        at, link, rect = (ctypes.addressof(value) for value in (self._at, self._link, self._rect))
+        at, handle, rect = (ctypes.addressof(value) for value in (self._at, self._link, self._rect))
         self._at.value = 0
         for _ in range(MAX_ANNOTATIONS):
-            if not engine.FPDFLink_Enumerate(page, at, link):
+            if not engine.FPDFLink_Enumerate(page, at, handle):
                 break
             self._links += 1
-            url = self._target(self._link.value or 0)
-            if not url or not engine.FPDFLink_GetAnnotRect(self._link.value, rect):
+            link = self._link.value or 0
+            url = self._target(link)
+            if not url or not engine.FPDFLink_GetAnnotRect(link, rect):
                 continue
             text, box = self._text_in(self._rect)
             last = found[-1] if found else None
@@ -140,10 +142,8 @@ class Overlay:
         """Return the text inside a rectangle, on one line, and the rectangle as shown."""
         left, right = sorted((rect.left, rect.right))
         bottom, top = sorted((rect.bottom, rect.top))
-        address = ctypes.addressof(self._buffer)
-        count = self._engine.FPDFText_GetBoundedText(self._text_page, left, top, right, bottom, address, _TEXT_UNITS)
-        told = memoryview(self._buffer).cast("B")[: 2 * count].tobytes().decode("utf-16-le", "replace")
-        return " ".join(clean(told).split()), self._frame.box(left, bottom, right, top)
+        box = self._frame.box(left, bottom, right, top)
+        return self._layer.text_in(self._lines, box), box
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()

@@ -1,5 +1,6 @@
 """Words on their way into tables: rows, segments between wide gaps, and the gaps that divide columns. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -87,15 +88,18 @@ def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float 
     rows = [row for row in rows if row]
     if len(rows) < 2:
         return []
-    edges = sorted({edge for row in rows for segment in row for edge in (segment.x0, segment.x1)})
-    if len(edges) > 2_000:
-        return []
+    # Segments of a row do not overlap, so that as many rows as there are open segments cross a place.
+    steps: Counter[float] = Counter()
+    for row in rows:
+        for segment in row:
+            steps[segment.x0] += 1
+            steps[segment.x1] -= 1
     # A title or a note across the table may cross every gap: one row in eight, and one in a small table.
     tolerated = max(1 if len(rows) >= 4 else 0, len(rows) // 8)
     gaps: list[list[tuple[float, float, int]]] = []
-    for left, right in pairwise(edges):
-        middle = (left + right) / 2
-        crossing = sum(any(segment.x0 < middle < segment.x1 for segment in row) for row in rows)
+    crossing = 0
+    for left, right in pairwise(sorted(steps)):
+        crossing += steps[left]
         if crossing <= tolerated:
             if gaps and gaps[-1][-1][1] == left:
                 gaps[-1].append((left, right, crossing))

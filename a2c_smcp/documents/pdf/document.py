@@ -12,7 +12,7 @@ from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
 from a2c_smcp.documents.pdf.graphics import survey
-from a2c_smcp.documents.pdf.lines import FontBook, clean
+from a2c_smcp.documents.pdf.lines import FontBook, Frames, clean
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.page import PageContent, PageReader, Source, opened
 from a2c_smcp.documents.pdf.pictures import jpeg_of
@@ -226,7 +226,14 @@ def _load(core: Engine, path: Path, password: str | None) -> Source:
         if code == _PASSWORD:
             raise PasswordNeeded("the password is wrong" if password else "it is encrypted and needs a password")
         raise DocumentError(_REASONS.get(code, "it is damaged"))
-    return Source(core, document, FontBook(), Outline(core, document), bool(core.FPDFCatalog_IsTagged(document)))
+    return Source(
+        core,
+        document,
+        FontBook(),
+        Frames(core),
+        Outline(core, document),
+        is_tagged=bool(core.FPDFCatalog_IsTagged(document)),
+    )
 
 
 def _release(source: Source) -> None:

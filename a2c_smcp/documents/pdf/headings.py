@@ -102,6 +102,12 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     if letters < 2 or letters < 0.4 * len(text) or _CAPTION.match(text):
         return None
     bold = first.font.bold and not body.bold
+    if (
+        ratio < _BIG
+        and not bold
+        and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower())
+    ):
+        return None
     return _Candidate(block, text, ratio, bold, _NUMBERED.match(text))
 
 

@@ -1,9 +1,8 @@
 """From lines to blocks: reading order, paragraphs, and what stands at the edges of a page. Pure."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final, Literal, TypeAlias
@@ -13,7 +12,8 @@ from a2c_smcp.documents.pdf.lines import Line
 BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents", "header", "footer", "footnote"]
 
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
-_TERMINAL = re.compile(r"[.!?:;。！？：；…][\"'”’)\]）」』]*$")
+_TERMINAL: Final = frozenset(".!?:;。！？：；…")
+_CLOSING: Final = frozenset("\"'”’)]）」』")
 _LEADER = re.compile(r"(?:\. ?){4,}\s*\S{0,8}$|…{2,}\s*\S{0,8}$|(?:\s\.){3,}\s*\S{0,8}$")
 _BULLET = re.compile(
     r"([\u2022\u2023\u25cf\u25cb\u25aa\u25ab\u25a0\u25a1\u25e6\u25c6\u25c7\u25b6\u25ba\u25b8\u2043\u2219\u2217\u00b7"
@@ -38,21 +38,7 @@ class Block:
     lines: list[Line]
     kind: BlockKind = "text"
     level: int = 0
-    indent: float = 0.0
     label: str = ""
-    continues: bool = False
-    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
-
-    @property
-    def box(self) -> tuple[float, float, float, float]:
-        """The place of all its lines."""
-        lines = self.lines
-        return (
-            min([line.x0 for line in lines]),
-            min([line.y0 for line in lines]),
-            max([line.x1 for line in lines]),
-            max([line.y1 for line in lines]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +77,18 @@ def text_of(lines: Sequence[Line]) -> str:
 
 def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
-    sizes: Counter[float] = Counter()
+    sizes: dict[float, int] = {}
     bold = mono = total = 0
     for line in lines:
-        length = len(line.text)
-        sizes[line.size] += length
+        length = line.length
+        sizes[line.size] = sizes.get(line.size, 0) + length
         total += length
-        if line.font.bold:
+        font = line.font
+        if font.bold:
             bold += length
-        if line.font.mono:
+        if font.mono:
             mono += length
-    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    size = max(sizes, key=sizes.__getitem__, default=10.0) or 1.0
     steps = [
         second.y0 - first.y0
         for first, second in pairwise(lines)
@@ -244,13 +231,19 @@ def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -
     return _begins_paragraph(block, line, size)
 
 
+def _ends(text: str) -> bool:
+    """Whether a sentence ends here."""
+    last = text[-1]
+    return last in _TERMINAL or (last in _CLOSING and len(text) > 1 and text[-2] in _TERMINAL)
+
+
 def _begins_item(block: Block, line: Line, label: str) -> bool:
     if not label[0].isalnum() and label[0] not in "(（-–—*+":
         return True
     if block.kind == "list":
         # The text of an item may begin a line with "2." only right of where its items begin.
-        return line.x0 < _text_left(block) - 1 or bool(_TERMINAL.search(block.lines[-1].text))
-    return bool(_TERMINAL.search(block.lines[-1].text)) or abs(line.x0 - block.lines[-1].x0) > 2
+        return line.x0 < _text_left(block) - 1 or _ends(block.lines[-1].text)
+    return _ends(block.lines[-1].text) or abs(line.x0 - block.lines[-1].x0) > 2
 
 
 def _text_left(block: Block) -> float:
@@ -267,7 +260,7 @@ def _begins_paragraph(block: Block, line: Line, size: float) -> bool:
         # What follows an item is part of it when it hangs below its text.
         return line.x0 < lines[0].x0 - 0.5 * size or (len(lines) > 1 and line.x0 < lines[1].x0 - 0.9 * size)
     left = lines[1].x0 if len(lines) > 1 else lines[0].x0
-    ended = bool(_TERMINAL.search(previous.text))
+    ended = _ends(previous.text)
     if abs((line.x0 + line.x1) - (previous.x0 + previous.x1)) < size and abs(line.x0 - previous.x0) > 0.5 * size:
         return False  # centred
     if line.x0 - left > 0.9 * size:
@@ -289,7 +282,7 @@ def _rejoined(blocks: list[Block]) -> list[Block]:
             and block.lines[0].y0 < last.lines[-1].y0
             and block.lines[0].size == last.lines[-1].size
             and (last.lines[-1].joined or block.lines[0].text[0].islower())
-            and not _TERMINAL.search(last.lines[-1].text)
+            and not _ends(last.lines[-1].text)
         ):
             last.lines += block.lines
         else:
@@ -302,15 +295,25 @@ def _rejoined(blocks: list[Block]) -> list[Block]:
 
 def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
     """Return the lines of running headers, of the body, and of running footers."""
-    high = body.height
-    low_zone, high_zone = 0.88 * high, 0.12 * high
-    if not any(line.y1 < high_zone or line.y0 > low_zone for line in lines):
+    upper, lower = 0.12 * body.height, 0.88 * body.height
+    above: list[Line] = []
+    below: list[Line] = []
+    inner_top, inner_bottom = 1e4, -1e4
+    for line in lines:
+        if line.y1 < upper:
+            above.append(line)
+        elif line.y0 > lower:
+            below.append(line)
+        else:
+            inner_top = min(inner_top, line.y0)
+            inner_bottom = max(inner_bottom, line.y1)
+    if not above and not below:
         return [], lines, []
-    rows = rows_of(lines)
-    top = _running(rows, body, label, is_top=True)
-    bottom = _running(rows[top:][::-1], body, label, is_top=False)
-    headers = {id(line) for row in rows[:top] for line in row}
-    footers = {id(line) for row in rows[len(rows) - bottom :] for line in row}
+    top, bottom = rows_of(above), rows_of(below)[::-1]
+    top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
+    bottom = bottom[: _running(bottom, body, label, inner_bottom, len(lines), is_top=False)]
+    headers = {id(line) for row in top for line in row}
+    footers = {id(line) for row in bottom for line in row}
     if len(headers) + len(footers) >= len(lines) and len(lines) > 1:
         return [], lines, []
     return (
@@ -320,36 +323,38 @@ def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], 
     )
 
 
-def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, *, is_top: bool) -> int:
-    """Return how many of `rows`, the outermost first, run from page to page."""
+def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:
+    """Return how many of `rows`, the outermost first, run from page to page; `inner` is where the others begin."""
     found = 0
     for number, row in enumerate(rows[:3]):
         y0, y1 = min(line.y0 for line in row), max(line.y1 for line in row)
         depth = y1 if is_top else body.height - y0
-        if depth > 0.12 * body.height:
-            break
-        text = " ".join(line.text for line in row)
-        inner = rows[number + 1] if number + 1 < len(rows) else None
-        gap = _gap(row, inner, is_top=is_top)
-        small = max(line.size for line in row) <= 1.12 * body.size
-        numbered = bool(_LONE_NUMBER.fullmatch(text)) or text == label or (small and bool(_NUMBER_AT_END.search(text)))
-        if numbered and gap > 0.3 * body.size:
-            found = number + 1
-        elif small and len(text) < 150 and gap > 1.2 * body.leading - body.size and depth < 0.1 * body.height:
-            # Set off from the text by more than a line, near the edge.
-            if len(rows) > 4 and gap > 0.9 * body.leading:
+        if number + 1 < len(rows):
+            following = rows[number + 1]
+            inner_edge = min(line.y0 for line in following) if is_top else max(line.y1 for line in following)
+        else:
+            inner_edge = inner
+        gap = inner_edge - y1 if is_top else y0 - inner_edge
+        text = " ".join([line.text for line in row])
+        if max([line.size for line in row]) > 1.12 * body.size:
+            # A large number may still be that of the page.
+            if _LONE_NUMBER.fullmatch(text) and gap > 0.3 * body.size:
                 found = number + 1
-        elif not small:
             break
+        if _LONE_NUMBER.fullmatch(text) or text == label or _NUMBER_AT_END.search(text):
+            if gap > 0.3 * body.size:
+                found = number + 1
+        elif _is_set_off(row, text, gap, depth, body) and count > 4:
+            found = number + 1
     return found
 
 
-def _gap(row: Sequence[Line], inner: Sequence[Line] | None, *, is_top: bool) -> float:
-    if inner is None:
-        return 1e3
-    if is_top:
-        return min(line.y0 for line in inner) - max(line.y1 for line in row)
-    return min(line.y0 for line in row) - max(line.y1 for line in inner)
+def _is_set_off(row: Sequence[Line], text: str, gap: float, depth: float, body: Body) -> bool:
+    """Whether a row without a page number is too far from the text, and too short, to be part of it."""
+    if depth > 0.1 * body.height or gap < 0.9 * body.leading or len(text) > 120:
+        return False
+    is_prose = len(row) == 1 and row[0].x1 - row[0].x0 > 0.55 * body.width and len(text) > 60
+    return not is_prose and not text.endswith((".", "。", ",", ";"))
 
 
 # Footnotes

@@ -2,6 +2,8 @@
 
 import ctypes
 import re
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,8 +17,12 @@ HYPHEN: Final = "\ufffe"
 
 _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|cmssbx|ptmb|[-,]bd|[-_]b\b|-medi|w7|w8|w9", re.IGNORECASE)
 _ITALIC = re.compile(rb"italic|oblique|cmti|cmsl|sfti|-it\b|ital", re.IGNORECASE)
-_MONO = re.compile(rb"mono|courier|cmtt|sftt|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
+_MONO = re.compile(rb"mono|courier|tt\d|tt$|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
+"""The same without the mark of divided words, which is taken out when lines are made."""
+_NUMBERS = struct.Struct("14f")
+"""Two boxes and a matrix."""
 _WORD = re.compile(r"[^\s\ufffe]+")
 _FORCE_BOLD: Final = 1 << 18
 _FIXED_PITCH: Final = 1
@@ -92,23 +98,41 @@ class Frame:
         return min(xs), min(ys), max(xs), max(ys)
 
 
-def read_frame(engine: Engine, page: int) -> Frame:
-    """Return how a page is shown, rotation and crop box included."""
-    width, height = engine.FPDF_GetPageWidthF(page), engine.FPDF_GetPageHeightF(page)
-    # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
-    scale = min(16.0, 1e9 / max(width, height, 1.0))
-    wide, high = max(1, round(width * scale)), max(1, round(height * scale))
-    x, y = ctypes.c_int(), ctypes.c_int()
-    to_x, to_y = ctypes.addressof(x), ctypes.addressof(y)
+class Frames:
+    """How the pages of a document are shown; most pages of a document share one frame."""
 
-    def shown(px: float, py: float) -> tuple[float, float]:
-        engine.FPDF_PageToDevice(page, 0, 0, wide, high, 0, px, py, to_x, to_y)
-        return x.value / scale, y.value / scale
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._x, self._y = ctypes.c_int(), ctypes.c_int()
+        self._known: dict[tuple[float, float, int, int, int], Frame] = {}
 
-    (e, f), (ax, ay), (cx, cy) = shown(0, 0), shown(1000, 0), shown(0, 1000)
-    matrix = ((ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f)
-    is_plain = all(abs(got - plain) < 2e-3 for got, plain in zip(matrix, (1, 0, 0, -1), strict=False))
-    return Frame(width, height, matrix, is_plain)
+    def frame(self, page: int) -> Frame:
+        """Return how a page is shown, rotation and crop box included."""
+        engine = self._engine
+        width, height = engine.FPDF_GetPageWidthF(page), engine.FPDF_GetPageHeightF(page)
+        # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
+        scale = min(16.0, 1e9 / max(width, height, 1.0))
+        wide, high = max(1, round(width * scale)), max(1, round(height * scale))
+        origin = self._shown(page, wide, high, 0, 0)
+        key = (width, height, engine.FPDFPage_GetRotation(page), *origin)
+        frame = self._known.get(key)
+        if frame is None:
+            frame = self._known[key] = self._frame(page, wide, high, scale)
+            if len(self._known) > 1_000:
+                self._known.clear()
+        return frame
+
+    def _frame(self, page: int, wide: int, high: int, scale: float) -> Frame:
+        points = [self._shown(page, wide, high, *point) for point in ((0, 0), (1000, 0), (0, 1000))]
+        (e, f), (ax, ay), (cx, cy) = [(x / scale, y / scale) for x, y in points]
+        matrix = ((ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f)
+        is_plain = all(abs(got - plain) < 2e-3 for got, plain in zip(matrix, (1, 0, 0, -1), strict=False))
+        return Frame(wide / scale, high / scale, matrix, is_plain)
+
+    def _shown(self, page: int, wide: int, high: int, x: float, y: float) -> tuple[int, int]:
+        to_x, to_y = ctypes.addressof(self._x), ctypes.addressof(self._y)
+        self._engine.FPDF_PageToDevice(page, 0, 0, wide, high, 0, x, y, to_x, to_y)
+        return self._x.value, self._y.value
 
 
 @dataclass(slots=True)
@@ -168,40 +192,148 @@ class TextLayer:
     def __init__(self, engine: Engine, text_page: int, frame: Frame, fonts: FontBook) -> None:
         self._engine, self._text_page, self._frame, self._fonts = engine, text_page, frame, fonts
         self.text, self._is_direct = read_text(engine, text_page)
-        self._is_clean = not _UNCLEAN.search(self.text.replace(HYPHEN, ""))
+        self._is_clean = not _STRANGE.search(self.text)
         self._rect, self._matrix = Rect(), Matrix()
         self._to_rect, self._to_matrix = ctypes.addressof(self._rect), ctypes.addressof(self._matrix)
         self._box = engine.FPDFText_GetLooseCharBox
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
-        lines: list[Line] = []
+        rows: list[tuple[str, int, bool]] = []
         position = 0
         for row in self.text.split("\r\n"):
             if HYPHEN in row:
-                parts = row.split(HYPHEN)
-                last = len(parts) - 1
-                for number, part in enumerate(parts):
-                    if part.strip():
-                        lines.append(self._line(part, position, joined=number < last))
+                *joined, last = row.split(HYPHEN)
+                for part in joined:
+                    rows.append((part, position, True))
                     position += len(part) + 1
-                position += 1
+                rows.append((last, position, False))
+                position += len(last) + 2
             else:
-                if row.strip():
-                    lines.append(self._line(row, position))
+                if row:
+                    rows.append((row, position, False))
                 position += len(row) + 2
-        return lines if self._is_clean else [line for line in lines if line.text]
+        is_usual = self._is_direct and self._is_clean and self._frame.is_plain
+        found = self._usual_lines(rows) if is_usual else self._lines(rows)
+        return [line for line in found if line.text]
+
+    def _usual_lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
+        """Yield lines of a page that is neither turned nor odd: what most pages are, and so the quick way."""
+        text_page, fonts = self._text_page, self._fonts
+        box, size_of, matrix_of = self._box, self._engine.FPDFText_GetFontSize, self._engine.FPDFText_GetMatrix
+        font_of, engine, unpack = fonts.font, self._engine, _NUMBERS.unpack
+        numbers = ctypes.create_string_buffer(_NUMBERS.size)
+        first_box = ctypes.addressof(numbers)
+        last_box, matrix = first_box + 16, first_box + 32
+        right_of, top_of = self._frame.matrix[4], self._frame.matrix[5]
+        for row, position, joined in rows:
+            text = row.strip()
+            length = len(text)
+            if not length:
+                continue
+            if length != len(row) and row[0] != text[0]:
+                position += len(row) - len(row.lstrip())  # noqa: PLW2901
+            end = position + length - 1
+            middle = position + length // 2
+            if text[length // 2] == " ":  # a blank that PDFium has put in has no font
+                middle -= 1
+            box(text_page, position, first_box)
+            box(text_page, end, last_box)
+            matrix_of(text_page, middle, matrix)
+            left, top, right, bottom, left2, top2, right2, bottom2, _, b, _, d, _, _ = unpack(numbers)
+            size = size_of(text_page, middle) * (abs(d) if b == 0 else (b * b + d * d) ** 0.5)
+            yield Line(
+                text,
+                (left if left < left2 else left2) + right_of,
+                top_of - (top if top > top2 else top2),
+                (right if right > right2 else right2) + right_of,
+                top_of - (bottom if bottom < bottom2 else bottom2),
+                int(size * 10 + 0.5) / 10,
+                font_of(engine, text_page, middle),
+                position,
+                length,
+                joined,
+            )
+
+    def _lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
+        for row, position, joined in rows:
+            if row.strip():
+                yield self._line(row, position, joined=joined)
 
     def words(self, line: Line) -> list[Word]:
         """Return the words of a line with their boxes."""
-        words = []
         text = self.text[line.position : line.position + line.length]
-        for match in _WORD.finditer(text):
-            first = line.position + match.start()
-            last = line.position + match.end() - 1
-            x0, y0, x1, y1 = self._place(self._character(first), self._character(last))
-            words.append(Word(match[0] if self._is_clean else clean(match[0]), x0, y0, x1, y1))
-        return words if self._is_clean else [word for word in words if word.text]
+        matches = list(_WORD.finditer(text))
+        if len(matches) == 1 and len(matches[0][0]) == line.length:
+            return [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
+        if self._is_direct and self._frame.is_plain and line.is_upright:
+            words = self._words_across(line, matches)
+        else:
+            words = []
+            for match in matches:
+                first, last = line.position + match.start(), line.position + match.end() - 1
+                box = self._place(self._character(first), self._character(last))
+                words.append(Word(match[0], *box))
+        if self._is_clean:
+            return words
+        for word in words:
+            word.text = clean(word.text)
+        return [word for word in words if word.text]
+
+    def _words_across(self, line: Line, matches: "list[re.Match[str]]") -> list[Word]:
+        """Return words whose heights are those of their line: one or two questions each."""
+        box, text_page, rect, to_rect = self._box, self._text_page, self._rect, self._to_rect
+        position, y0, y1 = line.position, line.y0, line.y1
+        shift = self._frame.matrix[4]
+        words = []
+        for match in matches:
+            start, end = match.span()
+            box(text_page, position + start, to_rect)
+            left, right = rect.left, rect.right
+            if end - start > 1:
+                box(text_page, position + end - 1, to_rect)
+                left, right = min(left, rect.left), max(right, rect.right)
+            words.append(Word(match[0], left + shift, y0, right + shift, y1))
+        return words
+
+    def text_in(self, lines: Sequence[Line], box: tuple[float, float, float, float]) -> str:
+        """Return the text of those lines that is inside a box."""
+        x0, y0, x1, y1 = box
+        parts = []
+        for line in lines:
+            if not y0 <= (line.y0 + line.y1) / 2 <= y1 or line.x1 <= x0 or line.x0 >= x1:
+                continue
+            if x0 <= line.x0 + 1 and line.x1 - 1 <= x1:
+                parts.append(line.text)
+                continue
+            parts.append(self._part(line, x0, x1))
+        return " ".join([part for part in parts if part])
+
+    def _part(self, line: Line, x0: float, x1: float) -> str:
+        """Return what stands between two places of a line, whose letters go from left to right."""
+        first = self._nearest(line, x0 - 0.5)
+        last = self._nearest(line, x1 + 0.5)
+        return clean(self.text[line.position + first : line.position + last]).strip()
+
+    def _nearest(self, line: Line, x: float) -> int:
+        """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
+        length = line.length
+        at = min(max(int((x - line.x0) / max(line.x1 - line.x0, 0.1) * length), 0), length)
+        while at < length and self._middle(line, at) < x:
+            at += 1
+        while at > 0 and self._middle(line, at - 1) >= x:
+            at -= 1
+        return at
+
+    def _middle(self, line: Line, offset: int) -> float:
+        at = line.position + offset
+        if self._is_direct and self._frame.is_plain:
+            self._box(self._text_page, at, self._to_rect)
+            rect = self._rect
+            return float((rect.left + rect.right) / 2 + self._frame.matrix[4])
+        at = self._character(at)
+        left, _, right, _ = self._place(at, at)
+        return (left + right) / 2
 
     def font_at(self, line: Line, offset: int) -> Font:
         """Return the font of a character of a line."""
@@ -219,7 +351,8 @@ class TextLayer:
         if not self._is_direct:
             start, end = self._character(start), self._character(end)
         x0, y0, x1, y1 = self._place(start, end)
-        middle = (start + end) // 2
+        inside = len(shown) // 2
+        middle = self._character(position + (inside - 1 if shown[inside] == " " else inside))
         text_page = self._text_page
         size = self._engine.FPDFText_GetFontSize(text_page, middle)
         if self._engine.FPDFText_GetMatrix(text_page, middle, self._to_matrix):

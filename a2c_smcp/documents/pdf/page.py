@@ -1,12 +1,13 @@
 """One page from handles to elements: what is on it, in reading order."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from a2c_smcp.documents.formats.elements import PREFIXES, clip, summarize
+from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay
 from a2c_smcp.documents.pdf.engine import Engine
@@ -23,7 +24,7 @@ from a2c_smcp.documents.pdf.layout import (
     split_footnotes,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import FontBook, Frame, Line, TextLayer, read_frame
+from a2c_smcp.documents.pdf.lines import FontBook, Frame, Frames, Line, TextLayer
 from a2c_smcp.documents.pdf.lists import list_content
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
@@ -34,8 +35,10 @@ from a2c_smcp.types import ElementCategory
 
 MAX_ELEMENTS: Final = 5_000
 
+_PLAIN: Final = frozenset({"text", "heading", "header", "footer"})
 _FEW_LETTERS: Final = 30
 _GARBAGE: Final = 0.3
+_STRANGE = re.compile("[\ue000-\uf8ff\ufffd]")
 
 
 @dataclass(slots=True)
@@ -45,6 +48,7 @@ class Source:
     engine: Engine
     document: int
     fonts: FontBook
+    frames: Frames
     outline: Outline
     is_tagged: bool
     form: FormEnvironment | None = None
@@ -98,7 +102,7 @@ class PageReader:
         self._source, self._engine = source, source.engine
         self._page, self._text_page = handles
         self._index, self._label = index, label
-        self._frame = read_frame(self._engine, self._page)
+        self._frame = source.frames.frame(self._page)
         self._make = _Maker(index, self._frame)
 
     def read(self) -> PageContent:
@@ -110,7 +114,7 @@ class PageReader:
         pictures = pictures_of(engine, frame, drawings.images) if drawings.images else []
         parts = self._parts(layer, lines, drawings) if lines else _Parts()
         _place_pictures(parts, pictures)
-        overlay = self._overlay()
+        overlay = self._overlay(layer, lines)
         make = self._make
         elements = [make("header", {"text": text_of(row)}, box_of(row)) for row in parts.headers]
         for piece in parts.pieces:
@@ -142,13 +146,14 @@ class PageReader:
         return parts
 
     def _tags(self, layer: TextLayer) -> Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None:
-        if not self._source.is_tagged:
+        # An outline tells as much for less.
+        if not self._source.is_tagged or not self._source.outline.is_empty:
             return None
         return lambda: (headings_of(self._engine, self._page), lambda block: layer.content_of(block.lines[0]))
 
-    def _overlay(self) -> list[Found]:
+    def _overlay(self, layer: TextLayer, lines: Sequence[Line]) -> list[Found]:
         source = self._source
-        overlay = Overlay(self._engine, source.document, self._page, self._text_page, self._frame)
+        overlay = Overlay(self._engine, source.document, self._page, self._frame, layer, lines)
         if not overlay.count:
             return []
         links = overlay.links()
@@ -186,21 +191,31 @@ class _Maker:
     def __call__(self, category: ElementCategory, content: Mapping[str, Any], box: Box) -> Element:
         number = self._counts.get(category, 0) + 1
         self._counts[category] = number
-        text = content.get("text") if category in ("text", "heading", "header", "footer") else None
-        summary = summarize(category, content) if text is None else text if len(text) <= 100 else clip(text)
+        if category in _PLAIN:
+            summary = content["text"]
+            if len(summary) > MAX_SUMMARY:
+                summary = clip(summary)
+        elif category == "link" and len(content["text"]) < 40 and content["url"][0] == "#":
+            summary = f"{content['text']} → {content['url']}".lstrip()
+        else:
+            summary = summarize(category, content)
         x0, y0, x1, y1 = box
-        metadata = {"bbox": [round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1)], **self._size}
+        # Quicker than round, which a page would call some hundred times.
+        box_tenths = [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
+        metadata = {"bbox": box_tenths, **self._size}
         return Element(f"p{self._index}-{PREFIXES[category]}{number}", category, content, summary, metadata)
 
 
 def box_of(lines: Sequence[Line]) -> Box:
     """Return the place of all lines."""
-    return (
-        min([line.x0 for line in lines]),
-        min([line.y0 for line in lines]),
-        max([line.x1 for line in lines]),
-        max([line.y1 for line in lines]),
-    )
+    first = lines[0]
+    x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
+    for line in lines[1:]:
+        x0 = min(x0, line.x0)
+        y0 = min(y0, line.y0)
+        x1 = max(x1, line.x1)
+        y1 = max(y1, line.y1)
+    return x0, y0, x1, y1
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:
@@ -281,5 +296,5 @@ def _is_scan(text: str, pictures: Sequence[Picture], frame: Frame) -> bool:
     if letters < _FEW_LETTERS:
         shown = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (picture.box for picture in pictures))
         return shown > 0.3 * frame.width * frame.height
-    strange = sum("\ue000" <= sign <= "\uf8ff" or sign in "\ufffd\x00" for sign in text) if not text.isascii() else 0
+    strange = len(_STRANGE.findall(text)) if not text.isascii() else 0
     return strange > _GARBAGE * len(text)

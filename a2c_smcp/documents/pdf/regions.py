@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -15,6 +16,7 @@ MAX_CROSSINGS: Final = 400_000
 _TOUCH: Final = 3.0
 _WIDE_GAP: Final = 1.1
 _LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])")
+_TELLING = re.compile(r"\w{3}|\d|^[A-Za-z]{2}$|[\u2e80-\u9fff]")
 _LEADER = re.compile(r"(?:\.\s?){4,}|…")
 
 
@@ -177,9 +179,9 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: list[Region]) -> None
         return
     size = median(row.size for row, _ in run)
     cuts = column_cuts([segments for _, segments in run], size, least=0.4)
-    if not cuts or _is_prose(spaced, cuts):
-        return
     rows = [row for row, _ in run]
+    if not cuts or _is_prose(spaced, cuts) or _is_formula(rows) or _is_text_in_columns(rows, cuts):
+        return
     x0 = min(row.words[0].word.x0 for row in rows)
     x1 = max(placed.word.x1 for row in rows for placed in row.words)
     regions.append(Region(x0 - 1, rows[0].y0 - 1, x1 + 1, rows[-1].y1 + 1))
@@ -193,6 +195,28 @@ def _is_prose(rows: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> bool:
     wide = [segment.x1 - segment.x0 for row in rows for segment in row]
     uniform = sum(width > 0.8 * max(wide) for width in wide) > 0.6 * len(wide)
     return median(lengths) > 28 and uniform
+
+
+def _is_formula(rows: Sequence[Row]) -> bool:
+    """Whether rows are of signs rather than words and numbers, or lie over one another as fractions do."""
+    words = [placed.word.text for row in rows for placed in row.words]
+    told = sum(_TELLING.search(word) is not None for word in words)
+    if told < 0.4 * len(words):
+        return True
+    pitches = [below.middle - above.middle for above, below in pairwise(rows)]
+    return median(pitches) < 0.85 * median(row.size for row in rows)
+
+
+def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:
+    """Whether the file writes the columns one after the other, as it does with text that flows through them."""
+    if len(rows) < 4 or len(cuts) > 3:
+        return False
+    for cut in cuts:
+        left = [placed.line.position for row in rows for placed in row.words if placed.word.x1 <= cut]
+        right = [placed.line.position for row in rows for placed in row.words if placed.word.x0 >= cut]
+        if not left or not right or not (max(left) < min(right) or max(right) < min(left)):
+            return False
+    return True
 
 
 def rows_outside(rows: Sequence[Row], regions: Sequence[Region]) -> list[Row]:

@@ -34,9 +34,15 @@ def find_tables(
     engine: Engine, frame: Frame, layer: TextLayer, lines: list[Line], paths: list[Drawn], body: Body
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
-    if not _may_have_tables(lines):
+    zones = _zones(lines, body, least=2 if len(paths) > 2 else 3)
+    if not zones:
         return [], lines
-    words = [Placed(word, line) for line in lines if line.is_upright for word in layer.words(line)]
+    words = [
+        Placed(word, line)
+        for line in lines
+        if line.is_upright and any(top <= line.y1 and line.y0 <= bottom for top, bottom in zones)
+        for word in layer.words(line)
+    ]
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
     rules = read_rules(engine, frame, paths) if paths else Rules()
@@ -55,23 +61,35 @@ def find_tables(
     return _finished(found, lines, words)
 
 
-def _may_have_tables(lines: Sequence[Line]) -> bool:
-    """Whether some lines have room between their words, or stand side by side."""
-    roomy = beside = 0
-    last: Line | None = None
+def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, float]]:
+    """Return the heights, from and to, where lines have room between their words or short ones stand side by side."""
+    marked: list[tuple[float, float]] = []
+    heights: dict[int, Line] = {}
+    narrow = 0.36 * body.width
     for line in lines:
-        text = line.text
+        if line.font.mono and not body.mono:
+            continue
+        width, size, text = line.x1 - line.x0, line.size, line.text
         limit = _ROOMY if text.isascii() else _ROOMY_WIDE
-        if line.x1 - line.x0 > limit * line.size * len(text) + 2 * line.size and " " in text:
-            roomy += 1
-        if last is not None and abs(line.y0 - last.y0) < 0.5 * line.size:
-            beside += 1
-        last = line
-    if roomy + beside >= 2:
-        return True
-    # Cells may come column by column.
-    heights = sorted([round(line.y0) for line in lines])
-    return len(heights) - len(set(heights)) >= max(3, len(lines) // 5)
+        if width > (limit * len(text) + 2) * size and " " in text:
+            marked.append((line.y0, line.y1))
+        elif width < narrow and len(text) < 60:
+            row = round((line.y0 + line.y1) / (2 * size or 1))
+            other = heights.get(row) or heights.get(row - 1) or heights.get(row + 1)
+            if other is None:
+                heights[row] = line
+            elif line.x0 > other.x1 or other.x0 > line.x1:
+                marked.append((min(line.y0, other.y0), max(line.y1, other.y1)))
+    if len(marked) < least:
+        return []
+    zones: list[tuple[float, float, int]] = []
+    reach = 3 * body.leading
+    for top, bottom in sorted(marked):
+        if zones and top - reach <= zones[-1][1]:
+            zones[-1] = zones[-1][0], max(zones[-1][1], bottom), zones[-1][2] + 1
+        else:
+            zones.append((top, bottom, 1))
+    return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
 def _add(found: list[tuple[Region, Grid]], regions: Sequence[Region], words: Sequence[Placed], body: Body) -> None:
