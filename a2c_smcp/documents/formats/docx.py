@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from a2c_smcp.documents.formats.base import Description, OpenDocument, PagedDocument, suffix_of
+from a2c_smcp.documents.formats.base import Description, OpenDocument, OutlineEntry, PagedDocument, suffix_of
 from a2c_smcp.documents.formats.elements import ElementMaker, clip
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.ooxml.drawings import mime_type_of
@@ -47,6 +47,15 @@ class WordDocument(PagedDocument):
         super().__init__(description, pages)
         self._path = path
         self._pictures = pictures
+
+    def outline(self) -> Sequence[OutlineEntry]:
+        """Return the headings with their pages."""
+        return [
+            OutlineEntry(element.summary, page.index, element.content["level"])
+            for page in self._pages
+            for element in page.elements
+            if element.category == "heading"
+        ]
 
     def element_image(self, element_id: str) -> tuple[str, bytes] | None:
         """Return the picture of an image element."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.ooxml.charts import Lookup, read_chart
@@ -23,9 +24,9 @@ from a2c_smcp.documents.ooxml.xml import (
     resolve_alternates,
     text_of,
 )
-from a2c_smcp.errors import DocumentError
 
 MAX_OBJECTS: Final = 2_000
+MAX_MERGED: Final = 20_000
 _FUNCTIONS: Final = {"countNums": "count numbers", "stdDev": "standard deviation", "var": "variance"}
 
 
@@ -55,28 +56,44 @@ class Tail:
     merged: list[Range] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     filtered: list[Range] = field(default_factory=list)
+    choices: list[tuple[Range, dict[str, Any]]] = field(default_factory=list)
 
 
 def read_tail(root: Node, package: Package, part: str) -> Tail:
     """Return merged cells, links and filters."""
     tail = Tail()
-    for node in children(child(root, "mergeCells"), "mergeCell"):
+    for node in islice(children(child(root, "mergeCells"), "mergeCell"), MAX_MERGED):
         area = parse_range(attribute(node, "ref"))
         if area and area.height * area.width > 1:
             tail.merged.append(area)
     targets = package.relationships(part)
-    for node in children(child(root, "hyperlinks"), "hyperlink"):
+    for node in islice(children(child(root, "hyperlinks"), "hyperlink"), MAX_OBJECTS):
         area = parse_range(attribute(node, "ref"))
         target = targets.get(node.get(f"{R}id") or "")
         place = attribute(node, "location")
         url = (target.target if target else "") + (f"#{place}" if place else "")
         if area and url:
             tail.links.append(Link(area, url, attribute(node, "display"), attribute(node, "tooltip")))
+    for node in islice(children(child(root, "dataValidations"), "dataValidation"), MAX_OBJECTS):
+        area = parse_range(attribute(node, "sqref").partition(" ")[0])
+        if area and attribute(node, "type") == "list":
+            tail.choices.append((area, _choice(node)))
     filtered = child(root, "autoFilter")
     area = parse_range(attribute(filtered, "ref")) if filtered is not None else None
     if area:
         tail.filtered.append(area)
     return tail
+
+
+def _choice(node: Node) -> dict[str, Any]:
+    source = text_of(child(node, "formula1")).strip()
+    content: dict[str, Any] = {"widget_type": "dropdown", "name": attribute(node, "sqref")}
+    if prompt := attribute(node, "promptTitle") or attribute(node, "prompt"):
+        content["label"] = prompt
+    if source.startswith('"'):
+        content["options"] = [option.strip() for option in source.strip('"').split(",")]
+        return content | {"description": ", ".join(content["options"])}
+    return content | {"description": f"one of {source}"}
 
 
 def declared_tables(package: Package, part: str) -> list[Declared]:
@@ -99,7 +116,7 @@ def comments(package: Package, part: str) -> Iterator[tuple[tuple[int, int], dic
     for target in package.related(part, "comments"):
         root = package.optional(target)
         authors = [text_of(node).strip() for node in children(child(root, "authors"), "author")]
-        for node in children(child(root, "commentList"), "comment"):
+        for node in islice(children(child(root, "commentList"), "comment"), MAX_OBJECTS):
             cell = parse_cell(attribute(node, "ref"))
             text = child(node, "text")
             if cell is None or cell in threaded or text is None:
@@ -245,11 +262,3 @@ def _frame(node: Node, package: Package, part: str, lookup: Lookup) -> Iterator[
     for reference in descendants(node, "slicer"):
         name = attribute(reference, "name")
         yield Draft("widget", {"widget_type": "slicer", "name": name})
-
-
-def chart_of(package: Package, part: str, lookup: Lookup) -> Iterator[Draft]:
-    """Yield the charts of a sheet that is nothing else."""
-    try:
-        yield from drawings(package, part, lookup)
-    except DocumentError:
-        return

@@ -173,7 +173,7 @@ def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
         content = {"level": 2, "text": text} if is_heading else {"text": text}
         draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
         yield _placed(draft, area)
-    elif area.width == 1 and is_text and sum(len(str(value)) for _, _, value in values) > _LONG_TEXT * len(values):
+    elif area.width == 1 and is_text and any(len(str(value)) > _LONG_TEXT for _, _, value in values):
         text = "\n".join(str(value) for _, _, value in values)
         yield _placed(Draft("text", {"text": text}, _source(sheet, area)), area)
     else:
@@ -215,6 +215,12 @@ def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
         cell = Range(row, column, row, column)
         draft = Draft("annotation", content | {"target": cell.name}, _source(sheet, cell), (row, column))
         yield _following(draft, areas, 3)
+    for area, content in sheet.tail.choices:
+        value = sheet.value(area.top, area.left)
+        filled = {"value": value} if value is not None and area.height * area.width == 1 else {}
+        draft = Draft("widget", content | filled, _source(sheet, area), (area.top, area.left))
+        draft.summary = f"{area.name}: {content['description']}"[:120]
+        yield _following(draft, areas, 4)
     for draft in sheet.drawings:
         metadata = {"anchor": f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"}
         draft.metadata |= metadata

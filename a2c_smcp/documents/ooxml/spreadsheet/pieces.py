@@ -16,7 +16,8 @@ from a2c_smcp.errors import DocumentError
 MAX_HEAD: Final = 8 << 20
 """What stands before the first item: views and column widths, which nobody needs in millions."""
 
-MAX_ITEM: Final = 64 << 20
+MAX_ITEM: Final = 16 << 20
+"""A full row of plain cells is a tenth of that."""
 
 _ROOT = re.compile(rb"<(?:([\w.-]+):)?([\w.-]+)(?:\s[^>]*)?>")
 _ENDS_NAME: Final = b" />\t\r\n"

@@ -11,6 +11,7 @@ MAX_REGIONS: Final = 200
 """A sheet in more pieces than that is a form or a board: its pieces say less than its whole."""
 
 _MAX_CUTS: Final = 12
+_MAX_MERGED: Final = 200_000
 
 Occupied: TypeAlias = Mapping[int, Sequence[int]]
 """The columns of every row that hold something, both in order."""
@@ -38,9 +39,11 @@ def split(occupied: Occupied, merged: Iterable[Range] = ()) -> list[Range] | Non
 def _with_merged(occupied: Occupied, merged: Iterable[Range]) -> dict[int, list[int]]:
     """Return what is occupied, counting all of a merged range that has a value."""
     cells = {row: list(columns) for row, columns in occupied.items() if columns}
+    left = _MAX_MERGED
     for area in merged:
-        if area.left not in cells.get(area.top, ()):
+        if left <= 0 or area.left not in cells.get(area.top, ()):
             continue
+        left -= min(area.height, 200) * min(area.width, 200)
         # Of a range over whole rows or columns only what lies beside other cells can join them.
         for row in range(area.top, min(area.bottom, area.top + 200) + 1):
             columns = range(area.left, min(area.right, area.left + 200) + 1)

@@ -180,7 +180,10 @@ def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: Reading) -> Ro
         style = styles[cell.style] if 0 <= cell.style < len(styles) else PLAIN
         value = _value(cell, strings, style, reading)
         if cell.formula:
-            row.formulas.append(Formula(raw.number, cell.column, readable(cell.formula), value))
+            formula = Formula(raw.number, cell.column, readable(cell.formula), value)
+            row.formulas.append(formula)
+            # Programs that only write leave the result to whoever opens the file first.
+            value = formula.expression if value is None else value
         if value is not None and value != "":
             row.values[cell.column] = value
             if style.bold:

@@ -255,10 +255,9 @@ def _merged_in(plan: Plan, start: int, last: int) -> list[dict[str, int]]:
 
 
 def _formulas_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, str]]:
-    top = min(start, plan.header or start)
     inside = [
         formula
-        for number in range(top, last + 1)
+        for number in (plan.header, *range(start, last + 1))
         if number in rows
         for formula in rows[number].formulas
         if plan.area.left <= formula.column <= plan.area.right

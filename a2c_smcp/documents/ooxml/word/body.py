@@ -56,12 +56,15 @@ class BodyReader:
         self._code: list[str] = []
         self._waiting: list[Item] = []
         self._told: set[str] = set()
+        self._sections: list[Node] = []
+        self._section_at: dict[Node, int] = {}
 
     def read(self, body: Node) -> Iterator[Item]:
         """Yield the elements and breaks of a body, with the margins of each section where it begins."""
-        sections = list(descendants(body, "sectPr"))
-        yield from self._margins(sections, 0)
-        yield from self._blocks(body, sections, depth=0)
+        self._sections = list(descendants(body, "sectPr"))
+        self._section_at = {section: at for at, section in enumerate(self._sections)}
+        yield from self._margins(0)
+        yield from self._blocks(body, depth=0)
         yield from self._flush()
         yield from self._left_over()
 
@@ -69,50 +72,49 @@ class BodyReader:
         """Return what is in a text box; a list that is being read outside goes on after it."""
         outside = self._list, self._code, self._waiting
         self._list, self._code, self._waiting = [], [], []
-        found = [*self._blocks(node, [], depth=MAX_NESTING // 2), *self._flush()]
+        found = [*self._blocks(node, depth=MAX_NESTING // 2), *self._flush()]
         self._list, self._code, self._waiting = outside
         return [item for item in found if isinstance(item, Draft)]
 
-    def _blocks(self, parent: Node, sections: list[Node], depth: int) -> Iterator[Item]:
+    def _blocks(self, parent: Node, depth: int) -> Iterator[Item]:
         for node in parent:
             match local(node):
                 case "p":
                     yield from self._paragraph(node)
-                    yield from self._section_end(node, sections)
+                    yield from self._section_end(node)
                 case "tbl":
                     yield from self._flush()
                     yield from self._table(node, depth)
                 case "sdt":
-                    yield from self._control(node, sections, depth)
+                    yield from self._control(node, depth)
                 case "oMathPara" | "oMath":
                     yield from self._flush()
                     yield from self._formulas(self._inline.read(_wrapped(node)))
                 case "ins" | "moveTo" | "customXml" | "smartTag" | "sdtContent":
-                    yield from self._blocks(node, sections, depth)
+                    yield from self._blocks(node, depth)
 
-    def _section_end(self, paragraph: Node, sections: list[Node]) -> Iterator[Item]:
+    def _section_end(self, paragraph: Node) -> Iterator[Item]:
         section = child(paragraph, "pPr", "sectPr")
-        if section is None or section not in sections:
+        following = self._section_at.get(section, -2) + 1 if section is not None else -1
+        if not 0 <= following < len(self._sections):
             return
-        following = sections.index(section) + 1
         yield from self._flush()
-        if following < len(sections):
-            if value_of(sections[following], "type", default="nextPage") != "continuous":
-                yield Break("explicit")
-            yield from self._margins(sections, following)
+        if value_of(self._sections[following], "type", default="nextPage") != "continuous":
+            yield Break("explicit")
+        yield from self._margins(following)
 
-    def _margins(self, sections: list[Node], index: int) -> Iterator[Draft]:
-        if index < len(sections):
-            for category, pages, text in margins(sections[index], self._package, self._part):
+    def _margins(self, index: int) -> Iterator[Draft]:
+        if index < len(self._sections):
+            for category, pages, text in margins(self._sections[index], self._package, self._part):
                 key = f"{category} {pages} {text}"
                 if key not in self._told:
                     self._told.add(key)
                     yield Draft("header" if category == "header" else "footer", {"text": text}, {"pages": pages})
 
-    def _control(self, node: Node, sections: list[Node], depth: int) -> Iterator[Item]:
+    def _control(self, node: Node, depth: int) -> Iterator[Item]:
         content = child(node, "sdtContent")
         if content is not None:
-            yield from self._blocks(content, sections, depth)
+            yield from self._blocks(content, depth)
         control = read_control(node, "")
         if control and content is not None:
             control.value = control.value if control.kind == "checkbox" else _all_text(content)
@@ -221,7 +223,7 @@ class BodyReader:
     def _table(self, table: Node, depth: int) -> Iterator[Item]:
         if is_box(table) and depth < MAX_NESTING:
             cell = cells_of(rows_of(table)[0])[0]
-            yield from self._blocks(cell, [], depth + 1)
+            yield from self._blocks(cell, depth + 1)
             yield from self._flush()
             return
         content, attached = read_table(table, lambda cell: self._cell(cell, depth + 1))

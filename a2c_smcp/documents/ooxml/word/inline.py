@@ -14,6 +14,9 @@ from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, descendants,
 MAX_DEPTH: Final = 60
 """Inside more wrappers than that only the text is looked for."""
 
+MAX_OPEN_COMMENTS: Final = 50
+"""Comments whose passages overlap; each word goes to all of them."""
+
 _FIELD_LINK = re.compile(r'HYPERLINK\s+(?:\\l\s+)?(?:"([^"]*)"|(\S+))(?:.*?\\l\s+"([^"]*)")?', re.IGNORECASE)
 _SYMBOL_FONTS: Final = {
     "wingdings": {0xA8: "☐", 0xFE: "☑", 0xFD: "☒", 0x6F: "☐", 0xFC: "✓", 0xFB: "✗", 0xE0: "→", 0xA7: "▪"},
@@ -66,7 +69,7 @@ class InlineReader:
         self.commented: dict[str, str] = {}
         """The passages that comments are about, by the id of the comment."""
         self._fields: list[_Field] = []
-        self._notes: dict[tuple[str, str], int] = {}
+        self._notes: dict[str, dict[str, int]] = {}
         self._spans: list[tuple[Control, int, int]] = []
         self._handlers: dict[str, Callable[[Node, Inline, list[str], int], None]] = {
             "t": self._text,
@@ -172,13 +175,14 @@ class InlineReader:
         kind = "footnote" if local(node) == "footnoteReference" else "endnote"
         note_id = attribute(node, "id")
         # Readers see notes counted from 1, whatever their ids are.
-        before = sum(1 for other, _ in self._notes if other == kind)
-        label = f"{'' if kind == 'footnote' else 'e'}{self._notes.setdefault((kind, note_id), before + 1)}"
+        notes = self._notes.setdefault(kind, {})
+        label = f"{'' if kind == 'footnote' else 'e'}{notes.setdefault(note_id, len(notes) + 1)}"
         inline.notes.append((kind, note_id, label))
         self._put(f"[{label}]", parts)
 
     def _comment_start(self, node: Node, _: Inline, __: list[str], ___: int) -> None:
-        self._open_comments[attribute(node, "id")] = []
+        if len(self._open_comments) < MAX_OPEN_COMMENTS:
+            self._open_comments[attribute(node, "id")] = []
 
     def _comment_end(self, node: Node, _: Inline, __: list[str], ___: int) -> None:
         passage = self._open_comments.pop(attribute(node, "id"), None)
