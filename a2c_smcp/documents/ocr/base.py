@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
+from a2c_smcp.documents.ocr.http import AllowHttp, check_url
 from a2c_smcp.documents.ocr.layout import elements_of
 from a2c_smcp.documents.ocr.model import Box, OcrBlock, OcrLine, OcrPage
 from a2c_smcp.documents.ocr.quality import fault_of
@@ -72,6 +73,7 @@ class OcrSpec:
         prompt: What a `vision` endpoint is asked, instead of a request for Markdown.
         timeout: Seconds that one request may take.
         retries: How often a request that failed for a passing reason is sent again.
+        backoff: Seconds before the first repetition; each further one waits twice as long.
         allow_http: Whether `http://` is good enough: "never", on "loopback" only, or "always".
         dpi: What a `remote` service is told of the picture's resolution.
         threads: How many threads the `local` engine uses.
@@ -87,7 +89,8 @@ class OcrSpec:
     prompt: str = ""
     timeout: float = 120.0
     retries: int = 2
-    allow_http: Literal["never", "loopback", "always"] = "never"
+    backoff: float = 0.5
+    allow_http: AllowHttp = "never"
     dpi: int = 200
     threads: int = 2
 
@@ -96,10 +99,14 @@ class OcrSpec:
             raise BadRequest(f"There is no OCR engine {self.kind!r}; known are {', '.join(_ENGINES)}")
         if self.kind != "local" and not self.url:
             raise BadRequest(f"The OCR engine {self.kind!r} needs the URL of its service")
+        if self.url:
+            check_url(self.url, self.allow_http)
         if self.kind == "vision" and not self.model:
             raise BadRequest("The OCR engine 'vision' needs the name of a model")
-        if self.timeout <= 0 or self.retries < 0 or self.threads < 1 or self.dpi < 1:
-            raise BadRequest("Time-out, threads and DPI of an OCR engine must be above 0, and retries not below it")
+        if self.timeout <= 0 or self.retries < 0 or self.backoff < 0 or self.threads < 1 or self.dpi < 1:
+            raise BadRequest(
+                "Time-out, threads and DPI of an OCR engine must be above 0, retries and back-off not below it"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.ocr.gutters import Ink
 from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
-from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, safely
+from a2c_smcp.documents.ocr.pictures import is_blank, open_picture
+from a2c_smcp.errors import DocumentError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -47,12 +48,17 @@ class LocalEngine:
         picture = open_picture(png)
         if is_blank(picture):
             return OcrPage((), self.name, *picture.size)
-        with self._lock, safely():
-            lines = self._look(picture)
-            rotation = self._rotation(picture, lines)
-            if rotation:
-                picture = picture.rotate(-rotation, expand=True)
+        try:
+            with self._lock:
                 lines = self._look(picture)
+                rotation = self._rotation(picture, lines)
+                if rotation:
+                    picture = picture.rotate(-rotation, expand=True)
+                    lines = self._look(picture)
+        except ModuleNotFoundError:
+            raise
+        except Exception as error:  # the engine's libraries have no error class in common
+            raise DocumentError(f"the engine failed ({type(error).__name__})") from error
         kept = tuple(line for line in lines if line.confidence >= MIN_CONFIDENCE)
         return OcrPage(kept, self.name, *picture.size, rotation=rotation)
 

@@ -11,6 +11,7 @@ from a2c_smcp.documents.render.text import element_text
 MIN_REPEATED: Final = 8
 MAX_REPEATED_SHARE: Final = 0.6
 _MIN_LOOP: Final = 200
+_SAMPLE: Final = 20_000
 # A model that has lost its way writes the same words until it is stopped.
 _LOOP = re.compile(r"(.{1,120}?)\1{11,}", re.DOTALL)
 _FILLER = re.compile(r"[\s.\-_=*·…|─━+~#]+")
@@ -37,6 +38,6 @@ def repeats(text: str) -> bool:
     common, count = Counter(lines).most_common(1)[0] if lines else ("", 0)
     if count >= MIN_REPEATED and count > len(lines) * MAX_REPEATED_SHARE and not _FILLER.fullmatch(common):
         return True
-    words = _FILLER.sub(" ", text)
+    words = _FILLER.sub(" ", text[-_SAMPLE:])
     looped = sum(len(match[0]) for match in _LOOP.finditer(words))
     return looped >= _MIN_LOOP and looped > len(words) * MAX_REPEATED_SHARE

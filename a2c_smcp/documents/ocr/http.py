@@ -1,0 +1,212 @@
+"""Talking to an OCR service over HTTP: safely, patiently, and with the answer on disk.
+
+Nothing is preset: without a URL nobody is asked. The URL has to be `https://`; plain HTTP is taken only where the
+caller says so. Redirects are not followed, since they could lead a credential elsewhere.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import IO, Any, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from a2c_smcp.documents.formats.base import require
+from a2c_smcp.errors import BadRequest, DocumentError
+
+AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
+
+MAX_ANSWER: Final = 64 << 20
+"""Of one page; whoever sends whole documents asks for more."""
+
+MAX_WAIT: Final = 30.0
+CONNECT_SECONDS: Final = 10.0
+PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Answers that may be another the next time."""
+
+_CHUNK: Final = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where a service is and how patient its caller.
+
+    Attributes:
+        timeout: Seconds for one attempt, from connecting to the last byte.
+        retries: How often an attempt that failed for a passing reason is repeated.
+        backoff: Seconds before the first repetition; each further one waits twice as long.
+        max_answer: How many bytes an answer may have.
+
+    Raises:
+        BadRequest: The URL cannot be used.
+    """
+
+    url: str
+    key: str = field(default="", repr=False)
+    timeout: float = 120.0
+    retries: int = 2
+    backoff: float = 0.5
+    allow_http: AllowHttp = "never"
+    max_answer: int = MAX_ANSWER
+
+    def __post_init__(self) -> None:
+        check_url(self.url, self.allow_http)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a service answered, in a file."""
+
+    path: Path
+    content_type: str
+
+
+def check_url(url: str, allow_http: AllowHttp = "never") -> None:
+    """Refuse addresses that are no good for documents to be sent to.
+
+    Raises:
+        BadRequest: The address is none, is not encrypted, or carries a password.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise BadRequest("The URL of the OCR service cannot be read") from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise BadRequest("The URL of the OCR service has to begin with https://")
+    if parts.username or parts.password:
+        raise BadRequest("Give the credential of the OCR service as its key, not in its URL")
+    if parts.scheme == "http" and not (allow_http == "always" or (allow_http == "loopback" and is_loopback(host))):
+        raise BadRequest(
+            "The URL of the OCR service is not encrypted (http://): use https://, or allow plain HTTP in so many words"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, by its name alone."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"
+
+
+def send_file(
+    service: Service,
+    kind: Literal["image", "pdf"],
+    file: Path | bytes,
+    into: Path,
+    fields: Mapping[str, str] | None = None,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Answer:
+    """Upload a picture or a PDF as the service expects it, and keep its answer in the file `into`.
+
+    `fields` come along as form fields, such as `dpi` and `image_extract`; `task` is set by `kind`.
+
+    Raises:
+        DocumentError: The service could not be reached, refused, or answered too much.
+    """
+    name, mime = ("page.png", "image/png") if kind == "image" else ("document.pdf", "application/pdf")
+    form = {"task": f"{kind}_ocr", **(fields or {})}
+
+    def attempt(client: Any) -> Any:
+        with _readable(file) as body:
+            return _exchange(client, service, into, files={kind: (name, body, mime)}, data=form)
+
+    return _patiently(service, attempt, sleep)
+
+
+def send_json(
+    service: Service, body: Mapping[str, Any], into: Path, *, sleep: Callable[[float], None] = time.sleep
+) -> Answer:
+    """Post JSON and keep the answer in the file `into`.
+
+    Raises:
+        DocumentError: The service could not be reached, refused, or answered too much.
+    """
+    return _patiently(service, lambda client: _exchange(client, service, into, json=body), sleep)
+
+
+class _Passing(Exception):
+    """An attempt failed for a reason that may pass."""
+
+    def __init__(self, why: str, wait: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+def _patiently(service: Service, attempt: Callable[[Any], Answer], sleep: Callable[[float], None]) -> Answer:
+    httpx = require("httpx", "ocr")
+    limits = httpx.Timeout(service.timeout, connect=min(CONNECT_SECONDS, service.timeout))
+    with httpx.Client(timeout=limits, follow_redirects=False) as client:
+        for repetition in range(service.retries + 1):
+            try:
+                return attempt(client)
+            except _Passing as error:
+                if repetition == service.retries:
+                    raise DocumentError(str(error)) from error
+                # Not all callers that failed together come back together.
+                pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
+                sleep(min(max(pause, error.wait), MAX_WAIT))
+            except httpx.HTTPError as error:
+                raise DocumentError(f"the service cannot be used ({type(error).__name__})") from error
+    raise DocumentError("the service was not asked")
+
+
+def _exchange(client: Any, service: Service, into: Path, **request: Any) -> Answer:
+    httpx = require("httpx", "ocr")
+    headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
+    headers["Accept"] = "application/json, application/zip, text/markdown, text/plain;q=0.9, */*;q=0.1"
+    deadline = time.monotonic() + service.timeout
+    try:
+        with client.stream("POST", service.url, headers=headers, **request) as response:
+            _check_status(response)
+            _keep(response, into, service.max_answer, deadline)
+            return Answer(into, response.headers.get("content-type", "").partition(";")[0].strip().lower())
+    except httpx.TimeoutException as error:
+        raise _Passing(f"the service did not answer within {service.timeout:g} seconds") from error
+    except httpx.TransportError as error:
+        raise _Passing(f"the service cannot be reached ({type(error).__name__})") from error
+
+
+def _check_status(response: Any) -> None:
+    status: int = response.status_code
+    if status in PASSING:
+        raise _Passing(f"the service answered {status}", _retry_after(response.headers.get("retry-after", "")))
+    if status in (401, 403):
+        raise DocumentError(f"the service answered {status}: it wants another key")
+    if 300 <= status < 400:
+        raise DocumentError(f"the service answered {status}: give the URL that it redirects to")
+    if not 200 <= status < 300:
+        raise DocumentError(f"the service answered {status}")
+
+
+def _retry_after(written: str) -> float:
+    return float(written) if written.isdecimal() and len(written) < 6 else 0.0
+
+
+def _keep(response: Any, into: Path, limit: int, deadline: float) -> None:
+    declared = response.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise DocumentError(f"the service answered more than {limit >> 20} MiB")
+    size = 0
+    with into.open("wb") as file:
+        for chunk in response.iter_bytes(_CHUNK):  # unpacked: a packed bomb counts as what it becomes
+            size += len(chunk)
+            if size > limit:
+                raise DocumentError(f"the service answered more than {limit >> 20} MiB")
+            if time.monotonic() > deadline:
+                raise _Passing("the service did not finish its answer in time")
+            file.write(chunk)
+
+
+@contextmanager
+def _readable(file: Path | bytes) -> Iterator[IO[bytes] | bytes]:
+    if isinstance(file, bytes):
+        yield file
+    else:
+        with file.open("rb") as stream:
+            yield stream
