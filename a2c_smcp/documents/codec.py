@@ -6,11 +6,14 @@ JSON, because what comes out of a process that reads hostile files must not be a
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import Description, OutlineEntry
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.opening import Opened
+
+NOTHING: Final = b"null"
+"""An element that is not there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ def date_of(signature: Signature) -> str | None:
 
 
 def _walk(root: Path, excludes: Excludes) -> Iterator[tuple[str, str]]:
+    if os.path.realpath(root) != str(root):  # a link has taken its place
+        return
     if root.is_file():
         yield str(root), root.name
         return

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from a2c_smcp.documents.database import Database, remove
-from a2c_smcp.documents.model import Element, Page
+from a2c_smcp.documents.model import Document, Element, Page
 from a2c_smcp.documents.queries import attempts, joined, parted
+from a2c_smcp.documents.render.json import document_uri, element_uri
 from a2c_smcp.documents.render.text import element_text
 from a2c_smcp.types import ElementCategory
 
@@ -91,6 +92,13 @@ class Found(NamedTuple):
     category: ElementCategory | None
     snippet: str
     score: float
+
+
+def hit_of(found: Found, document: Document) -> Hit:
+    """Return what was found in a document."""
+    uri = document_uri(document) if found.element is None else element_uri(document, found.element)
+    place = document.doc_ref, found.page, found.element, found.category
+    return Hit(uri, *place, document.title, found.snippet, found.score)
 
 
 def passages_of(page: Page) -> Iterator[Passage]:
@@ -176,13 +184,16 @@ class SearchIndex:
     def search(self, query: str, limit: int, contents: Collection[bytes] | None = None) -> list[Found]:
         """Return the best matches, the best first, in all contents of the library or in some.
 
+        A content as a whole is among them only where none of its elements is.
+
         Raises:
             BadRequest: There is no word in the query, or too many.
         """
         for attempt in attempts(query):
-            found = self._match(attempt, limit, contents)
+            found = self._match(attempt, limit * 2, contents)
             if found:
-                return found
+                inside = {one.content for one in found if one.element is not None}
+                return [one for one in found if one.element is not None or one.content not in inside][:limit]
         return []
 
     def clear(self) -> None:

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, TypeAlias
 
 from a2c_smcp.documents import codec
-from a2c_smcp.documents.files import Signature
-from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
+from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.formats.base import Format, Illustrated, OpenOptions, Outlined, Rendered
 from a2c_smcp.documents.formats.registry import format_of, formats, register
 from a2c_smcp.documents.opening import Opened, open_file, reason_of
 from a2c_smcp.errors import DocumentError
@@ -63,6 +63,10 @@ class Request:
     seconds: float
 
 
+class Changed(DocumentError):
+    """The file is not the one that was asked for, or a link has taken its place."""
+
+
 class Unsupported(DocumentError):
     """The format cannot do that."""
 
@@ -81,6 +85,8 @@ class Desk:
                 return _error(f"it is larger than {MAX_BODY >> 20} MiB", "unreadable"), b""
         except ModuleNotFoundError as error:
             return _error(reason_of(error), "missing"), b""
+        except Changed:
+            return _error("the file has changed", "changed"), b""
         except Unsupported as error:
             return _error(error.message, "unsupported"), b""
         except Exception as error:  # noqa: BLE001 - the wall
@@ -99,12 +105,22 @@ class Desk:
             named = format_of(path.name)
             if named is None:
                 raise DocumentError("it is of no known file type")
-            opened = open_file(path, named, request.options)
+            opened = self._checked(path, named, request)
             if not opened.lasting:
                 return opened
         self._opened[request.path] = request.signature, request.options, opened
         while len(self._opened) > MAX_OPEN:
             self._opened.popitem(last=False)[1][2].close()
+        return opened
+
+    @staticmethod
+    def _checked(path: Path, named: tuple[Format, str], request: Request) -> Opened:
+        if signature_of(path) != request.signature:
+            raise Changed
+        opened = open_file(path, named, request.options)
+        if signature_of(path) != request.signature:
+            opened.close()
+            raise Changed
         return opened
 
 

@@ -49,6 +49,10 @@ class WorkerEnded(DocumentError):
     """The worker did not survive the request; the message says what happened to it."""
 
 
+class FileChanged(DocumentError):
+    """The file is not the one that was asked for any more: it was written, or is gone."""
+
+
 class _Crashed(Exception):
     """The process is gone; the text says how."""
 
@@ -78,6 +82,7 @@ class WorkerPool:
     Args:
         size: The most workers at a time; by default one a core, at most `MAX_WORKERS`.
         memory: The most address space of each.
+        tired: What a worker may still hold after an answer; one that holds more is replaced.
     """
 
     def __init__(self, size: int | None = None, *, memory: int = MEMORY, tired: int = TIRED) -> None:
@@ -105,8 +110,13 @@ class WorkerPool:
         # A caller that leaves must not leave a worker behind that is still writing its answer.
         task = asyncio.create_task(self._call(request, background=background))
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._land)
         return await asyncio.shield(task)
+
+    def _land(self, task: "asyncio.Task[bytes]") -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, even if the caller has left
 
     async def close(self) -> None:
         """End every worker; what is still asked of them fails."""
@@ -302,6 +312,8 @@ def _result(head: dict[str, Any], body: bytes) -> bytes:
             return body
         case {"error": str(why), "kind": "unsupported"}:
             raise Unsupported(why)
+        case {"kind": "changed"}:
+            raise FileChanged
         case {"error": str(why), "kind": kind}:
             raise Unreadable(why, lasting=kind == "unreadable")
         case _:

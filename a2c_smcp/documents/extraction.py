@@ -1,0 +1,294 @@
+"""One way from a file to what is in it: remembered on disk, else read by a worker, once for all who ask.
+
+A request that has ended two workers is not tried again until the file changes, nor is a file whose requests have ended
+five. What a password opened is never written to the disk.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from a2c_smcp.documents import codec
+from a2c_smcp.documents.catalogue import Source
+from a2c_smcp.documents.codec import Record
+from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
+from a2c_smcp.documents.formats.base import Description, OpenOptions
+from a2c_smcp.documents.formats.registry import registered
+from a2c_smcp.documents.model import PageEntry
+from a2c_smcp.documents.opening import CANNOT
+from a2c_smcp.documents.store import Store
+from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.workers import FileChanged, Unreadable, WorkerEnded, WorkerPool
+
+DEADLINE: Final = 30.0
+OCR_DEADLINE: Final = 180.0
+STRIKES: Final = 2
+FILE_STRIKES: Final = 5
+QUARANTINED: Final = "it has ended its parser {} times and is left alone until the file changes"
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What the disk says before a worker is asked."""
+
+    content: bytes
+    key: bytes
+    known: bytes | None
+    strikes: int = 0
+    file_strikes: int = 0
+
+
+class Extraction:
+    """Reads files for one service.
+
+    Args:
+        ocr: How text in pictures is recognized, an `OcrPolicy`.
+        passwords: Gives the password of an encrypted document by its `doc_ref`; it may block.
+        deadline: Seconds a request may take; by default more where text may have to be recognized.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        store: Store,
+        *,
+        ocr: Any = None,
+        passwords: Callable[[str], str | None] | None = None,
+        deadline: float | None = None,
+    ) -> None:
+        self._pool = pool
+        self._store = store
+        self._options = OpenOptions(ocr=ocr)
+        self._passwords = passwords
+        self._deadline = deadline or (DEADLINE if ocr is None else OCR_DEADLINE)
+        self._disk = ThreadPoolExecutor(1, "a2c-documents-store")
+        self._contents: dict[str, tuple[Signature, bytes]] = {}
+        self._unlocked: dict[str, tuple[Signature, str]] = {}
+        self._asking: dict[Source, asyncio.Task[str | None]] = {}
+        self._flights: dict[bytes, asyncio.Task[bytes]] = {}
+        self._writes: set[asyncio.Future[None]] = set()
+        told = "" if ocr is None else str(ocr.fingerprint)
+        self._salt = code_fingerprint(registered()) + told.encode()
+
+    def is_private(self, source: Source) -> bool:
+        """Whether a password opened this document."""
+        return self._password(source) is not None
+
+    def identity(self, source: Source) -> bytes | None:
+        """Return what a document shares with those that read the same, None where that is not known yet."""
+        content = self._content_of(source)
+        return None if content is None else self._key(content, source)
+
+    def _content_of(self, source: Source) -> bytes | None:
+        known = self._contents.get(source.path)
+        return known[1] if known and known[0] == source.signature else None
+
+    async def recall(self, sources: Sequence[Source]) -> list[tuple[Source, Record]]:
+        """Return what the disk remembers of these documents."""
+
+        def work() -> list[tuple[Source, Record]]:
+            contents = self._store.contents({source.path: source.signature for source in sources})
+            for source in sources:
+                if source.path in contents:
+                    self._contents[source.path] = source.signature, contents[source.path]
+            keyed = [
+                (source, self._key(contents[source.path], source, "describe"))
+                for source in sources
+                if source.path in contents
+            ]
+            known = self._store.get_many([key for _, key in keyed])
+            records = [(source, codec.decode_record(known[key])) for source, key in keyed if key in known]
+            # A password may have come since.
+            return [(source, record) for source, record in records if not record.locked or self._passwords is None]
+
+        return await self._on_disk(work)
+
+    async def record(self, source: Source) -> Record:
+        """Return what a document is as a whole; what cannot be read says why.
+
+        Raises:
+            FileChanged: The file is another one now.
+        """
+        record = await self._describe(source, self._password(source))
+        if not record.locked or self._passwords is None or self._password(source) is not None:
+            return record
+        asking = self._asking.get(source)
+        if asking is None:
+            asking = asyncio.create_task(self._ask_password(self._passwords, source.doc_ref))
+            self._asking[source] = asking
+            asking.add_done_callback(lambda _: self._asking.pop(source, None))
+        password = await asyncio.shield(asking)
+        if not password:
+            return record
+        unlocked = await self._describe(source, password)
+        if not unlocked.locked:
+            self._unlocked[source.path] = source.signature, password
+        return unlocked
+
+    async def entries(self, source: Source, offset: int, limit: int) -> list[PageEntry]:
+        """Return that part of the page index; a page that cannot be read is in it, and says so.
+
+        Raises:
+            FileChanged: The file is another one now.
+        """
+        try:
+            return codec.decode_entries(await self.read(source, "entries", offset, limit))
+        except (Unreadable, WorkerEnded) as error:
+            if limit == 1:
+                return [PageEntry(offset, CANNOT + error.message, 0)]
+        return [entry for index in range(offset, offset + limit) for entry in await self.entries(source, index, 1)]
+
+    @staticmethod
+    async def _ask_password(passwords: Callable[[str], str | None], doc_ref: str) -> str | None:
+        try:
+            return await asyncio.to_thread(passwords, doc_ref)
+        except Exception:  # noqa: BLE001 - theirs; and whatever it says may hold the password
+            _log.warning("The password of a document could not be asked for", extra={"doc": doc_ref})
+            return None
+
+    async def read(self, source: Source, operation: Operation, *arguments: Any, background: bool = False) -> bytes:
+        """Return what a worker answers to that request, or has answered before.
+
+        Raises:
+            FileChanged: The file is another one now.
+            Unreadable: The parser gave up.
+            WorkerEnded: The worker did, now or the times before.
+            Unsupported: The format cannot do that.
+        """
+        return await self._read(source, operation, arguments, self._password(source), background=background)
+
+    def forget(self, paths: Sequence[str]) -> None:
+        """Let go of what is known of files that are gone."""
+        for path in paths:
+            self._contents.pop(path, None)
+            self._unlocked.pop(path, None)
+
+    async def close(self) -> None:
+        """Let everything on its way to the disk arrive."""
+        running = [*self._flights.values(), *self._asking.values()]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        await self._on_disk(self._store.close)
+        self._disk.shutdown()
+
+    async def clear(self) -> None:
+        """Forget what the disk remembers."""
+        await self._on_disk(self._store.clear)
+
+    async def _describe(self, source: Source, password: str | None) -> Record:
+        try:
+            return codec.decode_record(await self._read(source, "describe", (), password, background=False))
+        except (Unreadable, WorkerEnded) as error:
+            problem = CANNOT + error.message
+            return Record(Description(summary=problem), source.file.file_type, problem, lasting=False)
+
+    async def _read(
+        self,
+        source: Source,
+        operation: Operation,
+        arguments: tuple[Any, ...],
+        password: str | None,
+        *,
+        background: bool,
+    ) -> bytes:
+        content = self._content_of(source) or await self._content(source)
+        look = await self._on_disk(lambda: self._look(source, content, (operation, *arguments), password))
+        if look.known is not None:
+            return look.known
+        if look.strikes >= STRIKES or look.file_strikes >= FILE_STRIKES:
+            raise WorkerEnded(QUARANTINED.format(max(look.strikes, look.file_strikes)))
+        flight = self._flights.get(look.key)
+        if flight is None:
+            options = replace(self._options, password=password)
+            request = Request(operation, source.path, source.signature, arguments, options, self._deadline)
+            flight = asyncio.create_task(self._ask(look, request, source, background=background))
+            self._flights[look.key] = flight
+            flight.add_done_callback(lambda done: self._land(look.key, done))
+        return await asyncio.shield(flight)
+
+    def _land(self, key: bytes, flight: asyncio.Task[bytes]) -> None:
+        self._flights.pop(key, None)
+        if not flight.cancelled():
+            flight.exception()  # seen, even if whoever asked has left
+
+    async def _content(self, source: Source) -> bytes:
+        known = await self._on_disk(lambda: self._store.contents({source.path: source.signature}))
+        content = known.get(source.path)
+        if content is None:
+            content = await asyncio.to_thread(self._hash, source)
+        self._contents[source.path] = source.signature, content
+        return content
+
+    def _hash(self, source: Source) -> bytes:
+        try:
+            content = content_of(source.file.path, source.signature)
+        except OSError:
+            # What may not be read has no content; the worker will say why.
+            return hashlib.sha256(repr((source.path, source.signature)).encode("utf-8", "surrogatepass")).digest()
+        if signature_of(source.file.path) != source.signature:
+            raise FileChanged
+        self._store.remember([(source.path, source.signature, content)])
+        return content
+
+    def _look(self, source: Source, content: bytes, request: tuple[Any, ...], password: str | None) -> _Look:
+        if signature_of(source.file.path) != source.signature:
+            raise FileChanged
+        key = self._key(content, source, *request)
+        if password is not None:
+            return _Look(content, hashlib.sha256(key + password.encode()).digest(), None)
+        known = self._store.get(key)
+        if known is not None:
+            return _Look(content, key, known)
+        return _Look(content, key, None, self._store.strikes(key), self._store.strikes(self._key(content, source)))
+
+    async def _ask(self, look: _Look, request: Request, source: Source, *, background: bool) -> bytes:
+        try:
+            answer = await self._pool.call(request, background=background)
+        except WorkerEnded:
+            await self._on_disk(lambda: self._strike(look, source))
+            raise
+        if request.options.password is None and self._is_lasting(request.operation, answer):
+            write = asyncio.ensure_future(
+                self._on_disk(lambda: self._keep(look, source, answer, background=background))
+            )
+            self._writes.add(write)
+            write.add_done_callback(self._writes.discard)
+        return answer
+
+    @staticmethod
+    def _is_lasting(operation: Operation, answer: bytes) -> bool:
+        # Nor is there an end to the elements that are not there.
+        return codec.decode_record(answer).lasting if operation == "describe" else answer != codec.NOTHING
+
+    def _keep(self, look: _Look, source: Source, answer: bytes, *, background: bool) -> None:
+        # Read from a file that was written meanwhile, it would be remembered for the wrong content.
+        if signature_of(source.file.path) == source.signature:
+            self._store.put(look.key, answer, background=background)
+
+    def _strike(self, look: _Look, source: Source) -> None:
+        self._store.strike(look.key)
+        self._store.strike(self._key(look.content, source))
+
+    def _key(self, content: bytes, source: Source, *request: Any) -> bytes:
+        # The name decides the format, and some formats show it.
+        name = source.file.path.name.encode("utf-8", "surrogatepass")
+        told = b"\0".join([self._salt, content, name, repr(request).encode("utf-8", "surrogatepass")])
+        return hashlib.sha256(told).digest()
+
+    def _password(self, source: Source) -> str | None:
+        known = self._unlocked.get(source.path)
+        return known[1] if known and known[0] == source.signature else None
+
+    async def _on_disk(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._disk, work)

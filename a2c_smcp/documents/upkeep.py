@@ -1,0 +1,278 @@
+"""Keeping the catalogue of a service true: scanning, describing, indexing and watching, all in the background."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.documents import reading
+from a2c_smcp.documents.catalogue import Catalogue, Changes, Source, scan
+from a2c_smcp.documents.codec import Record
+from a2c_smcp.documents.excludes import Excludes
+from a2c_smcp.documents.extraction import Extraction
+from a2c_smcp.documents.indexing import Indexer
+from a2c_smcp.documents.watching import bursts
+from a2c_smcp.documents.workers import FileChanged
+
+CHEAP_SCAN: Final = 0.02
+"""Folders that can be looked at in less time than this are looked at whenever somebody asks for all of them."""
+
+STALE: Final = 1.0
+"""Otherwise, where nobody watches, what was seen is good for so many seconds."""
+
+SETTLE: Final = 0.25
+"""Some editors move the old file away before they write the new one: only what is still gone after this time is."""
+
+RETRY: Final = 10.0
+"""Seconds until a file whose problem may pass is tried again by whoever asks for it."""
+
+REINDEX: Final = 2.0
+"""Seconds that indexing goes on after a change before it begins anew with what is there now."""
+
+_log = logging.getLogger(__name__)
+
+
+class Upkeep:
+    """The catalogue of a service and the tasks that keep it.
+
+    Args:
+        at_once: How many documents are described at a time.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        roots: Sequence[Path],
+        excludes: Excludes,
+        extraction: Extraction,
+        indexer: Indexer,
+        *,
+        host: str,
+        at_once: int,
+        watch: bool,
+    ) -> None:
+        self.catalogue = catalogue
+        self._roots = roots
+        self._excludes = excludes
+        self._extraction = extraction
+        self._indexer = indexer
+        self._host = host
+        self._watch = watch
+        self._at_once = at_once
+        self._gate = asyncio.Semaphore(at_once)
+        self._scanning = asyncio.Lock()
+        self._scans = 0
+        self._scan_cost = 0.0
+        self._scanned_at = 0.0
+        self._describing: dict[Source, asyncio.Task[None]] = {}
+        self._tried: dict[Source, float] = {}
+        self._changed = asyncio.Event()
+        self._to_index = asyncio.Event()
+        self._indexed = asyncio.Event()
+        self._handlers: list[Callable[[Changes], None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Look at the folders, then go on in the background."""
+        await self.refresh()
+        for source, record in await self._extraction.recall(self.catalogue.window()):
+            self._learn(source, record)
+        self._go_on(self._describe_all())
+        self._go_on(self._index_all())
+        if self._watch:
+            self._go_on(self._watch_all())
+
+    async def close(self) -> None:
+        """Stop everything."""
+        tasks = [*self._tasks, *self._describing.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def on_change(self, handler: Callable[[Changes], None]) -> Callable[[], None]:
+        """Call a handler after each change; return what ends that."""
+        self._handlers.append(handler)
+
+        def end() -> None:
+            if handler in self._handlers:
+                self._handlers.remove(handler)
+
+        return end
+
+    async def refresh(self, *, settle: bool = False) -> None:
+        """Look at the folders; a scan that somebody else began after this was asked for does as well."""
+        asked = self._scans
+        async with self._scanning:
+            if self._scans > asked:
+                return
+            self._scans += 1
+            sources = await self._scan()
+            if settle and any(ref not in sources for ref in self.catalogue.refs):
+                await asyncio.sleep(SETTLE)
+                sources = await self._scan()
+            self._take_over(sources)
+
+    async def freshen(self) -> None:
+        """Look at the folders if that is cheap, or if nobody else does."""
+        age = time.monotonic() - self._scanned_at
+        if self._scan_cost <= CHEAP_SCAN or (not self._watch and age > STALE):
+            await self.refresh()
+
+    async def source(self, doc_ref: str) -> Source:
+        """Return a document's file.
+
+        Raises:
+            DocumentNotFound: There is none of that reference.
+        """
+        source = self.catalogue.source(doc_ref)
+        if source is None:
+            await self.refresh()
+            source = self.catalogue.source(doc_ref)
+        if source is None:
+            raise reading.no_document(doc_ref, self._host, self.catalogue.refs)
+        return source
+
+    async def record(self, source: Source) -> Record:
+        """Return what a document is as a whole, for somebody who waits for it.
+
+        Raises:
+            FileChanged: The file is another one now.
+        """
+        known = self.catalogue.record(source.doc_ref) if self.catalogue.source(source.doc_ref) == source else None
+        if known is not None and (not _may_pass(known) or time.monotonic() - self._tried.get(source, 0.0) < RETRY):
+            return known
+        record = await self._extraction.record(source)
+        self._learn(source, record)
+        return record
+
+    async def described(self, sources: Iterable[Source], patience: float) -> None:
+        """Wait until the catalogue knows these documents, or until patience ends."""
+        tasks = {self._describe_soon(source) for source in sources if self.catalogue.record(source.doc_ref) is None}
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+
+    async def wait_until_indexed(self, patience: float) -> None:
+        """Wait until everything can be searched, or until patience ends."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._indexed.wait(), patience)
+
+    def reindex(self) -> None:
+        """Bring the index up to date once more."""
+        self._indexed.clear()
+        self._to_index.set()
+
+    def _learn(self, source: Source, record: Record) -> None:
+        if _may_pass(record):
+            self._tried[source] = time.monotonic()
+        if self.catalogue.learn(source, record):
+            self._tell(Changes(updated=(source.doc_ref,)))
+        self._to_index.set()
+        self._indexed.clear()
+
+    def _describe_soon(self, source: Source) -> "asyncio.Task[None]":
+        task = self._describing.get(source)
+        if task is None:
+            task = asyncio.create_task(self._describe(source))
+            self._describing[source] = task
+            task.add_done_callback(lambda _: self._describing.pop(source, None))
+        return task
+
+    async def _describe(self, source: Source) -> None:
+        async with self._gate:
+            if self.catalogue.source(source.doc_ref) != source or self.catalogue.record(source.doc_ref) is not None:
+                return
+            try:
+                self._learn(source, await self._extraction.record(source))
+            except FileChanged:
+                self._go_on(self.refresh())
+            except Exception:  # noqa: BLE001 - one document must not stop the others
+                _log.exception("A document could not be described", extra={"doc": source.doc_ref})
+
+    async def _describe_all(self) -> None:
+        while True:
+            self._changed.clear()
+            running: set[asyncio.Task[None]] = set()
+            for source in self.catalogue.sources:
+                if self.catalogue.record(source.doc_ref) is None:
+                    running.add(self._describe_soon(source))
+                if len(running) >= self._at_once:
+                    _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            await self._changed.wait()
+
+    async def _index_all(self) -> None:
+        while True:
+            self._to_index.clear()
+            known = [
+                (source, document)
+                for source in self.catalogue.sources
+                if (document := self.catalogue.document(source.doc_ref)) is not None
+            ]
+            work = asyncio.create_task(self._indexer.bring_up(known, total=len(self.catalogue)))
+            more = asyncio.create_task(self._to_index.wait())
+            try:
+                await asyncio.wait({work, more}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({work}, timeout=REINDEX)
+                if work.done():
+                    _report(work)
+                    if not self._to_index.is_set() and len(known) == len(self.catalogue):
+                        self._indexed.set()
+                    await more
+            finally:
+                work.cancel()
+                more.cancel()
+                await asyncio.gather(work, more, return_exceptions=True)
+
+    async def _watch_all(self) -> None:
+        async for _ in bursts(self._roots):
+            await self.refresh(settle=True)
+            # A file that is written all the time must not keep a large tree under constant watch.
+            await asyncio.sleep(min(self._scan_cost * 4, 0.5))
+
+    async def _scan(self) -> dict[str, Source]:
+        began = time.perf_counter()
+        sources = await asyncio.to_thread(scan, self._roots, self._excludes)
+        self._scan_cost = time.perf_counter() - began
+        self._scanned_at = time.monotonic()
+        return sources
+
+    def _take_over(self, sources: dict[str, Source]) -> None:
+        before = {source.doc_ref: source for source in self.catalogue.sources}
+        changes = self.catalogue.update(sources)
+        if not changes:
+            return
+        for ref in (*changes.removed, *changes.updated):
+            self._tried.pop(before[ref], None)
+        self._extraction.forget([before[ref].path for ref in changes.removed])
+        self._changed.set()
+        self._to_index.set()
+        self._indexed.clear()
+        if self._scans > 1:  # the first scan is no change
+            self._tell(changes)
+
+    def _tell(self, changes: Changes) -> None:
+        for handler in tuple(self._handlers):
+            try:
+                handler(changes)
+            except Exception:  # noqa: BLE001 - nor one listener
+                _log.exception("A handler of changes failed")
+
+    def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        _report(task)
+
+
+def _may_pass(record: Record) -> bool:
+    return bool(record.problem) and (record.locked or not record.lasting)
+
+
+def _report(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("The upkeep of documents failed", exc_info=error)
