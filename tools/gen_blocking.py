@@ -162,13 +162,15 @@ def _docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, inde
 def _imports(modules: list[ast.Module], names: set[str]) -> str:
     wanted = {module: {name} for module, name in BASES.items()} | {CLIENT: {ASYNC_NAME}}
     wanted["a2c_smcp.agent.blocking"] |= set(RETYPED.values())
-    for module in modules:
-        for node in module.body:
-            if isinstance(node, ast.ImportFrom) and node.module is not None:
-                wanted.setdefault(node.module, set()).update({alias.name for alias in node.names} & names)
+    whole: set[str] = set()
+    for node in (node for module in modules for node in module.body):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            wanted.setdefault(node.module, set()).update({alias.name for alias in node.names} & names)
+        elif isinstance(node, ast.Import):
+            whole |= {alias.name for alias in node.names} & names
     wanted[CLIENT] |= _assigned(modules[-1]) & names
     ours: list[str] = []
-    others: list[str] = []
+    others = [f"import {name}\n" for name in sorted(whole)]
     for module_name in sorted(name for name in wanted if wanted[name]):
         line = _import(module_name, sorted(wanted[module_name]))
         (ours if module_name.startswith("a2c_smcp") else others).append(line)

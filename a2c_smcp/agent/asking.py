@@ -37,7 +37,7 @@ class Asker:
         self._patience = patience
         self._prefix = secrets.token_hex(8)
         self._numbers = count(1)
-        self._entries: dict[str, int] = {}
+        self._entries = 0
         self._entered = asyncio.Event()
         self._recalls: set[asyncio.Task[None]] = set()
 
@@ -45,9 +45,9 @@ class Asker:
         """A `req_id` that nobody has used."""
         return f"{self._prefix}-{next(self._numbers)}"
 
-    def came(self, computer: str) -> None:
-        """A Computer joined the office."""
-        self._entries[computer] = self._entries.get(computer, 0) + 1
+    def came(self) -> None:
+        """Somebody joined the office: perhaps the Computer that a request waits for."""
+        self._entries += 1
         self._entered.set()
         self._entered = asyncio.Event()
 
@@ -64,11 +64,12 @@ class Asker:
         broken = doubted = False
         while True:
             link = self._seat.here or await self._connection(event, deadline)
-            known = self._entries.get(request.get("computer", ""), 0)
+            entries = self._entries
             try:
                 answer = await link.call(event, request, within=deadline - clock())
             except ConnectionError:
                 broken = True
+                await asyncio.sleep(0)
                 continue
             reply = answer[0] if answer else None
             if type(reply) is dict and "error" not in reply and "code" not in reply:
@@ -79,7 +80,7 @@ class Asker:
             if isinstance(error, NotInOffice) and not doubted:
                 doubted = True
                 self._seat.doubt(link)
-            elif not (isinstance(error, NotFound) and broken and await self._comeback(request, known, deadline)):
+            elif not (isinstance(error, NotFound) and broken and await self._comeback(entries, deadline)):
                 raise error
 
     async def fetch(self, event: str, request: dict[str, Any], *, within: float) -> Any:
@@ -146,13 +147,12 @@ class Asker:
             why = status.problem or f"the connection is {status.state.value}"
             raise RequestTimeout(f"{event} could not be sent in time: {why}") from None
 
-    async def _comeback(self, request: dict[str, Any], known: int, deadline: float) -> bool:
-        """Wait until the Computer has joined again; whether it has."""
-        computer = request.get("computer", "")
+    async def _comeback(self, entries: int, deadline: float) -> bool:
+        """Wait until somebody has joined who was not there before; whether somebody has."""
         until = min(deadline, asyncio.get_running_loop().time() + COMEBACK)
         try:
             async with asyncio.timeout_at(until):
-                while self._entries.get(computer, 0) == known:
+                while self._entries == entries:
                     await self._entered.wait()
         except TimeoutError:
             return False

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -13,7 +15,7 @@ from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.requests import reply_to, timed_out, tool_result, whole_seconds
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.uses import Uses
-from a2c_smcp.errors import RequestTimeout, SMCPError
+from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
 from a2c_smcp.smcp import (
     CANCEL_TOOL_CALL_EVENT,
@@ -57,6 +59,8 @@ class AsyncSMCPAgentClient(Resources, Uses):
         timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
         live: Whether `office` is kept current; otherwise notifications are only told.
         backoff: The pauses between attempts to connect.
+        transports: `("polling", "websocket")` for networks that let no websocket pass at first.
+        ssl_context: How to trust the server, where the system's certificates do not.
 
     Raises:
         BadRequest: The name or the office cannot be one.
@@ -76,6 +80,8 @@ class AsyncSMCPAgentClient(Resources, Uses):
         timeout: float = 20.0,
         live: bool = True,
         backoff: Backoff | None = None,
+        transports: tuple[str, ...] = ("websocket",),
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._name = name
         self._office = Office()
@@ -85,7 +91,16 @@ class AsyncSMCPAgentClient(Resources, Uses):
         self._seat = Seat(
             "agent",
             name,
-            Address(url=url, path=path, token=token, api_key=api_key, headers=headers, patience=timeout),
+            Address(
+                url=url,
+                path=path,
+                token=token,
+                api_key=api_key,
+                headers=headers,
+                transports=transports,
+                ssl_context=ssl_context,
+                patience=timeout,
+            ),
             self._heard,
             office_id=office_id,
             backoff=backoff,
@@ -138,7 +153,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
             ConnectionError: There is no such server.
         """
         await self._seat.connect()
-        await self._arrive()
+        await self._live.arrived()
 
     async def close(self) -> None:
         """Leave, and end the connection; requests that are under way fail."""
@@ -159,15 +174,11 @@ class AsyncSMCPAgentClient(Resources, Uses):
         before = self._seat.wanted
         if not await self._seat.join(office_id):
             try:
-                async with asyncio.timeout(self._timeout):
-                    await self._seat.settle()
-            except (SMCPError, ConnectionError):
+                await self._join_later()
+            except BaseException:
                 self._seat.want(before)
                 raise
-            except TimeoutError:
-                self._seat.want(before)
-                raise RequestTimeout(f"Could not join within {self._timeout:g} s") from None
-        await self._arrive()
+        await self._live.arrived()
 
     async def leave(self) -> None:
         """Leave the office and stay connected.
@@ -333,11 +344,20 @@ class AsyncSMCPAgentClient(Resources, Uses):
             return await self.get_tools(computer)
         return await (self.get_desktop(computer) if aspect == DESKTOP else self.get_finder(computer))
 
-    async def _arrive(self) -> None:
-        await asyncio.sleep(0)  # the listing begins in a task of its own
-        await self._live.arrived()
+    async def _join_later(self) -> None:
+        """Wait for the connection that is broken at the moment, and for the seat."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                while self._seat.open:
+                    with suppress(ConnectionError):
+                        return await self._seat.settle()
+        except RequestTimeout:
+            raise
+        except TimeoutError:
+            raise RequestTimeout(f"Could not join within {self._timeout:g} s: {self.status.problem}") from None
+        raise ConnectionError("The connection was closed")
 
     def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
-        if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
-            self._asker.came(str(payload.get("computer")))
+        if event == ENTER_OFFICE_NOTIFICATION:
+            self._asker.came()
         self._live.heard(event, payload)

@@ -84,6 +84,8 @@ class Live:
                 self.refresh(name, TOOLS)
         elif event in UPDATES and name is not None:
             kind, aspect = UPDATES[event]
+            if self._keeping and name not in self._office.computers:
+                self._office.enter(name)  # whoever is heard of is there
             if aspect is None or not self._keeping:
                 self._events.tell(kind, name)
             else:
@@ -148,19 +150,27 @@ class Live:
 
     # Where the Agent sits
 
-    async def joined(self, office_id: str) -> None:
+    def joined(self, office_id: str) -> Awaitable[None] | None:
         """Find out who is in the office, and what has changed since the Agent was there last."""
         if not self._keeping:
             self._events.tell("joined", data={"office_id": office_id})
-            return
+            return None
+        self._listed()
         self._listing = listing = asyncio.get_running_loop().create_future()
         self._moves = {}
+        return self._arrive(office_id, listing)
+
+    async def _arrive(self, office_id: str, listing: "asyncio.Future[None]") -> None:
         try:
             await self._list(office_id)
         finally:
-            listing.set_result(None)
             if self._listing is listing:
-                self._listing = None
+                self._listed()
+
+    def _listed(self) -> None:
+        listing, self._listing = self._listing, None
+        if listing is not None and not listing.done():
+            listing.set_result(None)
 
     async def arrived(self) -> None:
         """Wait until it is known who is in the office."""
@@ -211,6 +221,7 @@ class Live:
 
     async def close(self) -> None:
         """Read nothing more."""
+        self._listed()
         tasks = list(self._reading.values())
         self._stop(list(self._reading))
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,6 +1,7 @@
 # Generated from resources.py, client.py by tools/gen_blocking.py. Edit the sources, not this file.
 """The Agent's client for code that waits: what `AsyncSMCPAgentClient` does, done when it returns."""
 
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -43,6 +44,8 @@ class SMCPAgentClient(Blocking, SyncUses):
         timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
         live: Whether `office` is kept current; otherwise notifications are only told.
         backoff: The pauses between attempts to connect.
+        transports: `("polling", "websocket")` for networks that let no websocket pass at first.
+        ssl_context: How to trust the server, where the system's certificates do not.
 
     Raises:
         BadRequest: The name or the office cannot be one.
@@ -62,6 +65,8 @@ class SMCPAgentClient(Blocking, SyncUses):
         timeout: float = 20.0,
         live: bool = True,
         backoff: Backoff | None = None,
+        transports: tuple[str, ...] = ('websocket',),
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         super().__init__(name)
         self._agent = AsyncSMCPAgentClient(
@@ -75,6 +80,8 @@ class SMCPAgentClient(Blocking, SyncUses):
             timeout=timeout,
             live=live,
             backoff=backoff,
+            transports=transports,
+            ssl_context=ssl_context,
         )
 
     def __enter__(self) -> Self:

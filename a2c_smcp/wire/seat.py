@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -296,6 +296,8 @@ class Seat:
                 callback = asyncio.ensure_future(self._awaited(told))
                 self._told.add(callback)
                 callback.add_done_callback(self._told.discard)
+                if isinstance(told, Coroutine):
+                    callback.add_done_callback(lambda _: told.close())  # cancelled before it began, it would complain
 
     def _wake(self) -> None:
         self._changed.set()

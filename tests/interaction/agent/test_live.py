@@ -232,3 +232,13 @@ async def test_notifications_that_make_no_sense_are_ignored(agent: Agents) -> No
         await relay.tell("notify:something_new", {"computer": "c"})
         await relay.tell("notify:update_config", {"computer": "c"})
         assert await anext(events) == OfficeEvent("update_config", "c")
+
+
+async def test_a_computer_that_was_never_seen_to_enter_is_known_once_it_is_heard_of(agent: Agents) -> None:
+    async with Relay() as relay:  # which answers no list_room
+        relay.answers["client:get_desktop"] = {"desktops": ["w"]}
+        client = await joined(agent, relay.url, "o")
+        events = client.events()
+        await relay.tell("notify:update_desktop", {"computer": "c"})
+        assert await anext(events) == OfficeEvent("update_desktop", "c", {"desktop": ["w"]})
+        assert client.office.computers["c"].desktop == ["w"]

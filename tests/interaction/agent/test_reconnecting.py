@@ -204,3 +204,72 @@ async def test_a_closed_client_connects_again(ready: Running, office: str, agent
         async with client:
             assert client.office_id == office
         assert client.status.state == "offline"
+
+
+async def test_joining_while_the_line_is_cut_waits_for_it(ready: Running, office: str, agent: Agents) -> None:
+    async with Proxy(ready.url) as proxy:
+        client = agent(proxy.url)
+        await client.connect()
+        await until(client, "disconnected", proxy.cut)
+        joining = asyncio.create_task(client.join(office))
+        await asyncio.sleep(0)
+        proxy.mend()
+        await asyncio.wait_for(joining, CAP)
+        assert client.office_id == office
+
+
+async def test_joining_that_finds_no_connection_in_time_is_given_up(ready: Running, office: str, agent: Agents) -> None:
+    async with Proxy(ready.url) as proxy:
+        client = agent(proxy.url, office, timeout=0.3)
+        await client.connect()
+        await until(client, "disconnected", proxy.cut)
+        with pytest.raises(RequestTimeout, match=r"Could not join within 0\.3 s: "):
+            await client.join(f"{office}!")
+        await until(client, "joined", proxy.mend)
+        assert client.office_id == office
+
+
+async def test_without_a_connection_nothing_is_joined(ready: Running, office: str, agent: Agents) -> None:
+    with pytest.raises(ConnectionError, match="connect first"):
+        await agent(ready.url).join(office)
+
+
+async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
+    ready: Running, office: str, agent: Agents, computer: Computers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "x" * 1_000_000
+    forgetful = True
+    give = Transfers.piece
+
+    def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
+        nonlocal forgetful
+        if forgetful:
+            forgetful = False
+            self.clear()
+        return give(self, agent_name, name, index)
+
+    monkeypatch.setattr(Transfers, "piece", piece)
+    answerer = Scripted(read_resource={"contents": [{"uri": "a:b", "text": text}]})
+    await computer(answerer, ready.url, office)
+    client = agent(ready.url, office, live=False)
+    await client.connect()
+    assert await client.read_contents("c", "a:b") == [{"uri": "a:b", "text": text}]
+    assert len({request["req_id"] for _, request in answerer.asked}) == 1
+
+
+async def test_cancelling_while_the_line_is_cut_is_done_when_it_is_back(
+    ready: Running, office: str, agent: Agents, computer: Computers
+) -> None:
+    gate = Gate(RESULT)
+    answerer = Scripted(tool_call=gate)
+    await computer(answerer, ready.url, office)
+    async with Proxy(ready.url) as proxy:
+        client = agent(proxy.url, office, live=False)
+        await client.connect()
+        call = asyncio.create_task(client.call_tool("c", "slow", req_id="r"))
+        await asyncio.wait_for(gate.entered.get(), CAP)
+        await until(client, "disconnected", proxy.cut)
+        call.cancel()
+        await asyncio.wait([call])
+        proxy.mend()
+        assert await asyncio.wait_for(answerer.cancelled.get(), CAP) == ("a", "r")
