@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from a2c_smcp.documents.formats.base import require
@@ -223,25 +223,37 @@ def _inflate(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
                 yield chunk
         return
     # The archive's own stream checks a sum of every byte, which doubles the cost of skipping through a large sheet.
-    stream_of = require("isal.isal_zlib", "documents").decompressobj(-zlib.MAX_WBITS)
+    isal = require("isal.isal_zlib", "documents")
+    try:
+        yield from _decompressed(isal.decompressobj(-zlib.MAX_WBITS), _packed(archive, info))
+    except isal.error as error:
+        raise zlib.error(str(error)) from error
+
+
+def _packed(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     position, left = _data_start(archive, info), info.compress_size
-    pending = b""
-    while not stream_of.eof and (left > 0 or pending):
-        if not pending:
-            archive.fp.seek(position)
-            pending = archive.fp.read(min(CHUNK, left))
-            if not pending:
-                raise EOFError("it ends too early")
-            position, left = position + len(pending), left - len(pending)
-        chunk = stream_of.decompress(pending, CHUNK)
-        pending = stream_of.unconsumed_tail
-        if chunk:
-            yield chunk
-    while not stream_of.eof and (chunk := stream_of.decompress(pending, CHUNK)):
-        pending = stream_of.unconsumed_tail
-        yield chunk
-    if not stream_of.eof:
-        raise EOFError("it ends too early")
+    while left > 0 and archive.fp is not None:
+        archive.fp.seek(position)
+        data = archive.fp.read(min(CHUNK, left))
+        if not data:
+            return
+        position, left = position + len(data), left - len(data)
+        yield data
+
+
+def _decompressed(stream: Any, packed: Iterator[bytes]) -> Iterator[bytes]:
+    for data in packed:
+        pending = data
+        while True:
+            chunk = stream.decompress(pending, CHUNK)
+            if chunk:
+                yield chunk
+            pending = stream.unconsumed_tail
+            if stream.eof:
+                return
+            if not chunk and not pending:
+                break
+    raise EOFError("it ends too early")
 
 
 def _data_start(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:

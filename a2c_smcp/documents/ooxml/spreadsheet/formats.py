@@ -19,7 +19,7 @@ _BUILT_IN: Final[dict[int, Kind]] = {
 }
 _NOT_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
-_MINUTES = re.compile(r"h[^ymd]*?m|m[^ymdh]*?s", re.IGNORECASE)
+_MINUTES = re.compile(r"h[^ymd]*?m+|m+[^ymdh]*?s", re.IGNORECASE)
 _LAST_SERIAL: Final = 2_958_465.999
 """The end of 9999-12-31."""
 

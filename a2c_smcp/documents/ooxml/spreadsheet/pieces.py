@@ -40,7 +40,8 @@ class Pieces:
         self._open = transitional(root[0]).rstrip(b"/>").rstrip() + b">"
         self._close = b"</" + prefix + root[2] + b">"
         self._start = b"<" + prefix + item.encode()
-        self._after = re.compile(rb"</" + prefix + (container.encode() or root[2]) + rb"\s*>")
+        outer = prefix + (container.encode() or root[2])
+        self._after = re.compile(rb"</" + outer + rb"\s*>|<" + outer + rb"\s*/>")
 
     def _read_head(self, item: bytes, container: bytes) -> tuple[bytes, bytes]:
         start = re.compile(rb"<(?:[\w.-]+:)?" + item + rb"[\s/>]")
