@@ -58,7 +58,6 @@ _FUNCTIONS: Final = frozenset(
 )
 _FENCES: Final = {"{": r"\{", "}": r"\}", "⟨": r"\langle", "⟩": r"\rangle", "‖": r"\|", "": "."}
 _BREAK: Final = r" \\ "
-_WORD_THEN_LETTER = re.compile(r"(\\[A-Za-z]+)(?=[A-Za-z])")
 
 
 def latex(node: Node) -> str:
@@ -89,8 +88,7 @@ def _run(node: Node) -> str:
 
 
 def _symbols(text: str) -> str:
-    words = "".join(_symbol(letter) for letter in text)
-    return _WORD_THEN_LETTER.sub(r"\1 ", words) if "\\" in words else words
+    return "".join(_symbol(letter) for letter in text)
 
 
 def _symbol(letter: str) -> str:
