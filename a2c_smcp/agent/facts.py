@@ -146,13 +146,15 @@ class Passage(str):  # noqa: SLOT000 - it carries where it is from
         uri: The `dpe://` URI of its page.
         page_title: The title of its page.
         tokens: What it costs.
-        complete: Whether it is the whole page; False where the budget ended in it.
+        end: Where in the Markdown of its page it ends, in characters.
+        complete: Whether its page ends there too; False where the budget ended before.
     """
 
     uri: str
     page_index: int
     page_title: str
     tokens: int
+    end: int
     complete: bool
 
 
@@ -160,19 +162,28 @@ class Budget:
     """Tokens that passages are paid with; None is any number."""
 
     def __init__(self, tokens: int | None, count: TokenCounter) -> None:
-        self.left = tokens
+        self._left = tokens
         self._count = count
 
-    def take(self, page: PageFacts, markdown: str) -> Passage | None:
-        """Return what of a page can be paid for; None where nothing can."""
-        text = markdown if self.left is None else cut(markdown, self.left, self._count)
-        if not text and markdown:
+    @property
+    def spent(self) -> bool:
+        """Whether nothing is left."""
+        return self._left is not None and self._left <= 0
+
+    def take(self, page: PageFacts, markdown: str, skip: int = 0) -> Passage | None:
+        """Return what of a page, after its first `skip` characters, can be paid for; None where nothing can."""
+        rest = markdown[skip:]
+        text = rest if self._left is None else cut(rest, self._left, self._count)
+        # What a cut text ends with (an ellipsis, the end of a code block) is not of the page.
+        shown = next((place for place, (a, b) in enumerate(zip(text, rest, strict=False)) if a != b), len(text))
+        if rest and not shown:
             return None
         passage = Passage(text)
         passage.uri, passage.page_index, passage.page_title = page.uri, page.index, page.title
-        passage.tokens, passage.complete = self._count(text), text == markdown
-        if self.left is not None:
-            self.left -= passage.tokens
+        passage.tokens = self._count(text)
+        passage.end, passage.complete = skip + shown, text == rest
+        if self._left is not None:
+            self._left -= passage.tokens
         return passage
 
 

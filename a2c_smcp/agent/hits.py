@@ -1,7 +1,8 @@
 """Full-text search by the tool `search_documents` of document servers: its arguments and its answers. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Final
 
 from a2c_smcp.errors import InvalidDPEUri
@@ -21,12 +22,15 @@ class Hit:
 
     Attributes:
         uri: The `dpe://` URI of the element, page or document.
+        title: That of the document.
         snippet: What is there, in a line or two.
+        page_index: The page it is on, where the server says so.
     """
 
     uri: str
     title: str
     snippet: str
+    page_index: int | None = None
 
 
 def search_tools(tools: Sequence[SMCPTool]) -> list[SMCPTool]:
@@ -37,8 +41,11 @@ def search_tools(tools: Sequence[SMCPTool]) -> list[SMCPTool]:
 def arguments(tool: SMCPTool, query: str, limit: int) -> dict[str, Any]:
     """Return the arguments of a search."""
     properties = tool["params_schema"].get("properties")
-    known = properties if isinstance(properties, Mapping) else {}
-    return {"query": query} | ({"limit": limit} if "limit" in known else {})
+    known = properties.get("limit") if isinstance(properties, Mapping) else None
+    if not isinstance(known, Mapping):
+        return {"query": query}
+    most = known.get("maximum")
+    return {"query": query, "limit": min(limit, most) if isinstance(most, int) else limit}
 
 
 def read_hits(result: CallToolResult) -> Iterator[Hit]:
@@ -47,8 +54,17 @@ def read_hits(result: CallToolResult) -> Iterator[Hit]:
         uri = item.get("uri")
         if isinstance(uri, str) and _readable(uri):
             snippet = next((item[key] for key in _SNIPPETS if isinstance(item.get(key), str)), "")
-            title = item.get("title")
-            yield Hit(uri, title if isinstance(title, str) else "", snippet)
+            title, index = item.get("title"), item.get("page_index")
+            yield Hit(uri, title if isinstance(title, str) else "", snippet, index if isinstance(index, int) else None)
+
+
+def merge(answers: Iterable[Iterable[Hit]], limit: int) -> list[Hit]:
+    """Return the hits of several servers, at most `limit`: the best of each, then the second best, each place once."""
+    found: dict[str, Hit] = {}
+    for round_ in zip_longest(*answers):
+        for hit in filter(None, round_):
+            found.setdefault(hit.uri, hit)
+    return list(found.values())[:limit]
 
 
 def words(query: str) -> list[str]:

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from a2c_smcp.agent import facts, hits
+from a2c_smcp.agent import facts
 from a2c_smcp.agent.events import OfficeEvent
 from a2c_smcp.agent.facts import DocumentFacts, ElementFacts, PageFacts, Passage
-from a2c_smcp.agent.hits import Hit
+from a2c_smcp.agent.hits import Hit, arguments, merge, read_hits, search_tools, words
 from a2c_smcp.agent.requests import document_uri
 from a2c_smcp.agent.shelf import Shelf
+from a2c_smcp.agent.waiting import together
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
 from a2c_smcp.tokens import TokenCounter, estimate_tokens
@@ -88,37 +89,37 @@ class Documents:
         offset = 0
         while True:
             reply = await self._catalogue(keywords, file_type, offset)
-            for uri, data in facts.known_documents(reply, seen):
+            new = list(facts.known_documents(reply, seen))
+            for uri, data in new:
                 yield Document(self.computer, uri, data, self)
-            told = len(reply.get("documents", ()))
-            offset += told
-            if not told or offset >= reply.get("total_count", 0):
+            offset += len(reply.get("documents", ()))
+            if not new or offset >= reply.get("total_count", 0):  # one that goes in circles is left
                 return
 
     async def search_text(self, query: str, limit: int = WINDOW) -> AsyncIterator[Hit]:
         """Yield the places, at most `limit`, where the text of the documents matches a query.
 
-        Where no MCP server of the Computer searches in texts (the tool `search_documents`), it yields the documents
-        of which the catalogue has a word of the query.
+        The MCP servers of the Computer that have the tool `search_documents` search. Where they find nothing, or there
+        is none, it yields the documents of which the catalogue has a word of the query.
         """
-        found = 0
-        seen: set[str] = set()
-        for hit in await self._ask_tools(query, limit):
-            if found < limit and hit.uri not in seen:
-                seen.add(hit.uri)
-                found += 1
-                yield hit
-        if found:
+        hits = merge(await self._ask_tools(query, limit), limit)
+        for hit in hits:
+            yield hit
+        if hits or limit < 1:
             return
-        async for document in self.search(*hits.words(query)):
-            if found >= limit:
-                return
-            found += 1
+        async for document in self.search(*words(query)):
             yield Hit(document.uri, document.title, document.summary)
+            limit -= 1
+            if not limit:
+                return
 
     async def count(self, *keywords: str, file_type: str | None = None) -> int:
         """Return how many documents `search` finds."""
         return (await self._catalogue(keywords, file_type, 0)).get("total_count", 0)
+
+    async def unavailable(self) -> list[str]:
+        """Return the MCP servers whose documents are missing because they could not be asked."""
+        return (await self._catalogue((), None, 0)).get("unavailable", [])
 
     async def open(self, uri: str) -> Document:
         """Return the document that a `dpe://` URI, its own or that of a page or an element, belongs to.
@@ -181,16 +182,17 @@ class Documents:
             self._shelf.put(key, reply, edition)
         return reply  # type: ignore[no-any-return]
 
-    async def _ask_tools(self, query: str, limit: int) -> list[Hit]:
-        found: list[Hit] = []
-        for tool in hits.search_tools(await self._agent.get_tools(self.computer)):
-            try:
-                result = await self._agent.call_tool(self.computer, tool["name"], hits.arguments(tool, query, limit))
-            except SMCPError as error:
-                logger.warning("%s of %s cannot be asked: %s", tool["name"], self.computer, error)
-                continue
-            found += hits.read_hits(result)
-        return found
+    async def _ask_tools(self, query: str, limit: int) -> list[list[Hit]]:
+        tools = search_tools(await self._agent.get_tools(self.computer))
+        return await together(self._ask_tool(tool, query, limit) for tool in tools)
+
+    async def _ask_tool(self, tool: SMCPTool, query: str, limit: int) -> list[Hit]:
+        try:
+            result = await self._agent.call_tool(self.computer, tool["name"], arguments(tool, query, limit))
+        except SMCPError as error:
+            logger.warning("%s of %s cannot be asked: %s", tool["name"], self.computer, error)
+            return []
+        return list(read_hits(result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,23 +241,28 @@ class Document(DocumentFacts):
         *,
         start: int = 0,
         stop: int | None = None,
+        skip: int = 0,
         count: TokenCounter = estimate_tokens,
     ) -> AsyncIterator[Passage]:
         """Yield the pages from `start` to before `stop` in Markdown, as far as the budget goes.
 
-        All passages together cost at most `token_budget`. The last one is cut where the budget ends in it. Pages on
-        which there is nothing are left out.
+        All passages together cost at most `token_budget`. The last one is cut where the budget ends in it; to go on,
+        start at its page and skip what was read of it, its `end`. Pages on which there is nothing are left out.
+
+        Args:
+            skip: How many characters of the first page to leave out.
+            count: What a text costs.
         """
         budget = facts.Budget(token_budget, count)
         for index in range(start, self.page_count if stop is None else min(stop, self.page_count)):
+            if budget.spent:
+                return
             reply = await self.source.read(self.uri_of(f"pages/{index}", format="markdown"))
             page = PageFacts(**facts.page_of(self, index, reply))
-            passage = budget.take(page, facts.words_of(reply, "markdown"))
-            if passage is None:
-                return
+            passage = budget.take(page, facts.words_of(reply, "markdown"), skip if index == start else 0)
             if passage:
                 yield passage
-            if not passage.complete:
+            if passage is None or not passage.complete:
                 return
 
 

@@ -1,10 +1,11 @@
 # Generated from openai.py by tools/gen_sync.py. Edit the source, not this file.
 """The tools of an office for OpenAI-style APIs: the `tools` of a request, and the answers to its `tool_calls`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from a2c_smcp.agent.adapters.calls import Call, read_calls
+from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
 from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
@@ -24,11 +25,12 @@ class SyncOpenAITools(SyncToolBox):
         computers: Sequence[str] | None = None,
         *,
         api: Api = "chat",
+        keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
         count: TokenCounter = estimate_tokens,
     ) -> None:
-        super().__init__(agent, computers, timeout=timeout, max_tokens=max_tokens, count=count)
+        super().__init__(agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count)
         self.api: Api = api
 
     def definitions(self) -> list[dict[str, Any]]:

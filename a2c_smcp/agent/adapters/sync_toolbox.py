@@ -3,7 +3,7 @@
 
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from a2c_smcp.agent.adapters.calls import read_arguments
@@ -51,6 +51,7 @@ class SyncToolBox:
 
     Args:
         computers: Whose tools; by default those of every Computer that is in the office when it is asked.
+        keep: Which of them; the others are neither offered nor called.
         timeout: Seconds for a call.
         max_tokens: How much of a result a model reads; `count` says how much a text is.
     """
@@ -60,12 +61,14 @@ class SyncToolBox:
         agent: SyncToolAgent,
         computers: Sequence[str] | None = None,
         *,
+        keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
         count: TokenCounter = estimate_tokens,
     ) -> None:
         self.agent = agent
         self.computers = None if computers is None else tuple(computers)
+        self.keep = keep
         self.timeout = timeout
         self.max_tokens = max_tokens
         self.count = count
@@ -83,7 +86,8 @@ class SyncToolBox:
         listed = dict(zip(computers, together(self._listed(computer) for computer in computers), strict=True))
         own = self.agent.internal_tools
         named = {name: NamedTool(name, None, own[name].tool) for name in own}
-        self._known = named | name_tools(listed, reserved=named)
+        named |= name_tools(listed, reserved=own)
+        self._known = {name: tool for name, tool in named.items() if self.keep(tool)}
         return self._known
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> Answer:

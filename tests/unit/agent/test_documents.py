@@ -181,14 +181,14 @@ async def test_a_search_in_texts_uses_the_tools_of_the_computer() -> None:
     computer = Computer(a=1)
     computer.tools = [searching("search_documents"), searching("other"), searching("notes__search_documents")]
     hits = [
-        {"uri": "dpe://h/a/elements/e1", "title": "A", "snippet": "… word …"},
+        {"uri": "dpe://h/a/elements/e1", "title": "A", "snippet": "… word …", "page_index": 3},
         {"uri": "http://elsewhere", "snippet": "no"},
         "junk",
     ]
     computer.answer = {"content": [], "structuredContent": {"hits": hits}}
     documents = Documents(computer, "c")
     assert [hit async for hit in documents.search_text("word", limit=5)] == [
-        Hit("dpe://h/a/elements/e1", "A", "… word …")
+        Hit("dpe://h/a/elements/e1", "A", "… word …", 3)
     ]
     assert computer.asked == [
         "search_documents {'query': 'word', 'limit': 5}",
@@ -270,6 +270,54 @@ async def test_a_counter_of_ones_own_decides_what_fits() -> None:
     document = await Documents(Computer(a=3), "c").open("dpe://h/a")
     passages = [p async for p in document.iter_markdown(token_budget=44, count=lambda text: len(text.split()))]
     assert [p.tokens for p in passages] == [22, 22]
+
+
+async def test_reading_goes_on_where_the_budget_ended() -> None:
+    documents = Documents(Computer(a=3), "c")
+    document = await documents.open("dpe://h/a")
+    whole = "".join([passage async for passage in document.iter_markdown()])
+    read, start, skip = "", 0, 0
+    for _ in range(100):
+        async for passage in document.iter_markdown(token_budget=16, start=start, skip=skip):
+            read += passage if passage.complete else passage[: passage.end - skip]
+            start, skip = (passage.page_index + 1, 0) if passage.complete else (passage.page_index, passage.end)
+        if start == document.page_count:
+            break
+    assert read == whole
+
+
+async def test_a_passage_always_gets_somewhere() -> None:
+    class Blank(Computer):
+        async def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
+            reply = await super().read_resource(computer, uri)
+            return reply | {"content_markdown": "\n" * 9 + "word" * 9} if "format" in uri else reply
+
+    document = await Documents(Blank(a=1), "c").open("dpe://h/a")
+    assert [p async for p in document.iter_markdown(token_budget=1)] == []
+
+
+async def test_a_budget_that_is_spent_reads_no_further_page() -> None:
+    computer = Computer(a=9)
+    document = await Documents(computer, "c").open("dpe://h/a")
+    assert len([p async for p in document.iter_markdown(token_budget=22, count=lambda text: len(text.split()))]) == 1
+    assert computer.asked == ["dpe://h/a", "dpe://h/a/pages/0?format=markdown"]
+
+
+async def test_a_catalogue_that_goes_in_circles_comes_to_an_end() -> None:
+    class Circling(Computer):
+        async def get_finder(self, computer: str, **options: Any) -> GetFinderRet:
+            return await super().get_finder(computer, limit=1) | {"total_count": 1_000}
+
+    assert [document.doc_ref async for document in Documents(Circling(a=1), "c")] == ["a"]
+
+
+async def test_servers_whose_documents_are_missing_are_named() -> None:
+    class Partly(Computer):
+        async def get_finder(self, computer: str, **options: Any) -> GetFinderRet:
+            return await super().get_finder(computer, **options) | {"unavailable": ["s2"]}
+
+    assert await Documents(Partly(a=1), "c").unavailable() == ["s2"]
+    assert await Documents(Computer(a=1), "c").unavailable() == []
 
 
 async def test_nothing_is_paid_with_nothing() -> None:

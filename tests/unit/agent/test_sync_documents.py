@@ -182,14 +182,14 @@ def test_a_search_in_texts_uses_the_tools_of_the_computer() -> None:
     computer = Computer(a=1)
     computer.tools = [searching("search_documents"), searching("other"), searching("notes__search_documents")]
     hits = [
-        {"uri": "dpe://h/a/elements/e1", "title": "A", "snippet": "… word …"},
+        {"uri": "dpe://h/a/elements/e1", "title": "A", "snippet": "… word …", "page_index": 3},
         {"uri": "http://elsewhere", "snippet": "no"},
         "junk",
     ]
     computer.answer = {"content": [], "structuredContent": {"hits": hits}}
     documents = SyncDocuments(computer, "c")
     assert [hit for hit in documents.search_text("word", limit=5)] == [
-        Hit("dpe://h/a/elements/e1", "A", "… word …")
+        Hit("dpe://h/a/elements/e1", "A", "… word …", 3)
     ]
     assert computer.asked == [
         "search_documents {'query': 'word', 'limit': 5}",
@@ -271,6 +271,54 @@ def test_a_counter_of_ones_own_decides_what_fits() -> None:
     document = SyncDocuments(Computer(a=3), "c").open("dpe://h/a")
     passages = [p for p in document.iter_markdown(token_budget=44, count=lambda text: len(text.split()))]
     assert [p.tokens for p in passages] == [22, 22]
+
+
+def test_reading_goes_on_where_the_budget_ended() -> None:
+    documents = SyncDocuments(Computer(a=3), "c")
+    document = documents.open("dpe://h/a")
+    whole = "".join([passage for passage in document.iter_markdown()])
+    read, start, skip = "", 0, 0
+    for _ in range(100):
+        for passage in document.iter_markdown(token_budget=16, start=start, skip=skip):
+            read += passage if passage.complete else passage[: passage.end - skip]
+            start, skip = (passage.page_index + 1, 0) if passage.complete else (passage.page_index, passage.end)
+        if start == document.page_count:
+            break
+    assert read == whole
+
+
+def test_a_passage_always_gets_somewhere() -> None:
+    class Blank(Computer):
+        def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
+            reply = super().read_resource(computer, uri)
+            return reply | {"content_markdown": "\n" * 9 + "word" * 9} if "format" in uri else reply
+
+    document = SyncDocuments(Blank(a=1), "c").open("dpe://h/a")
+    assert [p for p in document.iter_markdown(token_budget=1)] == []
+
+
+def test_a_budget_that_is_spent_reads_no_further_page() -> None:
+    computer = Computer(a=9)
+    document = SyncDocuments(computer, "c").open("dpe://h/a")
+    assert len([p for p in document.iter_markdown(token_budget=22, count=lambda text: len(text.split()))]) == 1
+    assert computer.asked == ["dpe://h/a", "dpe://h/a/pages/0?format=markdown"]
+
+
+def test_a_catalogue_that_goes_in_circles_comes_to_an_end() -> None:
+    class Circling(Computer):
+        def get_finder(self, computer: str, **options: Any) -> GetFinderRet:
+            return super().get_finder(computer, limit=1) | {"total_count": 1_000}
+
+    assert [document.doc_ref for document in SyncDocuments(Circling(a=1), "c")] == ["a"]
+
+
+def test_servers_whose_documents_are_missing_are_named() -> None:
+    class Partly(Computer):
+        def get_finder(self, computer: str, **options: Any) -> GetFinderRet:
+            return super().get_finder(computer, **options) | {"unavailable": ["s2"]}
+
+    assert SyncDocuments(Partly(a=1), "c").unavailable() == ["s2"]
+    assert SyncDocuments(Computer(a=1), "c").unavailable() == []
 
 
 def test_nothing_is_paid_with_nothing() -> None:

@@ -210,6 +210,15 @@ async def test_only_the_computers_asked_for_are_offered() -> None:
     assert await OpenAITools(Agent(), ["gone"]).definitions() == []
 
 
+async def test_a_tool_that_is_not_kept_is_neither_offered_nor_called() -> None:
+    agent = Agent()
+    tools = OpenAITools(agent, keep=lambda named: named.tool["name"] != "draw")
+    assert [item["function"]["name"] for item in await tools.definitions()] == ["desk__ask", "desk__echo"]
+    (message,) = await tools.run([call("desk__draw")])
+    assert message["content"].startswith("Error 4001: There is no tool 'desk__draw'")
+    assert agent.called == []
+
+
 async def test_a_tool_that_came_meanwhile_can_be_called() -> None:
     agent = Agent()
     tools = OpenAITools(agent)

@@ -211,6 +211,15 @@ def test_only_the_computers_asked_for_are_offered() -> None:
     assert SyncOpenAITools(Agent(), ["gone"]).definitions() == []
 
 
+def test_a_tool_that_is_not_kept_is_neither_offered_nor_called() -> None:
+    agent = Agent()
+    tools = SyncOpenAITools(agent, keep=lambda named: named.tool["name"] != "draw")
+    assert [item["function"]["name"] for item in tools.definitions()] == ["desk__ask", "desk__echo"]
+    (message,) = tools.run([call("desk__draw")])
+    assert message["content"].startswith("Error 4001: There is no tool 'desk__draw'")
+    assert agent.called == []
+
+
 def test_a_tool_that_came_meanwhile_can_be_called() -> None:
     agent = Agent()
     tools = SyncOpenAITools(agent)
