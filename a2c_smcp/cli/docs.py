@@ -2,23 +2,26 @@
 
 from argparse import Namespace
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from a2c_smcp.cli import docs_cache, docs_serve
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.docs_options import EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
 from a2c_smcp.cli.parsing import positive
 from a2c_smcp.cli.terminal import Terminal
 
-DEFAULT_HOST: Final = "a2c.docs"
+if TYPE_CHECKING:
+    from a2c_smcp.documents.library import Library
+
 DEPTHS: Final = ("documents", "pages", "elements")
 
 
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
-def run(_: Context, arguments: Namespace) -> Any:
+def run(context: Context, arguments: Namespace) -> Any:
     """Return the tree of the folders, or with `--read` what is at that URI."""
     from a2c_smcp.cli import reading, tree  # noqa: PLC0415
-    from a2c_smcp.documents.library import Library  # noqa: PLC0415
 
-    library = Library(arguments.folder, host=arguments.host)
+    library = _library(context, arguments)
     if arguments.read is None:
         return tree.tree_of(library, arguments.depth, arguments.limit)
     return reading.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
@@ -36,10 +39,21 @@ def show(value: Any, arguments: Namespace, terminal: Terminal) -> Iterable[str]:
 def browse(context: Context, arguments: Namespace) -> None:
     """Go on with a person at the terminal, after the tree."""
     from a2c_smcp.cli.browser import Browser  # noqa: PLC0415
-    from a2c_smcp.documents.library import Library  # noqa: PLC0415
 
     if arguments.read is None:
-        Browser(Library(arguments.folder, host=arguments.host), context, limit=arguments.limit).run()
+        Browser(_library(context, arguments), context, limit=arguments.limit).run()
+
+
+def _library(context: Context, arguments: Namespace) -> "Library":
+    from a2c_smcp.documents.library import Library  # noqa: PLC0415
+
+    return Library(
+        arguments.folder,
+        host=arguments.host,
+        excludes=tuple(arguments.exclude or ()),
+        ocr=ocr_policy(context, arguments),
+        passwords=passwords(context, arguments),
+    )
 
 
 COMMAND: Final = Command(
@@ -47,25 +61,31 @@ COMMAND: Final = Command(
     summary="Show folders of files as documents, pages and elements.",
     help=(
         "Prints a tree with the dpe:// URI to open each branch. In a terminal it then asks what to open: a number or a "
-        "URI opens, u goes up, /word searches, ? helps, q quits. Markdown, CSV, TSV and text files are read; "
-        "a file that cannot be read is listed with the reason."
+        "URI opens, u goes up, /word searches, ? helps, q quits. A file that cannot be read is listed with the reason; "
+        "what .gitignore or .a2cignore name is left out. To offer the same folders to MCP clients: a2c docs serve. "
+        "A folder of the name of a command is written ./serve."
     ),
     arguments=(
-        Argument("folder", "A folder to look in, or a single file.", many=True, completes="directory"),
+        FOLDERS,
         Argument(
             "--read", "Print what is at this dpe:// URI instead; Markdown unless ?format= or --json.", metavar="URI"
         ),
         Argument("--depth", "How far the tree goes.", choices=DEPTHS, default=DEPTHS[-1]),
         Argument("--limit", "The most branches to show at each level.", metavar="N", convert=positive, default=20),
-        Argument("--host", "The host of the URIs.", default=DEFAULT_HOST),
+        HOST,
+        EXCLUDE,
+        *OCR,
+        PASSWORD,
     ),
     handler=run,
     show=show,
     interact=browse,
+    commands=(docs_serve.COMMAND, docs_cache.COMMAND),
     examples=(
         "a2c docs examples/documents",
         "a2c docs examples/documents --depth pages --json",
         "a2c docs examples/documents --read 'dpe://a2c.docs/glossary.txt/pages/0'",
+        "a2c docs serve examples/documents",
     ),
     extra="documents",
     hints={

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any, Final
 
 from mcp.server.lowlevel import Server
@@ -11,9 +12,10 @@ from a2c_smcp.docserver.assembly import equip
 from a2c_smcp.docserver.herald import Herald
 from a2c_smcp.docserver.ports import Documents
 from a2c_smcp.docserver.resources import Resources
-from a2c_smcp.docserver.running import serve_stdio
+from a2c_smcp.docserver.running import run, serve_stdio
 from a2c_smcp.docserver.tools import Tools
 from a2c_smcp.docserver.web import Address, Admission, serve_http
+from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.uris.dpe import build_dpe_uri
 
 NAME: Final = "a2c-docs"
@@ -40,6 +42,29 @@ def document_server(documents: Documents, herald: Herald) -> Server[Any]:
     )
     equip(server, Resources(documents), herald)
     return server
+
+
+def serve(
+    *folders: str | Path,
+    host: str,
+    http: str | None = None,
+    admission: Admission | None = None,
+    ready: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> None:
+    """Serve folders of files until the client leaves or a signal comes.
+
+    Args:
+        http: `HOST:PORT` to listen on; otherwise the client is at standard input and output.
+        ready: Called with the URL once clients can connect over HTTP.
+        options: Those of `DocumentService`: `cache`, `excludes`, `ocr`, `passwords`, `workers` …
+
+    Raises:
+        BadRequest: A folder does not exist, or an option cannot be used.
+    """
+    address = Address.parse(http) if http is not None else None
+    service = DocumentService(folders, host=host, **options)
+    run(serve_documents(service, address=address, admission=admission, ready=ready))
 
 
 async def serve_documents(

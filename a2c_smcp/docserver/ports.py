@@ -59,23 +59,23 @@ class Documents(Protocol):
         """Return that part of the catalogue."""
         ...
 
-    async def read(self, uri: str) -> Text:
+    async def read(self, uri: str, /) -> Text:
         """Return what is at a `dpe://` URI, or raise the error that says why not."""
         ...
 
-    async def complete_refs(self, prefix: str) -> list[str]:
+    async def complete_refs(self, prefix: str, /) -> list[str]:
         """Return the `doc_ref`s that begin so, sorted."""
         ...
 
-    async def complete_pages(self, doc_ref: str, prefix: str) -> list[str]:
+    async def complete_pages(self, doc_ref: str, prefix: str, /) -> list[str]:
         """Return the page indexes of a document that begin so, in their order."""
         ...
 
-    async def complete_elements(self, doc_ref: str, page: int | None, prefix: str) -> list[str]:
-        """Return the ids of the elements of a page, or of the whole document, that begin so, sorted."""
+    async def complete_elements(self, doc_ref: str, page_index: int, prefix: str, /) -> list[str]:
+        """Return the ids of the elements of a page that begin so, sorted."""
         ...
 
-    def on_change(self, handler: OnChange) -> Callable[[], None]:
+    def on_change(self, handler: OnChange, /) -> Callable[[], None]:
         """Call `handler` after changes; what is returned ends that."""
         ...
 

@@ -1,6 +1,7 @@
 """Documents and windows as MCP resources: list, templates, read, completion."""
 
 import re
+from contextlib import suppress
 from typing import Any, Final
 
 import mcp.types as t
@@ -11,7 +12,7 @@ from a2c_smcp.docserver.ports import Documents
 from a2c_smcp.docserver.problems import not_found, told
 from a2c_smcp.docserver.windows import Window, Windows
 from a2c_smcp.documents.model import Document
-from a2c_smcp.errors import SMCPError
+from a2c_smcp.errors import DocumentError, SMCPError
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
 PAGE: Final = 250
@@ -19,6 +20,9 @@ PAGE: Final = 250
 
 MAX_VALUES: Final = 100
 """MCP's limit for one answer of `completion/complete`."""
+
+MAX_PAGES: Final = 20
+"""How many pages are read to complete an element whose page nobody has named."""
 
 JSON: Final = "application/json"
 
@@ -82,34 +86,47 @@ class Resources:
     async def complete(self, _: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
         """`completion/complete`: `doc_ref`, then `page_index`, then `element_id`, each by what was chosen before."""
         async with told():
-            values = await self._values(params)
-        completion = t.Completion(values=values[:MAX_VALUES], total=len(values), has_more=len(values) > MAX_VALUES)
-        return t.CompleteResult(completion=completion)
+            return t.CompleteResult(completion=await self._completion(params))
 
-    async def _values(self, params: t.CompleteRequestParams) -> list[str]:
+    async def _completion(self, params: t.CompleteRequestParams) -> t.Completion:
         documents, ref = self.documents, params.ref
         if documents is None or not isinstance(ref, t.ResourceTemplateReference) or not self.templated(ref.uri):
-            return []
+            return _offered([])
         known = (params.context.arguments if params.context else None) or {}
-        doc_ref, prefix = known.get("doc_ref", ""), params.argument.value
+        doc_ref, page, prefix = known.get("doc_ref", ""), known.get("page_index", ""), params.argument.value
         try:
             match params.argument.name:
                 case "doc_ref":
-                    return await documents.complete_refs(prefix)
+                    return _offered(await documents.complete_refs(prefix))
                 case "page_index" if doc_ref:
-                    return await documents.complete_pages(doc_ref, prefix)
+                    return _offered(await documents.complete_pages(doc_ref, prefix))
+                case "element_id" if doc_ref and _NUMBER.fullmatch(page):
+                    return _offered(await documents.complete_elements(doc_ref, int(page), prefix))
                 case "element_id" if doc_ref:
-                    page = known.get("page_index", "")
-                    index = int(page) if _NUMBER.fullmatch(page) else None
-                    return await documents.complete_elements(doc_ref, index, prefix)
+                    return await _of_all_pages(documents, doc_ref, prefix)
         except SMCPError:  # whoever is still typing has no use for an error
-            return []
-        return []
+            pass
+        return _offered([])
 
     def templated(self, uri: str) -> bool:
         """Whether a URI is one of this offer's templates."""
         documents = self.documents
         return documents is not None and any(one.uri_template == uri for one in _templates(documents.host))
+
+
+async def _of_all_pages(documents: Documents, doc_ref: str, prefix: str) -> t.Completion:
+    """Complete an element of whatever page, in the first pages of a long document."""
+    found: set[str] = set()
+    pages = await documents.complete_pages(doc_ref, "")
+    for index in range(min(len(pages), MAX_PAGES)):
+        with suppress(DocumentError):  # a page that cannot be read has no elements to offer
+            found.update(await documents.complete_elements(doc_ref, index, prefix))
+    return _offered(sorted(found), complete=len(pages) <= MAX_PAGES)
+
+
+def _offered(values: list[str], *, complete: bool = True) -> t.Completion:
+    total = len(values) if complete else None
+    return t.Completion(values=values[:MAX_VALUES], total=total, has_more=len(values) > MAX_VALUES or not complete)
 
 
 def _offset(cursor: str | None) -> int:

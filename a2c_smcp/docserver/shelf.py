@@ -156,11 +156,10 @@ class Shelf:
         count = (await self._made(doc_ref)).document.page_count
         return [str(index) for index in range(count) if str(index).startswith(prefix)]
 
-    async def complete_elements(self, doc_ref: str, page: int | None, prefix: str) -> list[str]:
-        """Return the ids of elements that begin so."""
-        pages = (await self._made(doc_ref)).pages
-        chosen = pages if page is None else pages[page : page + 1]
-        return sorted(element.id for one in chosen for element in one.elements if element.id.startswith(prefix))
+    async def complete_elements(self, doc_ref: str, page_index: int, prefix: str) -> list[str]:
+        """Return the ids of the elements of a page that begin so."""
+        pages = (await self._made(doc_ref)).pages[page_index : page_index + 1]
+        return sorted(element.id for page in pages for element in page.elements if element.id.startswith(prefix))
 
     def _item(self, doc_ref: str) -> _Item:
         item = self._items.get(doc_ref)

@@ -102,7 +102,7 @@ class Doorkeeper:
         """Serve one request, or say why not."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif (refusal := self._refusal(Headers(scope=scope))) is not None:
+        elif (refusal := self._refusal(scope["method"], Headers(scope=scope))) is not None:
             await refusal(scope, receive, send)
         elif scope["method"] == "GET":
             await self._stream(scope, receive, send)
@@ -131,13 +131,15 @@ class Doorkeeper:
         if stream.cancelled_caught and answer["begun"] and not answer["over"]:
             await send({"type": "http.response.body", "body": b""})
 
-    def _refusal(self, headers: Headers) -> PlainTextResponse | None:
+    def _refusal(self, method: str, headers: Headers) -> PlainTextResponse | None:
         if self._hosts and _name(headers.get("host", "")) not in self._hosts:
             return PlainTextResponse("This server is not called so", 421)
         origin = headers.get("origin")
         if origin is not None and not self._is_welcome(origin):
             return PlainTextResponse("Pages of this origin may not call", 403)
-        if self._token is not None and not _bears(headers.get("authorization", ""), self._token):
+        # A browser asks without a token whether its page may send one.
+        needed = self._token if method != "OPTIONS" else None
+        if needed is not None and not _bears(headers.get("authorization", ""), needed):
             return PlainTextResponse("A bearer token is needed", 401, {"WWW-Authenticate": "Bearer"})
         return None
 

@@ -46,9 +46,9 @@ async def line_of(stream: asyncio.StreamReader | None) -> str:
         return (await stream.readline()).decode().rstrip("\n")
 
 
-async def url_of(running: asyncio.subprocess.Process) -> str:
-    """Return the URL that a server announces on standard error."""
-    while "http://" not in (line := await line_of(running.stderr)):
+async def url_of(running: asyncio.subprocess.Process, stream: asyncio.StreamReader | None = None) -> str:
+    """Return the URL that a server announces, on standard error unless another stream is given."""
+    while "http://" not in (line := await line_of(stream or running.stderr)):
         assert line, "the server has ended"
     return line[line.index("http://") :].split()[0]
 

@@ -1,0 +1,194 @@
+"""`a2c docs serve`: folders as an MCP server, over standard input and output or over HTTP."""
+
+import asyncio
+import logging
+from argparse import Namespace
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.docs_cache import CACHE, chosen
+from a2c_smcp.cli.docs_options import ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
+from a2c_smcp.cli.parsing import UsageError, positive
+from a2c_smcp.cli.seating import given
+from a2c_smcp.cli.terminal import Terminal, printable
+from a2c_smcp.errors import BadRequest
+
+if TYPE_CHECKING:
+    from a2c_smcp.documents.service import DocumentService
+
+TELL_AFTER: Final = 2.0
+TELL_AT_MOST: Final = 60.0
+"""How many documents are indexed is told after the first of these seconds, then ever more rarely."""
+
+
+# What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
+def run(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Yield where HTTP clients find the documents; over standard input and output, say nothing."""
+    if arguments.json and arguments.http is None:
+        raise UsageError("--json needs --http: without it standard output belongs to the client", (COMMAND,))
+    serving = _Serving(context, arguments)
+    with _logging(context), asyncio.Runner() as runner:
+        try:
+            if (found := runner.run(serving.begin())) is not None:
+                yield found
+            runner.run(serving.wait())
+        finally:
+            runner.run(serving.end())
+
+
+def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
+    """The one line."""
+    return [f"documents are at {terminal.cyan(value['url'])} (Ctrl-C ends)"]
+
+
+class _Serving:
+    """A server in two halves, so that where it listens can be told in between."""
+
+    def __init__(self, context: Context, arguments: Namespace) -> None:
+        self._context = context
+        self._arguments = arguments
+        self._task: asyncio.Task[None] | None = None
+
+    async def begin(self) -> Any:
+        """Start; returns where it listens, or None where there is nothing to tell."""
+        from a2c_smcp.docserver.documents import serve_documents  # noqa: PLC0415
+        from a2c_smcp.docserver.running import until_told  # noqa: PLC0415
+        from a2c_smcp.docserver.web import Address, Admission  # noqa: PLC0415
+
+        arguments, context = self._arguments, self._context
+        address = Address.parse(arguments.http) if arguments.http is not None else None
+        admission = Admission(
+            _token(context, arguments), tuple(arguments.allow_host or ()), tuple(arguments.allow_origin or ())
+        )
+        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = serve_documents(
+            _documents(context, arguments), address=address, admission=admission, ready=listening.set_result
+        )
+        self._task = asyncio.create_task(until_told(serving))
+        if address is None and context.stdin.isatty():
+            await asyncio.sleep(0)  # now a signal ends it
+            context.stderr.write("waiting for an MCP client on standard input; --http HOST:PORT serves over HTTP\n")
+            context.stderr.flush()
+        awaited: list[asyncio.Future[Any]] = [self._task, listening]
+        await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        return {"url": listening.result(), "host": arguments.host} if listening.done() else None
+
+    async def wait(self) -> None:
+        """Wait for the end, which a client or a signal brings about."""
+        if self._task is not None:
+            await self._task
+
+    async def end(self) -> None:
+        """End it now, where something else did not."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _documents(context: Context, arguments: Namespace) -> AsyncIterator["DocumentService"]:
+    from a2c_smcp.documents.service import DocumentService  # noqa: PLC0415
+
+    async with DocumentService(
+        arguments.folder,
+        host=arguments.host,
+        cache=chosen(arguments),
+        excludes=tuple(arguments.exclude or ()),
+        ocr=ocr_policy(context, arguments),
+        passwords=passwords(context, arguments),
+        workers=arguments.workers,
+    ) as service:
+        telling = asyncio.create_task(_tell_progress(service, context))
+        try:
+            yield service
+        finally:
+            telling.cancel()
+
+
+async def _tell_progress(service: "DocumentService", context: Context) -> None:
+    """Say on standard error how far the index is, while that takes longer than a moment."""
+    told, pause = None, TELL_AFTER
+    while True:
+        await asyncio.sleep(pause)
+        progress = service.progress
+        if progress == told or (progress.complete and told is None):
+            continue
+        context.stderr.write(f"{progress.indexed} of {progress.total} documents can be searched\n")
+        context.stderr.flush()
+        told, pause = (None, TELL_AFTER) if progress.complete else (progress, min(pause * 2, TELL_AT_MOST))
+
+
+def _token(context: Context, arguments: Namespace) -> str | None:
+    path = arguments.http_token_file
+    if path is None:
+        return given(context, arguments, "http_token", ENV)
+    if arguments.http_token is not None:
+        raise BadRequest("--http-token, --http-token-file: one of them")
+    try:
+        token: str = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        raise BadRequest(f"--http-token-file: {path} cannot be read ({type(error).__name__})") from None
+    if not token:
+        raise BadRequest(f"--http-token-file: {path} is empty")
+    return token
+
+
+@contextmanager
+def _logging(context: Context) -> Iterator[None]:
+    """Show warnings of every library on standard error, with A2C_DEBUG everything of ours."""
+    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
+    before = ours.level
+    handler = logging.StreamHandler(context.stderr)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
+    root.addHandler(handler)
+    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        ours.setLevel(before)
+
+
+class _Lines(logging.Formatter):
+    """A line for each record: tracebacks are for those who debug."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
+
+
+COMMAND: Final = Command(
+    name="serve",
+    summary="Offer folders to MCP clients: resources, search, pages as pictures.",
+    help=(
+        "Without --http it speaks over standard input and output, as programs do that a client starts; everything "
+        "else it has to say goes to standard error. Every document is a dpe:// resource with pages and elements below "
+        "it; clients are told when files change. Files named in .gitignore or .a2cignore are left out. "
+        f"{ENV}HTTP_TOKEN stands for the option, {ENV}OCR_KEY is sent to OCR services."
+    ),
+    arguments=(
+        FOLDERS,
+        HOST,
+        Argument("--http", "Serve streamable HTTP here, under /mcp; port 0 is any.", metavar="HOST:PORT"),
+        Argument("--http-token", "What HTTP clients must send as bearer token; needed beyond loopback."),
+        Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
+        Argument("--allow-host", "A name by which HTTP clients may call this server.", metavar="HOST", many=True),
+        Argument("--allow-origin", "A web page that may call it, like https://app.example.", metavar="URL", many=True),
+        EXCLUDE,
+        *OCR,
+        PASSWORD,
+        CACHE,
+        Argument("--workers", "How many processes read files.", metavar="N", convert=positive),
+    ),
+    handler=run,
+    show=show,
+    stream=True,
+    extra="docserver",
+    examples=(
+        "a2c docs serve ~/Documents",
+        "a2c docs serve ~/Documents --http 127.0.0.1:8080 --ocr local --exclude '*.tmp'",
+        "npx @modelcontextprotocol/inspector a2c docs serve examples/documents",
+    ),
+)

@@ -1,0 +1,145 @@
+"""`a2c docs serve` as clients of both eras and its owner see it."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import mcp.types as t
+import pytest
+import pytest_asyncio
+from mcp import StdioServerParameters
+
+from tests.interaction.docserver.clients import ERAS, LISTED, Listener, connected
+from tests.interaction.docserver.processes import ROOT, ended, process, say, url_of
+
+CATALOGUE = "dpe://a2c.docs"
+NOTES = f"{CATALOGUE}/notes.md"
+WORDS = ("-m", "a2c_smcp.cli", "docs", "serve")
+DISCOVER = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "documents"
+    (made / "sub").mkdir(parents=True)
+    (made / "notes.md").write_text("# Notes\n\nAn unusual word: 黄鹤楼.\n\n# More\n\n- a\n- b\n", encoding="utf-8")
+    (made / "sub" / "sales.csv").write_text("year,sum\n2025,10\n2026,12\n", encoding="utf-8")
+    (made / "broken.md").write_bytes(b"\x00\x01\x02" * 100)
+    (made / "left.tmp.md").write_text("# Left out\n", encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def words(folder: Path, tmp_path: Path) -> list[str]:
+    options = ["--cache", str(tmp_path / "cache"), "--workers", "1", "--exclude", "*.tmp.md"]
+    return [*WORDS, str(folder), *options]
+
+
+@pytest_asyncio.fixture(params=ERAS)
+async def client(request: pytest.FixtureRequest, words: list[str]) -> AsyncIterator[Listener]:
+    server = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT)
+    async with connected(server, request.param) as listener:
+        yield listener
+
+
+@pytest.mark.rule("7.2", "7.9")
+async def test_a_client_lists_reads_completes_and_searches(client: Listener) -> None:
+    broken, sales = f"{CATALOGUE}/broken.md", f"{CATALOGUE}/sub-sales.csv"
+    assert await client.uris() == [CATALOGUE, broken, NOTES, sales]
+    catalogue = await client.json(CATALOGUE)
+    assert [document["title"] for document in catalogue["documents"]] == ["broken", "Notes", "sales"]
+    assert (await client.json(broken))["summary"].startswith("Cannot be read")
+    index = await client.json(f"{NOTES}?depth=pages&offset=1&limit=1")
+    assert [page["title"] for page in index["pages"]] == ["More"]
+    assert await client.text(f"{NOTES}/pages/1?format=markdown&categories=list") == "- a\n- b"
+    assert (await client.json(f"{sales}/elements/tbl-001"))["content"]["rows"] == [["2025", "10"], ["2026", "12"]]
+    template = t.ResourceTemplateReference(uri=f"{CATALOGUE}/{{doc_ref}}/elements/{{element_id}}")
+    argument = {"name": "element_id", "value": "l"}
+    context = {"doc_ref": "notes.md", "page_index": "1"}
+    completion = await client.client.complete(template, argument, context_arguments=context)
+    assert completion.completion == t.Completion(values=["lst-001"], total=1, has_more=False)
+    found = await client.client.call_tool("search_documents", {"query": "黄鹤楼"})
+    assert isinstance(found.structured_content, dict)
+    assert f"{NOTES}/elements/txt-001" in [hit["uri"] for hit in found.structured_content["hits"]]
+
+
+@pytest.mark.rule("7.9")
+async def test_changes_on_disk_are_told(client: Listener, folder: Path) -> None:
+    assert len(await client.uris()) == 4
+    await client.follow(f"{NOTES}/pages/0", CATALOGUE)
+    (folder / "notes.md").write_text("# Notes\n\nOther.\n", encoding="utf-8")
+    assert await client.hear(2) == {f"{NOTES}/pages/0", CATALOGUE}
+    assert "Other." in await client.text(f"{NOTES}/pages/0")
+    (folder / "new.txt").write_text("new", encoding="utf-8")
+    await client.until(LISTED)
+    assert f"{CATALOGUE}/new.txt" in await client.uris()
+    (folder / "notes.md").unlink()
+    await client.until(LISTED)
+    assert NOTES not in await client.uris()
+
+
+def children_of(pid: int) -> set[int]:
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found |= {int(status.parent.name), *children_of(int(status.parent.name))}
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to see children in")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, "end of input"])
+async def test_nothing_is_left_behind(words: list[str], how: signal.Signals | str) -> None:
+    async with process(*words) as server:
+        await say(server, DISCOVER)
+        async with asyncio.timeout(20):
+            while not (workers := children_of(server.pid)):
+                await asyncio.sleep(0.02)
+        assert server.stdin is not None
+        if isinstance(how, signal.Signals):
+            server.send_signal(how)
+        else:
+            server.stdin.close()
+        assert await ended(server) == (0, "")
+    async with asyncio.timeout(10):
+        while any(map(is_alive, workers)):
+            await asyncio.sleep(0.02)
+
+
+async def test_over_http_a_token_lets_in(words: list[str]) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with process(*words, "--http", "127.0.0.1:0", env={"A2C_DOCS_HTTP_TOKEN": "s3cret"}) as server:
+        url = await url_of(server, server.stdout)
+        async with httpx.AsyncClient() as client:
+            assert (await client.post(url, json=ping)).status_code == 401
+            headers = {"Authorization": "Bearer s3cret", "Accept": "application/json, text/event-stream"}
+            assert (await client.post(url, json=ping, headers=headers)).status_code != 401
+        server.send_signal(signal.SIGTERM)
+        assert await ended(server) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no terminals here")
+async def test_somebody_at_a_terminal_is_told_what_it_waits_for(words: list[str]) -> None:
+    main, other = os.openpty()
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, *words, cwd=ROOT, stdin=other, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    assert server.stderr is not None
+    assert b"waiting for an MCP client" in await asyncio.wait_for(server.stderr.readline(), 20)
+    server.send_signal(signal.SIGINT)
+    await asyncio.wait_for(server.communicate(), 20)
+    os.close(main)
+    os.close(other)
+    assert server.returncode == 0
