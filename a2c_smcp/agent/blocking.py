@@ -22,7 +22,11 @@ LAST_WORDS: Final = 2.0
 
 
 class LoopThread:
-    """Runs coroutines for other threads. It can be started and stopped as often as one likes."""
+    """Runs coroutines for other threads. It can be started and stopped as often as one likes.
+
+    Attributes:
+        started: Set while there is a thread.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -30,6 +34,7 @@ class LoopThread:
         self._loop = self._engine.loop
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self.started = threading.Event()
         # For those who forget to close: at the latest when the interpreter ends.
         weakref.finalize(self, self._engine.dispose)
 
@@ -49,6 +54,7 @@ class LoopThread:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._engine.run, name=self._name, daemon=True)
                 self._thread.start()
+                self.started.set()
 
     def stop(self) -> None:
         """End the thread and whatever still runs on it; it has ended when this returns."""
@@ -56,6 +62,7 @@ class LoopThread:
         with self._lock:
             thread, self._thread = self._thread, None
             if thread is not None:
+                self.started.clear()
                 self._loop.call_soon_threadsafe(self._loop.stop)
                 thread.join()
 
@@ -146,14 +153,14 @@ class BlockingEvents(Iterator[OfficeEvent]):
         self._stream = stream
 
     def __next__(self) -> OfficeEvent:
-        event = self._stream.take()
-        if event is None:
-            with suppress(ConnectionError):
+        while (event := self._stream.take()) is None:
+            if self._stream.ended:
+                raise StopIteration
+            self._thread.started.wait()
+            with suppress(ConnectionError):  # closed meanwhile: see what came with the end
                 event = self._thread.run(self._wait())
-        if event is None:
-            event = self._stream.take()  # what came with the end
-        if event is None:
-            raise StopIteration
+                if event is not None:
+                    break
         return event
 
     async def _wait(self) -> OfficeEvent | None:

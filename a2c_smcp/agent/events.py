@@ -52,12 +52,17 @@ Handler: TypeAlias = Callable[[OfficeEvent], Awaitable[None] | None]
 
 
 class EventStream(AsyncIterator[OfficeEvent]):
-    """Events from the moment it was made, in order, until the client closes."""
+    """Events from the moment it was made, in order, until the client closes.
+
+    Attributes:
+        ended: Whether nothing more comes.
+        dropped: How many were lost because whoever reads is too slow.
+    """
 
     def __init__(self, buffer: int) -> None:
         self._waiting: deque[OfficeEvent] = deque(maxlen=buffer)
         self._news = asyncio.Event()
-        self._ended = False
+        self.ended = False
         self.dropped = 0
 
     def put(self, event: OfficeEvent) -> None:
@@ -71,7 +76,7 @@ class EventStream(AsyncIterator[OfficeEvent]):
 
     def end(self) -> None:
         """Nothing more comes; what waits can still be read."""
-        self._ended = True
+        self.ended = True
         self._news.set()
 
     def take(self) -> OfficeEvent | None:
@@ -95,7 +100,7 @@ class EventStream(AsyncIterator[OfficeEvent]):
 
     async def __anext__(self) -> OfficeEvent:
         while (event := self.take()) is None:
-            if self._ended:
+            if self.ended:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
