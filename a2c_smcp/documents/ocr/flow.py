@@ -15,7 +15,8 @@ from a2c_smcp.types import ElementCategory
 _TALLER: Final = 1.22
 _MAX_HEADING: Final = 140
 _MAX_HEADING_ROWS: Final = 3
-_MARGIN: Final = 0.07
+_MARGIN: Final = 0.06
+_APART: Final = 0.7
 _WIDE = re.compile("[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _ITEM = re.compile(r"(?P<bullet>[•·●○▪■◦‣◆➢✓]|[*–—-](?=\s))\s*(?=\S)|\(?(?P<number>\d{1,3})[.)、](?!\d)\s*(?=\S)")
 _PAGE_NUMBER = re.compile(
@@ -57,12 +58,12 @@ def pieces_of(page: OcrPage) -> list[Piece]:
     if not every:
         return []
     scale = _scale_of(flows, page)
-    first, last = min(every, key=lambda row: row.box[1]), max(every, key=lambda row: row.box[3])
+    edges = _edges(every, scale)
     pieces: list[Piece] = []
     for rows in flows:
         start = 0
         for begin, end in [*table_runs(rows), (len(rows), len(rows))]:
-            pieces += _prose(rows[start:begin], scale, (first, last) if len(every) > 3 else ())
+            pieces += _prose(rows[start:begin], scale, edges)
             if begin < end:
                 pieces.append(_piece("table", table_content(rows[begin:end]), rows[begin:end]))
             start = end
@@ -84,7 +85,17 @@ def joined(texts: Sequence[str]) -> str:
     return whole
 
 
-def _prose(rows: Sequence[Row], scale: Scale, outermost: Sequence[Row]) -> Iterator[Piece]:
+def _edges(rows: Sequence[Row], scale: Scale) -> list[Row]:
+    """Return the first and the last row of a page where they stand apart, as running headers and footers do."""
+    if len(rows) < 4:
+        return []
+    down = sorted(rows, key=lambda row: row.box[1])
+    apart = [down[0]] if down[1].box[1] - down[0].box[3] > _APART * scale.body else []
+    up = sorted(rows, key=lambda row: -row.box[3])
+    return [*apart, up[0]] if up[0].box[1] - up[1].box[3] > _APART * scale.body else apart
+
+
+def _prose(rows: Sequence[Row], scale: Scale, edges: Sequence[Row]) -> Iterator[Piece]:
     items: list[list[Row]] = []
     for group in _paragraphs(rows, scale):
         if _ITEM.match(group[0].text):
@@ -93,14 +104,14 @@ def _prose(rows: Sequence[Row], scale: Scale, outermost: Sequence[Row]) -> Itera
         if items:
             yield _list(items)
             items = []
-        yield _paragraph(group, scale, outermost)
+        yield _paragraph(group, scale, edges)
     if items:
         yield _list(items)
 
 
-def _paragraph(group: list[Row], scale: Scale, outermost: Sequence[Row]) -> Piece:
+def _paragraph(group: list[Row], scale: Scale, edges: Sequence[Row]) -> Piece:
     text = joined([row.text for row in group])
-    if len(group) == 1 and group[0] in outermost:
+    if len(group) == 1 and group[0] in edges:
         _, top, _, bottom = group[0].box
         numbered = _PAGE_NUMBER.fullmatch(text.strip())
         if bottom < scale.page_height * _MARGIN and (numbered or group[0].height < scale.body * _TALLER):
