@@ -62,12 +62,14 @@ class Pieces:
     def batches(self) -> Iterator[bytes]:
         """Yield the bytes of whole items, many at a time; after the last, `tail` is what follows them."""
         data, self._rest = self._rest, b""
+        seen = 0  # up to where no further item begins, so that a long one is not searched again and again
         for chunk in self._chunks:
-            cut = self._last_start(data)
+            cut = self._last_start(data, seen)
             if cut > 0:
                 self._given = self._given or data[:cut]
                 yield data[:cut]
                 data = data[cut:]
+            seen = max(0, len(data) - len(self._start) - 1)
             data += chunk
             if len(data) > MAX_ITEM:
                 raise DocumentError(f"damaged: an entry of its part {self._part!r} is too large")
@@ -112,9 +114,9 @@ class Pieces:
         match = re.search(rb"\s" + name + rb"\s*=\s*[\"']([^\"']*)", batch[at : end if end > 0 else None])
         return match[1] if match else None
 
-    def _last_start(self, data: bytes) -> int:
+    def _last_start(self, data: bytes, after: int = 0) -> int:
         at = len(data)
-        while (at := data.rfind(self._start, 0, at)) > 0:
+        while (at := data.rfind(self._start, after, at)) > 0:
             following = data[at + len(self._start) : at + len(self._start) + 1]
             if following and following in _ENDS_NAME:
                 return at

@@ -12,6 +12,7 @@ def run(text: str) -> str:
 
 
 X, Y, N = run("x"), run("y"), run("n")
+SUM = f"<m:sub>{X}</m:sub><m:sup>{N}</m:sup><m:e>{Y}</m:e>"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ X, Y, N = run("x"), run("y"), run("n")
         (f"<m:rad><m:deg/><m:e>{X}</m:e></m:rad>", r"\sqrt{x}"),
         (f"<m:rad><m:deg>{N}</m:deg><m:e>{X}</m:e></m:rad>", r"\sqrt[n]{x}"),
         (
-            f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>{X}</m:sub><m:sup>{N}</m:sup><m:e>{Y}</m:e></m:nary>',
+            f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr>{SUM}</m:nary>',
             r"\sum_{x}^{n} y",
         ),
         (f"<m:nary><m:e>{X}</m:e></m:nary>", r"\int x"),

@@ -64,8 +64,7 @@ def test_a_document_type_is_refused_before_any_parser_sees_it(tmp_path: Path) ->
 
 
 def test_a_row_without_end_is_refused(tmp_path: Path) -> None:
-    seed = random.Random(2)
-    data = sheet("<row r='1'>" + "".join(f"<c><v>{seed.random()}</v></c>" for _ in range(600_000)))
+    data = sheet("<row r='1'>" + "<c><v>1</v></c>" * 1_200_000)
     with pytest.raises(DocumentError, match=r"an entry of its part 'sheet\.xml' is too large"):
         numbers(tmp_path / "x.zip", data.encode())
 
