@@ -2,14 +2,16 @@
 
 from typing import Final
 
-from a2c_smcp.cli import agent, completion, computer, docs, mcp, server, token
+from a2c_smcp.cli import agent, completion, computer, digest, docs, mcp, ocr, server, token
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
     agent.COMMAND,
     computer.COMMAND,
+    digest.COMMAND,
     docs.COMMAND,
     mcp.COMMAND,
+    ocr.COMMAND,
     server.COMMAND,
     token.COMMAND,
     completion.COMMAND,

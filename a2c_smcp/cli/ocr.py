@@ -1,0 +1,82 @@
+"""`a2c ocr`: an OCR service for a team, behind the remote OCR protocol."""
+
+import os
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.parsing import positive
+from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.errors import BadRequest
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+ENV: Final = "A2C_OCR_"
+
+
+# What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
+def run(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Serve until a signal; yield where."""
+    import uvicorn  # noqa: PLC0415
+
+    from a2c_smcp.digest.ocr_service import OcrServiceSettings, create_app  # noqa: PLC0415
+    from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec  # noqa: PLC0415
+
+    token = context.env.get(f"{ENV}TOKEN", "")
+    if arguments.host not in LOOPBACK and not token:
+        raise BadRequest(f"Without {ENV}TOKEN the service serves this machine only: leave --host out, or set it")
+    settings: dict[str, Any] = {"token": token, "at_once": arguments.at_once, "max_bytes": arguments.max_mb << 20}
+    if arguments.vision_url:
+        spec = OcrSpec(
+            "vision",
+            url=arguments.vision_url,
+            model=arguments.vision_model or "",
+            key=context.env.get(f"{ENV}VISION_KEY", ""),
+            allow_http="loopback",
+        )
+        settings["ocr"] = OcrPolicy((spec, OcrSpec("local")))
+    service = OcrServiceSettings(**settings)
+    config = uvicorn.Config(
+        create_app(service), host=arguments.host, port=arguments.port, log_level="warning", access_log=False
+    )
+    socket = config.bind_socket()
+    port = socket.getsockname()[1]
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    engines = [spec.kind for spec in service.ocr.engines] if service.ocr is not None else []
+    yield {"event": "ready", "url": f"http://{host}:{port}/extract", "engines": engines, "pid": os.getpid()}
+    uvicorn.Server(config).run(sockets=[socket])
+    yield {"event": "stopped"}
+
+
+def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
+    """A line for each event."""
+    if value["event"] == "ready":
+        engines = ", ".join(value["engines"]) or "none: pip install 'a2c-smcp[ocr]' to read scans"
+        yield f"OCR service at {terminal.cyan(value['url'])} (engines: {engines}); Ctrl-C ends"
+        yield f"try: curl -F pdf=@scan.pdf -F task=pdf_ocr {value['url']}"
+    else:
+        yield value["event"]
+
+
+COMMAND: Final = Command(
+    name="ocr",
+    summary="Run an OCR service for `a2c digest` and `a2c docs`.",
+    help=(
+        "POST a file to /extract as multipart form: `pdf` or `image`, with task=pdf_ocr or image_ocr, dpi and "
+        "image_extract. It answers JSON, or a ZIP archive or plain text with response=zip or text. "
+        f"{ENV}TOKEN is the bearer token that clients need; without it the service is for this machine only."
+    ),
+    arguments=(
+        Argument("--host", "The address to listen at.", default="127.0.0.1"),
+        Argument("--port", "The port; 0 takes a free one.", metavar="N", convert=int, default=8008),
+        Argument("--vision-url", "An OpenAI-compatible vision endpoint to ask first.", metavar="URL"),
+        Argument("--vision-model", "Its model.", metavar="NAME"),
+        Argument("--at-once", "Documents that are read at a time.", metavar="N", convert=positive, default=2),
+        Argument("--max-mb", "The largest upload, in MiB.", metavar="N", convert=positive, default=200),
+    ),
+    handler=run,
+    show=show,
+    stream=True,
+    extra="digest,ocr",
+    examples=("a2c ocr", "A2C_OCR_TOKEN=secret a2c ocr --host 0.0.0.0 --port 8008"),
+)

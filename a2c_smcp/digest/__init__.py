@@ -1,0 +1,1 @@
+"""Digest: a PDF becomes an illustrated Markdown digest, by a pipeline of experts that speak one small protocol."""

@@ -1,0 +1,63 @@
+"""`local_pdf@v1`: text and page images of a PDF, made on this machine."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.digest.extraction import Settings, extract, write
+from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
+from a2c_smcp.digest.page_texts import joined
+from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
+from a2c_smcp.errors import BadRequest
+
+TEXT_NAME: Final = "extract_text_local.txt"
+DEFAULT_DPI: Final = 180
+MIN_DPI, MAX_DPI = 36, 600
+
+
+def call(params: Params, *, progress: Progress | None = None) -> Response:
+    """Return `images`, `text_path` and, for each page, how it was read.
+
+    Parameters: `pdf_path`, `out_dir`, and if given `dpi`, `password`, `pages` (numbers from 1), `image_extract` (false:
+    no page images), `ocr` (false: scans are not read; by default they are where the local engine is installed).
+    """
+    return respond(params, lambda given, _: _call(given, progress))
+
+
+def _call(params: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    out_dir = Path(wanted(params, "out_dir"))
+    settings = Settings(
+        dpi=dpi_of(params),
+        password=params.get("password"),
+        ocr=local_ocr() if params.get("ocr", True) else None,
+        images=bool(params.get("image_extract", True)),
+    )
+    found = extract(Path(wanted(params, "pdf_path")), out_dir, settings, numbers=params.get("pages"), progress=progress)
+    text_path = write(out_dir / TEXT_NAME, joined({page.number: page.text for page in found.pages}).encode())
+    return {
+        "images": [str(page.image) for page in found.pages if page.image is not None],
+        "text_path": str(text_path),
+        "title": found.title,
+        "page_count": found.page_count,
+        "outline": found.contents,
+        "pages": [{"page": page.number, "path": "local", "by": page.by, "why": page.problem} for page in found.pages],
+        "reused": found.reused,
+    }
+
+
+def local_ocr() -> OcrPolicy | None:
+    """Return the policy that reads scans here, None where the engine is not installed."""
+    there = all(importlib.util.find_spec(module) for module in ("rapidocr", "onnxruntime"))
+    return OcrPolicy((OcrSpec("local"),)) if there else None
+
+
+def dpi_of(params: Params) -> int:
+    """Return the resolution that is asked for.
+
+    Raises:
+        BadRequest: It is no sensible number.
+    """
+    dpi = params.get("dpi", DEFAULT_DPI)
+    if not isinstance(dpi, int) or isinstance(dpi, bool) or not MIN_DPI <= dpi <= MAX_DPI:
+        raise BadRequest(f"dpi must be a whole number from {MIN_DPI} to {MAX_DPI}; it is {dpi!r}")
+    return dpi

@@ -1,0 +1,133 @@
+"""`dotsocr_pdf@v1` and `dotsocr_image@v1`: text and images from a remote OCR service that the user has named.
+
+Whatever form the service answers in, all of it lands in `out_dir`: pictures under safe names, the text in one file. An
+answer that was taken once is kept: the same file sent to the same service in the same way is not sent again.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of
+from a2c_smcp.digest.extraction import STATE, Settings, extract, key_of, write
+from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
+from a2c_smcp.digest.orchestrator import images_in
+from a2c_smcp.documents.ocr.answers import unpack
+from a2c_smcp.documents.ocr.http import Service, send_file
+from a2c_smcp.errors import BadRequest, DocumentError
+
+TEXT_NAME: Final = "extract_text_remote.txt"
+MAX_ANSWER: Final = 1 << 30
+TIMEOUT: Final = 600.0
+
+Kind: TypeAlias = Literal["pdf", "image"]
+
+
+def call_pdf(params: Params, *, progress: Progress | None = None) -> Response:
+    """Return `images` and `text_path` for a PDF.
+
+    Parameters: `pdf_path`, `out_dir`, `ocr_url`, and if given `ocr_key`, `dpi`, `image_extract`, `timeout`, `retries`,
+    `allow_http` (plain HTTP to other machines; to this one it is always allowed).
+    """
+    return respond(params, lambda given, _: _call(given, "pdf", progress))
+
+
+def call_image(params: Params, *, progress: Progress | None = None) -> Response:
+    """Return `images` and `text_path` for the picture at `image_path`; see `call_pdf`."""
+    return respond(params, lambda given, _: _call(given, "image", progress))
+
+
+def _call(params: dict[str, Any], kind: Kind, progress: Progress | None) -> dict[str, Any]:
+    source = Path(wanted(params, f"{kind}_path"))
+    out_dir = Path(wanted(params, "out_dir"))
+    if not source.is_file():
+        raise BadRequest(f"There is no file {source.name!r}")
+    out_dir.mkdir(parents=True, exist_ok=True)
+    service = _service(params)
+    dpi, images = dpi_of(params), bool(params.get("image_extract", True))
+    if progress is not None:
+        progress("service", 0, 1)
+    state = _State(out_dir, source, service.url, dpi, images=images)
+    found = state.get()
+    if found is None:
+        found = _ask(service, kind, source, out_dir, {"dpi": str(dpi), "image_extract": str(images).lower()})
+        state.put(found)
+    if progress is not None:
+        progress("service", 1, 1)
+    return found | _about(params, kind, source)
+
+
+def _service(params: Params) -> Service:
+    return Service(
+        wanted(params, "ocr_url"),
+        str(params.get("ocr_key") or ""),
+        timeout=float(params.get("timeout") or TIMEOUT),
+        retries=int(params.get("retries", 2)),
+        allow_http="always" if params.get("allow_http") else "loopback",
+        max_answer=MAX_ANSWER,
+    )
+
+
+def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict[str, str]) -> dict[str, Any]:
+    # What arrives is unpacked beside, and moves over only when all of it is good.
+    folder = Path(tempfile.mkdtemp(dir=out_dir, prefix=".answer-"))
+    try:
+        answer = send_file(service, kind, source if kind == "pdf" else source.read_bytes(), folder / "answer", fields)
+        unpacked = folder / "pictures"
+        unpacked.mkdir()
+        text = unpack(answer, unpacked).text
+        if not text.strip():
+            raise DocumentError("the service answered no text")
+        images = [str(path.replace(out_dir / path.name)) for path in images_in(unpacked)]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    text_path = write(out_dir / TEXT_NAME, text.encode("utf-8", "surrogatepass"))
+    return {"images": images, "text_path": str(text_path)}
+
+
+def _about(params: Params, kind: Kind, source: Path) -> dict[str, Any]:
+    """What the file itself says: how many pages, which title and outline."""
+    if kind == "image":
+        return {"page_count": 1, "title": source.stem, "outline": []}
+    with tempfile.TemporaryDirectory(prefix="a2c-digest-") as folder:
+        settings = Settings(password=params.get("password"), images=False)
+        try:
+            found = extract(source, Path(folder), settings, numbers=())
+        except DocumentError:
+            return {}
+    return {"page_count": found.page_count, "title": found.title, "outline": found.contents}
+
+
+class _State:
+    """Whether this file was sent to this service in this way, and what came of it."""
+
+    def __init__(self, out_dir: Path, source: Path, url: str, dpi: int, *, images: bool) -> None:
+        self._out_dir = out_dir
+        file = key_of(source, Settings(dpi=dpi, images=images))
+        key = hashlib.sha256(f"{file} {url}".encode()).hexdigest()[:20]
+        self._path = out_dir / STATE / f"remote-{key}.json"
+
+    def get(self) -> dict[str, Any] | None:
+        try:
+            value = json.loads(self._path.read_text(encoding="utf-8"))
+            images, stamps = value["images"], value["stamps"]
+            paths = [self._out_dir / name for name in [*images, TEXT_NAME]]
+            if [_stamp(path) for path in paths] != stamps:
+                return None
+            return {"images": [str(path) for path in paths[:-1]], "text_path": str(paths[-1])}
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, found: dict[str, Any]) -> None:
+        paths = [Path(path) for path in [*found["images"], found["text_path"]]]
+        value = {"images": [path.name for path in paths[:-1]], "stamps": [_stamp(path) for path in paths]}
+        self._path.parent.mkdir(exist_ok=True)
+        write(self._path, json.dumps(value).encode())
+
+
+def _stamp(path: Path) -> list[int]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]

@@ -1,0 +1,321 @@
+"""The pages of one PDF as Markdown and pictures, by the document core, in a worker process for each core.
+
+A page that is done is kept beside the pictures, under a name made of the file's contents and the settings: a run that
+was killed goes on where it was, and one that is repeated does nothing twice.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final, TypeAlias, TypeVar
+from uuid import uuid4
+
+from a2c_smcp.digest.framework_protocol import Progress
+from a2c_smcp.documents import codec
+from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.formats.base import OpenOptions, OutlineEntry
+from a2c_smcp.documents.model import Document, Page
+from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
+from a2c_smcp.documents.render.markdown import render_page
+from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.workers import MEMORY, TIRED, WorkerPool
+from a2c_smcp.errors import BadRequest, DocumentError
+
+STATE: Final = ".digest"
+MAX_WORKERS: Final = 8
+PAGE_SECONDS: Final = 120.0
+OCR_SECONDS: Final = 600.0
+
+About: TypeAlias = tuple[str, int, Sequence[OutlineEntry]]
+"""Title, number of pages, table of contents."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How pages are read. A run with others is another run."""
+
+    dpi: int = 180
+    password: str | None = None
+    ocr: OcrPolicy | None = None
+    images: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """A page that was read: `by` says how, `problem` why there is no text."""
+
+    number: int
+    text: str
+    image: Path | None
+    by: str = "text"
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What was read of a PDF."""
+
+    title: str
+    page_count: int
+    outline: Sequence[OutlineEntry]
+    pages: Sequence[PageRead]
+    reused: int = 0
+
+    @property
+    def contents(self) -> list[dict[str, Any]]:
+        """The outline as JSON: entries that lead to a page, counted from 1."""
+        return [
+            {"title": entry.title, "page": entry.page_index + 1, "level": entry.level}
+            for entry in self.outline
+            if entry.page_index is not None
+        ]
+
+
+def extract(
+    pdf: Path,
+    out_dir: Path,
+    settings: Settings,
+    *,
+    numbers: Iterable[int] | None = None,
+    progress: Progress | None = None,
+) -> Extract:
+    """Read pages of a PDF (numbered from 1), all by default; blocks, from any thread.
+
+    Raises:
+        DocumentError: The file cannot be read at all; a page that cannot says so itself.
+        BadRequest: There is no such file.
+    """
+    return blocking(_extract(pdf, out_dir, settings, numbers, progress))
+
+
+def blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where this thread runs an event loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    outcome: list[Callable[[], T]] = []
+
+    def run() -> None:
+        try:
+            value = asyncio.run(work)
+            outcome.append(lambda: value)
+        except BaseException as problem:  # noqa: BLE001 - raised in the thread that waits
+            caught = problem
+
+            def fail() -> T:
+                raise caught
+
+            outcome.append(fail)
+
+    thread = Thread(target=run, name="a2c-digest")
+    thread.start()
+    thread.join()
+    return outcome[0]()
+
+
+async def _extract(
+    pdf: Path, out_dir: Path, settings: Settings, numbers: Iterable[int] | None, progress: Progress | None
+) -> Extract:
+    path, signature = _found(pdf)
+    kept = Kept(out_dir, await asyncio.to_thread(key_of, path, settings))
+    async with AsyncExitStack() as stack:
+        readers = [Reader(str(path), signature, settings) for _ in range(min(os.cpu_count() or 1, MAX_WORKERS))]
+        for reader in readers:
+            stack.push_async_callback(reader.close)
+        title, count, outline = kept.about() or await _about(readers[0], path, kept)
+        wanted = list(range(1, count + 1)) if numbers is None else [n for n in numbers if 1 <= n <= count]
+        pages = {page.number: page for page in map(kept.get, wanted) if page is not None and page.fits(settings)}
+        reused = len(pages)
+        tell = _teller(progress, reused, len(wanted))
+        waiting = iter([number for number in wanted if number not in pages])
+        async with asyncio.TaskGroup() as group:
+            for reader in readers:
+                group.create_task(_work(reader, waiting, out_dir, kept, pages, tell))
+    return Extract(title, count, outline, [pages[number].read for number in wanted], reused)
+
+
+def _found(pdf: Path) -> tuple[Path, Signature]:
+    path = pdf.expanduser().resolve()
+    signature = signature_of(path)
+    if signature is None or not path.is_file():
+        raise BadRequest(f"There is no file {pdf.name!r}")
+    return path, signature
+
+
+async def _about(reader: "Reader", path: Path, kept: "Kept") -> About:
+    record = codec.decode_record(await reader.ask("describe"))
+    if record.problem:
+        raise DocumentError(record.problem)
+    outline = codec.decode_outline(await reader.ask("outline"))
+    about = record.description.title or path.stem, record.description.page_count, outline
+    kept.put_about(about)
+    return about
+
+
+def _teller(progress: Progress | None, done: int, total: int) -> Callable[[], None]:
+    state = [done]
+    if progress is not None:
+        progress("pages", done, total)
+
+    def tell() -> None:
+        state[0] += 1
+        if progress is not None:
+            progress("pages", state[0], total)
+
+    return tell
+
+
+async def _work(
+    reader: "Reader",
+    waiting: Iterator[int],
+    out_dir: Path,
+    kept: "Kept",
+    pages: "dict[int, KeptPage]",
+    tell: Callable[[], None],
+) -> None:
+    for number in waiting:
+        page = await reader.read(number, out_dir)
+        if not page.problem:
+            await asyncio.to_thread(kept.put, page)
+        pages[number] = KeptPage(page)
+        tell()
+
+
+class Reader:
+    """One worker process with the PDF open."""
+
+    def __init__(self, path: str, signature: Signature, settings: Settings) -> None:
+        extra = LOCAL_MEMORY if settings.ocr is not None and settings.ocr.is_local else 0
+        self._pool = WorkerPool(1, memory=MEMORY + extra, tired=TIRED + extra)
+        self._path, self._signature, self._settings = path, signature, settings
+        self._options = OpenOptions(password=settings.password, ocr=settings.ocr)
+
+    async def ask(self, operation: Operation, *arguments: Any) -> bytes:
+        """Return the bytes of an answer."""
+        seconds = OCR_SECONDS if operation == "page" and self._settings.ocr is not None else PAGE_SECONDS
+        return await self._pool.call(Request(operation, self._path, self._signature, arguments, self._options, seconds))
+
+    async def read(self, number: int, out_dir: Path) -> PageRead:
+        """Read one page; what cannot be read is told in its `problem`."""
+        image, problem = None, ""
+        if self._settings.images:
+            try:
+                drawn = await self.ask("render", number - 1, self._settings.dpi)
+                image = await asyncio.to_thread(write, out_dir / f"page{number}.png", drawn)
+            except DocumentError as error:
+                problem = f"no picture: {error.message}"
+        try:
+            page = codec.decode_page(await self.ask("page", number - 1))
+        except DocumentError as error:
+            return PageRead(number, "", image, "none", error.message)
+        return PageRead(number, markdown_of(page), image, _by(page), problem)
+
+    async def close(self) -> None:
+        """End the process."""
+        await self._pool.close()
+
+
+def markdown_of(page: Page) -> str:
+    """Return a page as Markdown; what stands at every edge of every page is left out."""
+    body = tuple(element for element in page.elements if element.category not in ("header", "footer"))
+    return render_page(_NOBODY, Page(page.index, page.title, body))
+
+
+_NOBODY: Final = Document(host="x", doc_ref="x", file_uri="", file_type="pdf", title="", page_count=0)
+
+
+def _by(page: Page) -> str:
+    engines = {element.metadata["ocr"]["engine"] for element in page.elements if "ocr" in element.metadata}
+    return f"ocr:{'+'.join(sorted(map(str, engines)))}" if engines else "text"
+
+
+def key_of(pdf: Path, settings: Settings) -> str:
+    """Return a name for this file read in this way."""
+    digest = hashlib.sha256()
+    with pdf.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    ocr = settings.ocr.fingerprint if settings.ocr is not None else "none"
+    digest.update(f"{settings.dpi} {ocr} {settings.images}".encode())
+    return digest.hexdigest()[:24]
+
+
+def write(path: Path, data: bytes) -> Path:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".part-{uuid4().hex}")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A page as it is kept."""
+
+    read: PageRead
+
+    @property
+    def number(self) -> int:
+        """The number of the page."""
+        return self.read.number
+
+    def fits(self, settings: Settings) -> bool:
+        """Whether its picture is still there."""
+        return not settings.images or (self.read.image is not None and self.read.image.is_file())
+
+
+class Kept:
+    """Pages of earlier runs with the same key; those of other keys are forgotten, since their pictures are replaced."""
+
+    def __init__(self, out_dir: Path, key: str) -> None:
+        self._out_dir = out_dir
+        self._folder = out_dir / STATE / key
+        for other in (out_dir / STATE).glob("*"):
+            if other.name != key and len(other.name) == len(key) and other.is_dir():
+                shutil.rmtree(other, ignore_errors=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def about(self) -> About | None:
+        """Return what is known of the document as a whole."""
+        try:
+            value = json.loads((self._folder / "about.json").read_text(encoding="utf-8"))
+            return str(value["title"]), int(value["page_count"]), [OutlineEntry(*entry) for entry in value["outline"]]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put_about(self, about: About) -> None:
+        """Keep what is known of the document as a whole."""
+        outline = [[entry.title, entry.page_index, entry.level] for entry in about[2]]
+        value = {"title": about[0], "page_count": about[1], "outline": outline}
+        write(self._folder / "about.json", json.dumps(value, ensure_ascii=False).encode())
+
+    def get(self, number: int) -> KeptPage | None:
+        """Return a page, None where it is not done."""
+        try:
+            value = json.loads(self._path(number).read_text(encoding="utf-8"))
+            image = self._out_dir / str(value["image"]) if value["image"] else None
+            return KeptPage(PageRead(number, str(value["text"]), image, str(value["by"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, page: PageRead) -> None:
+        """Keep a page that is done."""
+        value = {"text": page.text, "image": page.image.name if page.image is not None else None, "by": page.by}
+        write(self._path(page.number), json.dumps(value, ensure_ascii=False).encode())
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"page-{number}.json"

@@ -1,0 +1,154 @@
+"""`orchestrator@v1`: text and images of a PDF, from the remote service where the user named one, else from here.
+
+What the remote service gives is looked at page by page: a page that is empty, or repeats itself without end, is read
+here instead. Each page says which way it came, and why.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.digest.extraction import write
+from a2c_smcp.digest.framework_protocol import (
+    DOTSOCR_PDF,
+    LOCAL_PDF,
+    Params,
+    Progress,
+    Response,
+    Tool,
+    make_request,
+    respond,
+    result_of,
+    wanted,
+)
+from a2c_smcp.digest.page_texts import divided, fault_of, joined, page_fault
+from a2c_smcp.errors import BadRequest, InternalError
+
+TEXT_NAME: Final = "extract_text.txt"
+IMAGES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+_TEXTS: Final = (TEXT_NAME, "extract_text_remote.txt", "extract_text_local.txt")
+_DIGITS = re.compile(r"(\d+)")
+
+_log = logging.getLogger(__name__)
+
+
+class OrchestratorExpert:
+    """Remote first, local where that fails; what every page went through is in `pages`."""
+
+    def orchestrate(self, params: Params, tools: Mapping[str, Tool], *, progress: Progress | None = None) -> Response:
+        """Return `images` and `text_path`.
+
+        Parameters: `pdf_path`, `out_dir`, and if given `dpi`, `no_fallback`, `use_existing_images`, and whatever the
+        tools take (`ocr_url`, `password`, …). `tools` holds `remote` and `local`; the remote one is used only where
+        the user named a service.
+        """
+        return respond(params, lambda given, trace_id: _Run(given, trace_id, tools, progress).done())
+
+
+class _Run:
+    def __init__(
+        self, params: dict[str, Any], trace_id: str, tools: Mapping[str, Tool], progress: Progress | None
+    ) -> None:
+        self._params, self._trace_id, self._tools, self._progress = params, trace_id, tools, progress
+        self._out_dir = Path(wanted(params, "out_dir"))
+        wanted(params, "pdf_path")
+
+    def done(self) -> dict[str, Any]:
+        if self._params.get("use_existing_images"):
+            return self._existing()
+        remote = self._tools.get("remote") if self._params.get("ocr_url") else None
+        if remote is None:
+            if self._params.get("no_fallback"):
+                raise BadRequest("--no_fallback needs a remote service: name one with --ocr_url")
+            return self._local("no remote service was named")
+        try:
+            found = result_of(self._call(remote, DOTSOCR_PDF))
+        except Exception as error:  # noqa: BLE001 - a tool is somebody's code: whatever it raises, there is another way
+            why = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+            return self._fall_back(f"the remote service failed: {why}")
+        return self._checked(found)
+
+    def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Look at what the remote service gave, and mend what is no good."""
+        text = _text_at(found.get("text_path"))
+        fault = fault_of(text)
+        if fault:
+            return self._fall_back(f"the remote service gave no use: {fault}")
+        count = found.get("page_count")
+        pages = divided(text, count) if isinstance(count, int) and count > 0 else None
+        if pages is None or not isinstance(count, int):
+            return found | {"pages": [{"page": None, "path": "remote", "why": ""}], "path": "remote"}
+        faults = {number: page_fault(pages.get(number, "")) for number in range(1, count + 1)}
+        bad = [number for number, why in faults.items() if why]
+        if not bad or self._params.get("no_fallback"):
+            return found | {"pages": [_way(number, "remote", faults[number]) for number in faults], "path": "remote"}
+        return found | self._mended(pages, faults, bad)
+
+    def _mended(self, pages: dict[int, str], faults: dict[int, str], bad: list[int]) -> dict[str, Any]:
+        try:
+            local = result_of(self._call(self._tools["local"], LOCAL_PDF, pages=bad, image_extract=False))
+            texts = divided(_text_at(local.get("text_path")), max(faults)) or {}
+        except Exception as error:  # noqa: BLE001 - the pages that are good stay
+            _log.warning("Pages could not be read here either: %s", error, extra={"trace_id": self._trace_id})
+            texts = {}
+        ways = []
+        for number, why in faults.items():
+            better = bool(why) and not page_fault(texts.get(number, ""))
+            if better:
+                pages[number] = texts[number]
+            ways.append(_way(number, "local" if better else "remote", f"remote: {why}" if why else ""))
+        path = write(self._out_dir / TEXT_NAME, joined(pages).encode())
+        mixed = any(way["path"] == "local" for way in ways)
+        return {"text_path": str(path), "pages": ways, "path": "remote+local" if mixed else "remote"}
+
+    def _fall_back(self, why: str) -> dict[str, Any]:
+        if self._params.get("no_fallback"):
+            raise InternalError(f"{why} (and --no_fallback forbids another way)")
+        _log.info("Reading here: %s", why, extra={"trace_id": self._trace_id})
+        return self._local(why)
+
+    def _local(self, why: str) -> dict[str, Any]:
+        found = result_of(self._call(self._tools["local"], LOCAL_PDF))
+        pages = [{**page, "why": page.get("why") or why} for page in found.get("pages", ())]
+        return found | {"pages": pages, "path": "local", "why": why}
+
+    def _existing(self) -> dict[str, Any]:
+        """Take the images, and the text, that an earlier run left."""
+        images = images_in(self._out_dir)
+        if not images:
+            raise BadRequest(f"--use_existing_images: there are no images in {self._out_dir.name!r}")
+        text = next((self._out_dir / name for name in _TEXTS if (self._out_dir / name).is_file()), None)
+        pages = [{"page": page_of(image), "path": "existing", "why": "--use_existing_images"} for image in images]
+        found: dict[str, Any] = {"images": [str(image) for image in images], "pages": pages, "path": "existing"}
+        return found | {"text_path": str(text) if text is not None else None}
+
+    def _call(self, tool: Tool, name: str, **more: Any) -> Response:
+        params = {**self._params, **more}
+        return tool(make_request(name, params=params, trace_id=self._trace_id), progress=self._progress)
+
+
+def images_in(folder: Path) -> list[Path]:
+    """Return the images of a folder, in the order of the numbers in their names."""
+    found = [path for path in folder.glob("*") if path.suffix.lower() in IMAGES and path.is_file()]
+    return sorted(found, key=lambda path: [int(part) if part.isdigit() else part for part in _DIGITS.split(path.name)])
+
+
+def page_of(image: Path) -> int | None:
+    """Return the page that an image shows, by the number in its name."""
+    match = re.search(r"(?:page|p|第)[-_ ]?0*(\d{1,6})(?!\d)", image.stem, re.IGNORECASE)
+    return int(match[1]) if match else None
+
+
+def _way(number: int, path: str, why: str) -> dict[str, Any]:
+    return {"page": number, "path": path, "why": why}
+
+
+def _text_at(path: object) -> str:
+    if not isinstance(path, str) or not path:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
