@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -26,7 +27,8 @@ def offer() -> Offer:
 async def begin(offer: Offer, admission: Admission) -> tuple["asyncio.Task[None]", str]:
     listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(serve_http(offer.server(), HERE, admission, ready=listening.set_result))
-    await asyncio.wait([task, listening], return_when=asyncio.FIRST_COMPLETED)
+    awaited: list[asyncio.Future[Any]] = [task, listening]
+    await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
     return task, listening.result()
 
 
