@@ -8,8 +8,9 @@ from typing import Final
 
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
-from a2c_smcp.documents.files import Signature, SourceFile, find_files
+from a2c_smcp.documents.files import Signature, SourceFile, walk
 from a2c_smcp.documents.formats.base import Description
+from a2c_smcp.documents.formats.registry import format_of
 from a2c_smcp.documents.model import Document
 from a2c_smcp.documents.reading import describe
 from a2c_smcp.documents.refs import assign_refs
@@ -44,18 +45,41 @@ class Changes:
         return bool(self.added or self.removed or self.updated)
 
 
-def scan(roots: Iterable[Path], excludes: Excludes) -> dict[str, Source]:
-    """Look at the folders; return the documents by their `doc_ref`. Blocking."""
-    seen: list[SourceFile] = []
+def scan(roots: Iterable[Path], excludes: Excludes, before: Iterable[Source] = ()) -> dict[str, Source]:
+    """Look at the folders; return the documents by their `doc_ref`. Blocking.
+
+    What was seen `before` and has not changed is taken over, which makes looking again cheap.
+    """
+    known = {source.path: source for source in before}
+    files: list[SourceFile] = []
     signatures: dict[str, Signature] = {}
-    for file in find_files(roots, excludes):
+    for path, relative in walk(roots, excludes):
+        file = _file(path, relative, known.get(path))
+        if file is None:
+            continue
         try:
-            status = os.stat(file.path, follow_symlinks=False)  # noqa: PTH116 - ten thousand of them
+            status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - ten thousand of them
         except OSError:  # gone again
             continue
-        signatures[file.place] = status.st_mtime_ns, status.st_size, status.st_ino
-        seen.append(file)
-    return {ref: Source(ref, file, signatures[file.place]) for ref, file in assign_refs(seen).items()}
+        signatures[path] = status.st_mtime_ns, status.st_size, status.st_ino
+        files.append(file)
+    if list(known) == list(signatures):
+        refs = {source.doc_ref: source.file for source in known.values()}
+    else:
+        refs = assign_refs(files)
+    sources = {}
+    for ref, file in refs.items():
+        old, signature = known.get(file.place), signatures[file.place]
+        same = old is not None and old.signature == signature and old.doc_ref == ref
+        sources[ref] = old if old is not None and same else Source(ref, file, signature)
+    return sources
+
+
+def _file(path: str, relative: str, before: Source | None) -> SourceFile | None:
+    if before is not None and before.file.relative == relative:
+        return before.file
+    known = format_of(path.rpartition(os.sep)[2])
+    return SourceFile(Path(path), relative, *known) if known else None
 
 
 class Catalogue:
@@ -165,4 +189,6 @@ class Catalogue:
 
 
 def _differ(before: Source, after: Source) -> bool:
+    if before is after:
+        return False
     return before.signature != after.signature or before.path != after.path

@@ -202,8 +202,12 @@ class Extraction:
         *,
         background: bool,
     ) -> bytes:
-        content = self._content_of(source) or await self._content(source)
-        look = await self._on_disk(lambda: self._look(source, content, (operation, *arguments), password))
+        content = self._content_of(source)
+        if content is None:  # a large file takes a while, and nobody else should wait for it
+            look = await asyncio.to_thread(self._look, source, None, (operation, *arguments), password)
+            self._contents[source.path] = source.signature, look.content
+        else:
+            look = await self._on_disk(lambda: self._look(source, content, (operation, *arguments), password))
         if look.known is not None:
             return look.known
         if look.strikes >= STRIKES or look.file_strikes >= FILE_STRIKES:
@@ -222,28 +226,11 @@ class Extraction:
         if not flight.cancelled():
             flight.exception()  # seen, even if whoever asked has left
 
-    async def _content(self, source: Source) -> bytes:
-        known = await self._on_disk(lambda: self._store.contents({source.path: source.signature}))
-        content = known.get(source.path)
+    def _look(self, source: Source, content: bytes | None, request: tuple[Any, ...], password: str | None) -> _Look:
+        if signature_of(source.file.path) != source.signature:
+            raise FileChanged
         if content is None:
-            content = await asyncio.to_thread(self._hash, source)
-        self._contents[source.path] = source.signature, content
-        return content
-
-    def _hash(self, source: Source) -> bytes:
-        try:
-            content = content_of(source.file.path, source.signature)
-        except OSError:
-            # What may not be read has no content; the worker will say why.
-            return hashlib.sha256(repr((source.path, source.signature)).encode("utf-8", "surrogatepass")).digest()
-        if signature_of(source.file.path) != source.signature:
-            raise FileChanged
-        self._store.remember([(source.path, source.signature, content)])
-        return content
-
-    def _look(self, source: Source, content: bytes, request: tuple[Any, ...], password: str | None) -> _Look:
-        if signature_of(source.file.path) != source.signature:
-            raise FileChanged
+            content = self._store.contents({source.path: source.signature}).get(source.path) or self._hash(source)
         key = self._key(content, source, *request)
         if password is not None:
             return _Look(content, hashlib.sha256(key + password.encode()).digest(), None)
@@ -251,6 +238,17 @@ class Extraction:
         if known is not None:
             return _Look(content, key, known)
         return _Look(content, key, None, self._store.strikes(key), self._store.strikes(self._key(content, source)))
+
+    @staticmethod
+    def _hash(source: Source) -> bytes:
+        try:
+            content = content_of(source.file.path, source.signature)
+        except OSError:
+            # What may not be read has no content; the worker will say why.
+            return hashlib.sha256(repr((source.path, source.signature)).encode("utf-8", "surrogatepass")).digest()
+        if signature_of(source.file.path) != source.signature:
+            raise FileChanged
+        return content
 
     async def _ask(self, look: _Look, request: Request, source: Source, *, background: bool) -> bytes:
         try:
@@ -260,7 +258,7 @@ class Extraction:
             raise
         if request.options.password is None and self._is_lasting(request.operation, answer):
             write = asyncio.ensure_future(
-                self._on_disk(lambda: self._keep(look, source, answer, background=background))
+                self._on_disk(lambda: self._keep(look, source, answer, request.operation, background=background))
             )
             self._writes.add(write)
             write.add_done_callback(self._writes.discard)
@@ -271,10 +269,11 @@ class Extraction:
         # Nor is there an end to the elements that are not there.
         return codec.decode_record(answer).lasting if operation == "describe" else answer != codec.NOTHING
 
-    def _keep(self, look: _Look, source: Source, answer: bytes, *, background: bool) -> None:
+    def _keep(self, look: _Look, source: Source, answer: bytes, operation: Operation, *, background: bool) -> None:
         # Read from a file that was written meanwhile, it would be remembered for the wrong content.
         if signature_of(source.file.path) == source.signature:
-            self._store.put(look.key, answer, background=background)
+            file = (source.path, source.signature, look.content) if operation == "describe" else None
+            self._store.put(look.key, answer, background=background, file=file)
 
     def _strike(self, look: _Look, source: Source) -> None:
         self._store.strike(look.key)

@@ -39,13 +39,20 @@ def find_files(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Itera
     Hidden files and folders are left out, and so are symbolic links: whatever they lead to is found where it
     is, or is outside.
     """
+    for path, relative in walk(roots, excludes):
+        known = format_of(path.rpartition(os.sep)[2])
+        if known:
+            yield SourceFile(Path(path), relative, *known)
+
+
+def walk(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[tuple[str, str]]:
+    """Yield every file that is not left out, each once: its path, and that below its root."""
     seen: set[str] = set()
     for root in roots:
         for path, relative in _walk(root, excludes):
-            known = format_of(path.rpartition(os.sep)[2])
-            if known and path not in seen:
+            if path not in seen:
                 seen.add(path)
-                yield SourceFile(Path(path), relative, *known)
+                yield path, relative
 
 
 def existing(root: str | Path) -> Path:

@@ -2,19 +2,21 @@
 
 import asyncio
 import logging
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.extraction import Extraction
 from a2c_smcp.documents.model import Document, Page
-from a2c_smcp.documents.search import Found, Passage, SearchIndex, document_passage, passage_of, passages_of
+from a2c_smcp.documents.search import Found, Part, Passage, SearchIndex, document_passage, passage_of, passages_of
 from a2c_smcp.documents.workers import FileChanged
 from a2c_smcp.errors import DocumentError
 
+PARTS_AT_ONCE: Final = 64
 PAGES_AT_ONCE: Final = 32
 CHARACTERS_AT_ONCE: Final = 1 << 20
 MAX_WINDOWS: Final = 25
@@ -53,39 +55,36 @@ class Indexer:
         self._thread = ThreadPoolExecutor(1, "a2c-documents-index")
         self._index: SearchIndex | None = None
         self._full = False
-        self._done: set[bytes] = set()
         self.progress = Progress(0, 0)
 
     async def bring_up(self, documents: Iterable[tuple[Source, Document]], *, total: int) -> None:
         """Index what is there and drop what is not; `total` counts documents that are not read yet, too."""
         found: dict[bytes, tuple[Source, Document]] = {}
-        contents: list[bytes] = []
+        copies: Counter[bytes] = Counter()
         private = 0
         for source, document in documents:
             content = self._extraction.identity(source)
             if content is None or self._extraction.is_private(source):
                 private += 1
             else:
-                contents.append(content)
+                copies[content] += 1
                 found.setdefault(content, (source, document))
-
-        def count() -> None:
-            self.progress = Progress(private + sum(content in self._done for content in contents), total)
-
         state = await self._on_index(lambda index: index.shelve(found.keys()))
-        self._done = {content for content, pages in state.items() if pages is None}
-        count()
-        waiting = [content for content in found if content not in self._done]
+        done = private + sum(copies[content] for content, pages in state.items() if pages is None)
+        self.progress = Progress(done, total)
+        waiting = deque(content for content in found if state.get(content, 0) is not None)
+        batch = _Batch()
 
         async def work() -> None:
             while waiting:
-                content = waiting.pop(0)
-                source, document = found[content]
-                if await self._index_document(content, source, document, state.get(content) or 0):
-                    self._done.add(content)
-                    count()
+                content = waiting.popleft()
+                if await self._index_document(content, *found[content], state.get(content) or 0, batch):
+                    batch.done += copies[content]
+                if batch.is_full:
+                    await self._write(batch)
 
         await asyncio.gather(*(work() for _ in range(min(self._parallel, len(waiting)))))
+        await self._write(batch)
 
     async def search(self, query: str, limit: int, contents: Iterable[bytes] | None = None) -> list[Found]:
         """Return the best matches.
@@ -99,7 +98,6 @@ class Indexer:
     async def clear(self) -> None:
         """Forget everything; the next `bring_up` begins anew."""
         await self._on_index(lambda index: index.clear())
-        self._done.clear()
 
     async def close(self) -> None:
         """Let go of the index."""
@@ -107,15 +105,17 @@ class Indexer:
             await self._on_index(lambda index: index.close())
         self._thread.shutdown()
 
-    async def _index_document(self, content: bytes, source: Source, document: Document, done: int) -> bool:
-        """Index a document from page `done` on; return whether it is through."""
+    async def _index_document(
+        self, content: bytes, source: Source, document: Document, done: int, batch: "_Batch"
+    ) -> bool:
+        """Put a document from page `done` on into batches; return whether it is through."""
         passages: list[Passage] = []
         if done == 0:
             name = source.file.path.name
             passages.append(document_passage(document.title, document.keywords, document.summary, name))
-        size, room = 0, not self._full
+        size = 0
         for number in range(done, document.page_count):
-            if not room:
+            if self._full:
                 break
             try:
                 page = codec.decode_page(await self._extraction.read(source, "page", number, background=True))
@@ -127,14 +127,19 @@ class Indexer:
             passages += found
             size += sum(len(passage.body) for passage in found)
             if size > CHARACTERS_AT_ONCE or (number + 1 - done) % PAGES_AT_ONCE == 0:
-                room = await self._add(content, passages, pages=number + 1, complete=False)
+                batch.add(Part(content, passages, number + 1, complete=False), size)
                 passages, size = [], 0
-        if room:
-            room = await self._add(content, passages, pages=document.page_count, complete=True)
-        if not room and not self._full:
+                await self._write(batch)
+        if not self._full:
+            batch.add(Part(content, passages, document.page_count, complete=True), size)
+        return True
+
+    async def _write(self, batch: "_Batch") -> None:
+        parts, done = batch.take()
+        if parts and not await self._on_index(lambda index: index.add(parts)) and not self._full:
             self._full = True
             _log.warning("The search index is full: further documents are read but not found")
-        return True
+        self.progress = replace(self.progress, indexed=self.progress.indexed + done)
 
     async def _windows(self, source: Source, page: Page) -> list[Passage]:
         """Return the further windows of the long tables of a page."""
@@ -152,9 +157,6 @@ class Indexer:
                 following = found[1].metadata.get("next")
         return passages
 
-    async def _add(self, content: bytes, passages: list[Passage], *, pages: int, complete: bool) -> bool:
-        return await self._on_index(lambda index: index.add(content, passages, pages=pages, complete=complete))
-
     async def _on_index(self, work: Callable[[SearchIndex], T]) -> T:
         def run() -> T:
             if self._index is None:
@@ -162,3 +164,25 @@ class Indexer:
             return work(self._index)
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+
+
+class _Batch:
+    """What waits to be written together, because a transaction for each small document would take longer than that."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._size = 0
+        self.done = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._parts) >= PARTS_AT_ONCE or self._size > CHARACTERS_AT_ONCE
+
+    def add(self, part: Part, size: int) -> None:
+        self._parts.append(part)
+        self._size += size
+
+    def take(self) -> tuple[list[Part], int]:
+        taken = self._parts, self.done
+        self._parts, self._size, self.done = [], 0, 0
+        return taken

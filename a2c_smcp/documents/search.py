@@ -47,6 +47,12 @@ CREATE TABLE IF NOT EXISTS libraries (library BLOB PRIMARY KEY, seen REAL NOT NU
 CREATE TABLE IF NOT EXISTS passages (id INTEGER PRIMARY KEY, content INTEGER NOT NULL, page INTEGER, element TEXT,
     category TEXT);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages (content);
+CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL);
+INSERT OR IGNORE INTO total VALUES (1, 0);
+CREATE TRIGGER IF NOT EXISTS content_grown AFTER UPDATE OF bytes ON contents
+    BEGIN UPDATE total SET bytes = bytes + new.bytes - old.bytes; END;
+CREATE TRIGGER IF NOT EXISTS content_left AFTER DELETE ON contents
+    BEGIN UPDATE total SET bytes = bytes - old.bytes; END;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, body, tokenize = "unicode61 remove_diacritics 2")
 """
 
@@ -81,6 +87,15 @@ class Passage(NamedTuple):
     category: ElementCategory | None
     heading: str
     body: str
+
+
+class Part(NamedTuple):
+    """Passages of a content, of which `pages` pages are then done."""
+
+    content: bytes
+    passages: Sequence[Passage]
+    pages: int
+    complete: bool
 
 
 class Found(NamedTuple):
@@ -156,27 +171,26 @@ class SearchIndex:
 
         return self._database.write(work, {})
 
-    def add(self, content: bytes, passages: Sequence[Passage], *, pages: int, complete: bool) -> bool:
-        """Index passages of a content, of which `pages` pages are then done; return whether there is still room."""
-        rows = [(passage, parted(passage.heading), parted(passage.body)) for passage in passages]
-        size = sum(len(heading) + len(body) for _, heading, body in rows)
+    def add(self, parts: Sequence[Part]) -> bool:
+        """Index parts of contents together; return whether there was room for them."""
+        rows = [
+            (part, [(passage, parted(passage.heading), parted(passage.body)) for passage in part.passages])
+            for part in parts
+        ]
 
         def work(connection: sqlite3.Connection) -> bool:
-            found = connection.execute("SELECT id FROM contents WHERE key = ?", (content,)).fetchone()
-            if found is None:  # it left while it was read
-                return True
-            [number] = found
-            [total] = connection.execute("SELECT coalesce(sum(bytes), 0) FROM contents").fetchone()
-            if total + size > self._max_bytes:
-                return False
-            put = "INSERT INTO passages (content, page, element, category) VALUES (?, ?, ?, ?)"
-            for passage, heading, body in rows:
-                cursor = connection.execute(put, (number, passage.page, passage.element, passage.category))
-                connection.execute(
-                    "INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)", (cursor.lastrowid, heading, body)
-                )
-            done = "UPDATE contents SET pages = ?, complete = ?, bytes = bytes + ? WHERE id = ?"
-            connection.execute(done, (pages, complete, size, number))
+            [total] = connection.execute("SELECT bytes FROM total").fetchone()
+            for part, passages in rows:
+                found = connection.execute("SELECT id FROM contents WHERE key = ?", (part.content,)).fetchone()
+                if found is None:  # it left while it was read
+                    continue
+                size = sum(len(heading) + len(body) for _, heading, body in passages)
+                total += size
+                if total > self._max_bytes:
+                    return False
+                _insert(connection, found[0], passages)
+                done = "UPDATE contents SET pages = ?, complete = ?, bytes = bytes + ? WHERE id = ?"
+                connection.execute(done, (part.pages, part.complete, size, found[0]))
             return True
 
         return self._database.write(work, True)
@@ -243,6 +257,13 @@ def document_passage(title: str, keywords: Iterable[str], summary: str, name: st
     """Return what a document as a whole gives to be found."""
     stem = name.replace("_", " ").replace("-", " ")
     return Passage(None, None, None, title, "\n".join([summary, ", ".join(keywords), name, stem]))
+
+
+def _insert(connection: sqlite3.Connection, content: int, rows: Sequence[tuple[Passage, str, str]]) -> None:
+    put = "INSERT INTO passages (content, page, element, category) VALUES (?, ?, ?, ?)"
+    for passage, heading, body in rows:
+        number = connection.execute(put, (content, passage.page, passage.element, passage.category)).lastrowid
+        connection.execute("INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)", (number, heading, body))
 
 
 def _sweep(connection: sqlite3.Connection) -> None:

@@ -11,7 +11,7 @@ Every call is short and blocking. Several processes may use one file.
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +24,11 @@ MAX_BYTES: Final = 512 << 20
 NAME: Final = "results-1.sqlite3"
 
 MAX_FILES: Final = 200_000
+FILES_BETWEEN_COUNTS: Final = 1_000
+
+STRIKE_SECONDS: Final = 86_400
+"""How long a strike counts: a machine under load can make anything too slow, but not every day."""
+
 _TOUCHES: Final = 256
 _AT_ONCE: Final = 500
 
@@ -55,6 +60,7 @@ class Store:
         self._database = Database(folder / NAME, _SCHEMA)
         self._max_bytes = max_bytes
         self._touched: set[bytes] = set()
+        self._remembered = 0
 
     def get(self, key: bytes) -> bytes | None:
         """Return a result, None where there is none."""
@@ -78,8 +84,10 @@ class Store:
 
         return self._database.read(select, {})
 
-    def put(self, key: bytes, value: bytes, *, background: bool = False) -> None:
-        """Keep a result; one that nobody asked for yet is the first to leave."""
+    def put(
+        self, key: bytes, value: bytes, *, background: bool = False, file: tuple[str, Signature, bytes] | None = None
+    ) -> None:
+        """Keep a result; one that nobody asked for yet is the first to leave. With it, which content a file has."""
         if len(value) > self._max_bytes // 4:
             return
 
@@ -89,6 +97,8 @@ class Store:
             used = time.time() - (86_400 if background else 0)
             connection.execute("INSERT INTO results (key, value, used) VALUES (?, ?, ?)", (key, value, used))
             self._evict(connection)
+            if file is not None:
+                self._remember(connection, *file)
 
         self._database.write(insert, None)
 
@@ -109,38 +119,39 @@ class Store:
 
         return self._database.read(select, {})
 
-    def remember(self, files: Iterable[tuple[str, Signature, bytes]]) -> None:
-        """Keep which content files have."""
-        now = time.time()
-        rows = [(os.fsencode(path), *_narrow(signature), content, now) for path, signature, content in files]
+    def remember(self, path: str, signature: Signature, content: bytes) -> None:
+        """Keep which content a file has."""
+        self._database.write(lambda connection: self._remember(connection, path, signature, content), None)
 
-        def insert(connection: sqlite3.Connection) -> None:
-            connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
+    def _remember(self, connection: sqlite3.Connection, path: str, signature: Signature, content: bytes) -> None:
+        row = (os.fsencode(path), *_narrow(signature), content, time.time())
+        connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._remembered += 1
+        if self._remembered % FILES_BETWEEN_COUNTS == 0:
             [(count,)] = connection.execute("SELECT count(*) FROM files")
-            if count > MAX_FILES:
-                oldest = "SELECT path FROM files ORDER BY seen LIMIT ?"
-                connection.execute(f"DELETE FROM files WHERE path IN ({oldest})", (count - MAX_FILES * 9 // 10,))  # noqa: S608
-
-        self._database.write(insert, None)
+            oldest = "SELECT path FROM files ORDER BY seen LIMIT ?"
+            excess = count - MAX_FILES * 9 // 10 if count > MAX_FILES else 0
+            connection.execute(f"DELETE FROM files WHERE path IN ({oldest})", (excess,))  # noqa: S608
 
     def strike(self, key: bytes) -> int:
         """Count that a request ended a worker; return how often it has."""
 
         def count(connection: sqlite3.Connection) -> int:
+            now = time.time()
+            connection.execute("DELETE FROM strikes WHERE at < ?", (now - STRIKE_SECONDS,))
             sql = (
                 "INSERT INTO strikes VALUES (?, 1, ?) ON CONFLICT (key) DO UPDATE SET count = count + 1 RETURNING count"
             )
-            [(strikes,)] = connection.execute(sql, (key, time.time())).fetchall()
+            [(strikes,)] = connection.execute(f"INSERT INTO strikes VALUES (?, 1, ?) {more}", (key, now)).fetchall()
             return int(strikes)
 
         return self._database.write(count, 1)
 
     def strikes(self, key: bytes) -> int:
-        """Return how often a request has ended a worker."""
-        return self._database.read(
-            lambda connection: sum(n for (n,) in connection.execute("SELECT count FROM strikes WHERE key = ?", (key,))),
-            0,
-        )
+        """Return how often a request has ended a worker of late."""
+        sql = "SELECT count FROM strikes WHERE key = ? AND at >= ?"
+        since = time.time() - STRIKE_SECONDS
+        return self._database.read(lambda connection: sum(n for (n,) in connection.execute(sql, (key, since))), 0)
 
     @property
     def size(self) -> int:

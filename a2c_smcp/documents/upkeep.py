@@ -233,7 +233,7 @@ class Upkeep:
 
     async def _scan(self) -> dict[str, Source]:
         began = time.perf_counter()
-        sources = await asyncio.to_thread(scan, self._roots, self._excludes)
+        sources = await asyncio.to_thread(scan, self._roots, self._excludes, self.catalogue.sources)
         self._scan_cost = time.perf_counter() - began
         self._scanned_at = time.monotonic()
         return sources

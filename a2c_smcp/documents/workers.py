@@ -133,7 +133,7 @@ class WorkerPool:
 
     async def _call(self, request: Request, *, background: bool) -> bytes:
         if self._closed:
-            raise WorkerEnded("the service is closed")
+            raise Unreadable("the service is closed", lasting=False)
         waiting = _Waiting(request.path, background, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._dispatch()

@@ -7,7 +7,7 @@ import pytest
 
 from a2c_smcp.documents import search as module
 from a2c_smcp.documents.model import Element, Page
-from a2c_smcp.documents.search import Found, Passage, SearchIndex, document_passage, passage_of, passages_of
+from a2c_smcp.documents.search import Found, Part, Passage, SearchIndex, document_passage, passage_of, passages_of
 
 A, B = b"content a", b"content b"
 
@@ -25,7 +25,7 @@ def text(words: str, element: str = "txt-001", page: int = 0) -> Passage:
 
 def fill(index: SearchIndex, content: bytes, *passages: Passage) -> None:
     index.shelve({A, B})
-    index.add(content, passages, pages=1, complete=True)
+    index.add([Part(content, passages, 1, True)])
 
 
 def elements(found: list[Found]) -> list[str | None]:
@@ -106,22 +106,22 @@ def test_what_no_library_has_leaves(index: SearchIndex, tmp_path: Path) -> None:
 
 def test_a_content_is_indexed_by_parts_and_goes_on_where_it_stopped(index: SearchIndex) -> None:
     index.shelve([A])
-    index.add(A, [text("first")], pages=1, complete=False)
+    index.add([Part(A, [text("first")], 1, False)])
     assert index.shelve([A]) == {A: 1}
-    index.add(A, [text("second", page=1)], pages=2, complete=True)
+    index.add([Part(A, [text("second", page=1)], 2, True)])
     assert index.shelve([A]) == {A: None}
     assert [hit.page for hit in index.search("first second", 10)] == [0, 1]
 
 
 def test_a_content_that_left_while_it_was_read_is_not_indexed(index: SearchIndex) -> None:
-    assert index.add(A, [text("word")], pages=1, complete=True)
+    assert index.add([Part(A, [text("word")], 1, True)])
     assert index.search("word", 10) == []
 
 
 def test_there_is_an_end_to_what_is_indexed(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path, b"library", max_bytes=100)
     index.shelve([A])
-    assert [index.add(A, [text("x" * 60)], pages=n, complete=False) for n in (1, 2)] == [True, False]
+    assert [index.add([Part(A, [text("x" * 60)], n, False)]) for n in (1, 2)] == [True, False]
     index.close()
 
 

@@ -95,7 +95,7 @@ def test_uses_are_written_down_now_and_then(results: Store, monkeypatch: pytest.
 
 def test_a_content_is_remembered_while_the_file_looks_the_same(results: Store) -> None:
     path = os.fsdecode(b"/a/\xff name that is no UTF-8.txt")
-    results.remember([(path, SIGNATURE, b"content")])
+    results.remember(path, SIGNATURE, b"content")
     changed = (SIGNATURE[0] + 1, *SIGNATURE[1:])
     assert [results.contents({path: look}) for look in (SIGNATURE, changed)] == [{path: b"content"}, {}]
 
@@ -104,8 +104,9 @@ def test_files_not_seen_for_long_are_forgotten(
     results: Store, monkeypatch: pytest.MonkeyPatch, clock: Callable[[float], None]
 ) -> None:
     monkeypatch.setattr(store, "MAX_FILES", 10)
+    monkeypatch.setattr(store, "FILES_BETWEEN_COUNTS", 1)
     for number in range(11):
-        results.remember([(f"/{number}", SIGNATURE, b"c")])
+        results.remember(f"/{number}", SIGNATURE, b"c")
         clock(1)
     assert sorted(results.contents({f"/{number}": SIGNATURE for number in range(11)}), key=len) == [
         *(f"/{number}" for number in range(2, 10)),
@@ -120,6 +121,12 @@ def test_strikes_count(results: Store) -> None:
         2,
         2,
     ]
+
+
+def test_a_strike_is_forgotten_after_a_day(results: Store, clock: Callable[[float], None]) -> None:
+    results.strike(b"key")
+    clock(store.STRIKE_SECONDS + 1)
+    assert (results.strikes(b"key"), results.strike(b"key")) == (0, 1)
 
 
 def test_clearing_forgets_everything(results: Store) -> None:

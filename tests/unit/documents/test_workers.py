@@ -242,7 +242,7 @@ async def test_closing_ends_every_worker_and_refuses_more(tmp_path: Path) -> Non
     pids = pool.pids
     await pool.close()
     assert not any(map(is_running, pids))
-    with pytest.raises(WorkerEnded, match="the service is closed"):
+    with pytest.raises(Unreadable, match="the service is closed"):
         await page(pool, file(tmp_path))
 
 
