@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final
 
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.server import Bridge
@@ -13,19 +14,22 @@ log = logging.getLogger(__name__)
 
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 30.0
+FAREWELL: Final = 3.0
+"""Seconds that each step of the end may take."""
+
 SUCCESSION: Final = 15.0
 """Seconds for which the Agent that had the seat before, as when a client restarts its bridge, may take to leave."""
 
 
-async def run(bridge: Bridge, office: Office, transport: Callable[[Bridge], Awaitable[None]]) -> None:
+async def run(bridge: Bridge, office: Office, transport: Callable[[Bridge], Coroutine[Any, Any, None]]) -> None:
     """Serve until the transport ends or this is cancelled, then leave the office.
 
     Raises:
         SMCPError: The server refused the seat when it was first asked for. Later it is asked for again and again.
     """
     unfollow = bridge.follow()
-    loop = asyncio.get_running_loop()
-    arriving = loop.create_task(arrive(bridge, office))
+    leaving = asyncio.Event()
+    arriving = asyncio.ensure_future(arrive(bridge, office, leaving))
     serving = asyncio.ensure_future(transport(bridge))
     try:
         await asyncio.wait([arriving, serving], return_when=asyncio.FIRST_COMPLETED)
@@ -33,23 +37,33 @@ async def run(bridge: Bridge, office: Office, transport: Callable[[Bridge], Awai
             await arriving
         await serving
     finally:
-        for task in (arriving, serving):
-            task.cancel()
-        await asyncio.gather(arriving, serving, return_exceptions=True)
+        leaving.set()
+        serving.cancel()
+        # A connection that is being made is waited for: cancelled halfway, it might not notice.
+        await asyncio.wait([arriving, serving], timeout=FAREWELL)
+        arriving.cancel()
         unfollow()
         await bridge.close()
-        await office.close()
+        closing = asyncio.ensure_future(office.close())
+        await asyncio.wait([arriving, serving, closing], timeout=FAREWELL)
 
 
-async def arrive(bridge: Bridge, office: Office, *, succession: float = SUCCESSION) -> None:
-    """Take the seat; a server that is not there is tried until it is.
+async def arrive(
+    bridge: Bridge,
+    office: Office,
+    leaving: asyncio.Event,
+    *,
+    succession: float = SUCCESSION,
+    pause: float = FIRST_PAUSE,
+) -> None:
+    """Take the seat; a server that is not there is tried until it is, or until the bridge leaves.
 
     Raises:
         SMCPError: The server refused.
     """
     clock = asyncio.get_running_loop().time
-    began, pause = clock(), FIRST_PAUSE
-    while True:
+    began = clock()
+    while not leaving.is_set():
         try:
             await office.connect()
         except (ConnectionError, RequestTimeout) as error:
@@ -61,7 +75,8 @@ async def arrive(bridge: Bridge, office: Office, *, succession: float = SUCCESSI
         else:
             bridge.seated()
             return
-        log.warning("no seat in the office yet: %s; trying again in %g s", problem, pause)
+        log.info("no seat in the office yet; trying again in %g s", pause)
         bridge.unseated(str(problem))
-        await asyncio.sleep(pause)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(leaving.wait(), pause)
         pause = min(2 * pause, LONGEST_PAUSE)

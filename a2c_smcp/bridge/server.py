@@ -266,7 +266,7 @@ async def _signs_of_life(context: Context, message: str, every: float) -> AsyncI
         clock = asyncio.get_running_loop().time
         began = clock()
         while True:
-            await context.session.report_progress(round(clock() - began, 1), None, message)
+            await context.session.report_progress(round(clock() - began, 3), None, message)
             await asyncio.sleep(every)
 
     telling = asyncio.get_running_loop().create_task(tell())

@@ -1,0 +1,134 @@
+"""An office of the tests: Computers that are plain data, and events told by hand."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from typing import Any, cast
+
+from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.errors import NotFound, SMCPError
+from a2c_smcp.smcp import SMCPTool
+
+
+def tool(name: str, **fields: Any) -> SMCPTool:
+    plain = {"name": name, "description": f"{name} it", "params_schema": {"type": "object"}, "return_schema": None}
+    return cast("SMCPTool", plain | fields)
+
+
+@dataclass
+class FakeComputer:
+    """What a Computer has; `resources` and `templates` by MCP server, in pages."""
+
+    tools: list[SMCPTool] = field(default_factory=list)
+    resources: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
+    templates: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
+    desktop: list[str] = field(default_factory=list)
+    contents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    completion: dict[str, Any] = field(default_factory=dict)
+    result: Any = field(default_factory=lambda: {"content": []})
+    problem: SMCPError | None = None
+
+
+class FakeOffice:
+    """Answers from its Computers, and remembers what it was asked."""
+
+    def __init__(self, **computers: FakeComputer) -> None:
+        self.computers = computers
+        self.asked: list[tuple[Any, ...]] = []
+        self.handlers: list[tuple[str, Callable[[OfficeEvent], Awaitable[None] | None]]] = []
+        self.connecting: list[Exception | None] = []
+        self.closed = False
+        self.cancelled = 0
+        self.gate: asyncio.Event | None = None
+
+    async def tell(self, kind: str, computer: str | None = None, **data: Any) -> None:
+        for wanted, handler in list(self.handlers):
+            if wanted in ("*", kind):
+                told = handler(OfficeEvent(kind, computer, data))
+                if isawaitable(told):
+                    await told
+
+    def on(self, kind: str, handler: Callable[[OfficeEvent], Awaitable[None] | None]) -> Callable[[], None]:
+        self.handlers.append((kind, handler))
+        return lambda: self.handlers.remove((kind, handler))
+
+    async def connect(self) -> None:
+        problem = self.connecting.pop(0) if self.connecting else None
+        if problem is not None:
+            raise problem
+
+    async def close(self) -> None:
+        self.closed = True
+
+    async def list_room(self) -> list[Any]:
+        self.asked.append(("list_room",))
+        return [{"name": "agent", "role": "agent"}, *({"name": n, "role": "computer"} for n in self.computers)]
+
+    def _computer(self, name: str, *question: Any) -> FakeComputer:
+        self.asked.append((*question, name))
+        if name not in self.computers:
+            raise NotFound(f"no {name}")
+        computer = self.computers[name]
+        if computer.problem is not None:
+            raise computer.problem
+        return computer
+
+    async def get_tools(self, computer: str) -> list[SMCPTool]:
+        return self._computer(computer, "tools").tools
+
+    async def get_config(self, computer: str) -> Any:
+        has = self._computer(computer, "config")
+        return {"servers": {name: {"disabled": False} for name in {**has.resources, **has.templates}}}
+
+    async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[str]:
+        return self._computer(computer, "desktop").desktop
+
+    async def get_resources(self, computer: str, mcp_server: str, cursor: str | None = None) -> Any:
+        pages = self._computer(computer, "resources", mcp_server, cursor).resources.get(mcp_server, [[]])
+        return _page(pages, cursor, "resources")
+
+    async def get_resource_templates(self, computer: str, mcp_server: str, cursor: str | None = None) -> Any:
+        pages = self._computer(computer, "templates", mcp_server, cursor).templates.get(mcp_server, [[]])
+        return _page(pages, cursor, "resource_templates")
+
+    async def complete(
+        self,
+        computer: str,
+        mcp_server: str,
+        ref: Mapping[str, Any],
+        argument: Mapping[str, Any],
+        context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        has = self._computer(computer, "complete", mcp_server, ref, argument, context)
+        return {"completion": has.completion[mcp_server]}
+
+    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
+        contents = self._computer(computer, "read", uri).contents.get(uri)
+        if contents is None:
+            raise NotFound(f"no {uri}")
+        return contents
+
+    async def call_tool(
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,
+        req_id: str | None = None,
+    ) -> Any:
+        has = self._computer(computer, "call", tool_name, params, timeout)
+        if self.gate is not None:
+            try:
+                await self.gate.wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+        return has.result
+
+
+def _page(pages: list[list[dict[str, Any]]], cursor: str | None, field_name: str) -> Any:
+    index = int(cursor or 0)
+    following = {"next_cursor": str(index + 1)} if index + 1 < len(pages) else {}
+    return {field_name: pages[index]} | following

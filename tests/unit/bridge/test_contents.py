@@ -1,0 +1,69 @@
+from typing import Any
+
+import pytest
+
+from a2c_smcp.bridge.contents import resource_contents, tool_result
+
+TEXT = {"type": "text", "text": "hi", "annotations": {"audience": ["user"]}}
+IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+
+
+def test_a_result_goes_through_as_it_is() -> None:
+    structured = {"answer": 42}
+    given: Any = {
+        "content": [TEXT, IMAGE],
+        "structuredContent": structured,
+        "isError": False,
+        "meta": {"a": 1},
+        "req_id": "r",
+    }
+    assert tool_result(given, "desk") == {
+        "content": [TEXT, IMAGE],
+        "structuredContent": structured,
+        "isError": False,
+        "_meta": {"a": 1},
+    }
+
+
+def test_why_a_tool_failed_is_in_the_meta() -> None:
+    given: Any = {"content": [TEXT], "isError": True, "meta": {"code": 4003, "details": {"path": "x"}}}
+    assert tool_result(given, "desk") == {"content": [TEXT], "isError": True, "_meta": given["meta"]}
+
+
+def test_resources_in_a_result_are_those_of_the_computer() -> None:
+    link = {"type": "resource_link", "uri": "dpe://h/d", "name": "d"}
+    embedded = {"type": "resource", "resource": {"uri": "test://x", "blob": "AAAA", "mimeType": "image/png"}}
+    given: Any = {"content": [link, embedded]}
+    assert tool_result(given, "desk")["content"] == [
+        link | {"uri": "a2c://desk/dpe/h/d"},
+        {"type": "resource", "resource": embedded["resource"] | {"uri": "a2c://desk/test/x"}},  # type: ignore[operator]
+    ]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "hologram", "data": 1},
+        {"type": "image"},
+        {"type": "resource", "resource": {"uri": "x://y"}},
+        "text",
+        None,
+    ],
+)
+def test_a_block_that_mcp_does_not_know_is_told_as_text(block: Any) -> None:
+    given: Any = {"content": [block, TEXT]}
+    told, kept = tool_result(given, "desk")["content"]
+    assert (told["type"], type(told["text"]), kept) == ("text", str, TEXT)
+
+
+def test_contents_have_the_uri_in_the_form_that_was_asked_for() -> None:
+    contents = [{"uri": "dpe://h/d", "mimeType": "text/plain", "text": "x"}, {"uri": "dpe://h/e", "blob": "AA=="}]
+    asked = "a2c://desk/dpe/h/d"
+    assert [one["uri"] for one in resource_contents(contents, asked, "desk")] == [asked, "a2c://desk/dpe/h/e"]
+    assert resource_contents(contents, "dpe://h/d", None) == contents
+
+
+def test_contents_without_uri_or_body_are_mended() -> None:
+    assert resource_contents([{"mimeType": "text/plain"}], "a2c://desk/x/y", "desk") == [
+        {"mimeType": "text/plain", "uri": "a2c://desk/x/y", "text": ""}
+    ]
