@@ -98,7 +98,8 @@ def _edges(rows: Sequence[Row], scale: Scale) -> list[Row]:
 def _prose(rows: Sequence[Row], scale: Scale, edges: Sequence[Row]) -> Iterator[Piece]:
     items: list[list[Row]] = []
     for group in _paragraphs(rows, scale):
-        if _ITEM.match(group[0].text):
+        numbered = group[0] in edges and _PAGE_NUMBER.fullmatch(group[0].text.strip())
+        if _ITEM.match(group[0].text) and not numbered:
             items.append(group)
             continue
         if items:

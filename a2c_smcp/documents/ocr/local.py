@@ -29,6 +29,11 @@ SURE: Final = 0.88
 MAX_SIDE: Final = 2_000
 """Larger pictures are made smaller for the engine: A4 at 170 dpi."""
 
+MIN_SIDE: Final = 736
+"""Smaller ones are made larger, for small letters are not found."""
+
+MAX_GROWTH: Final = 2.0
+
 _SAMPLE: Final = 6
 _TALL: Final = 1.5
 
@@ -63,8 +68,8 @@ class LocalEngine:
         return OcrPage(kept, self.name, *picture.size, rotation=rotation)
 
     def _look(self, picture: "Image") -> list[OcrLine]:
-        scale = max(1.0, max(picture.size) / MAX_SIDE)
-        small = picture.resize([max(1, round(side / scale)) for side in picture.size]) if scale > 1 else picture
+        scale = _scale(picture.size)
+        small = picture.resize([max(1, round(side / scale)) for side in picture.size]) if scale != 1 else picture
         found = self._built()(_pixels(small), use_det=True, use_rec=True)
         if found.txts is None:
             return []
@@ -110,6 +115,9 @@ class LocalEngine:
                     "Global.use_cls": False,
                     "Global.text_score": 0.0,
                     "Global.max_side_len": MAX_SIDE,
+                    # Pictures come in the right size; the engine's own way makes a strip of text enormous.
+                    "Det.limit_type": "max",
+                    "Det.limit_side_len": MAX_SIDE,
                     "Global.log_level": "critical",
                     "EngineConfig.onnxruntime.intra_op_num_threads": self._threads,
                     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
@@ -117,6 +125,12 @@ class LocalEngine:
             )
             logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
         return self._engine
+
+
+def _scale(size: tuple[int, int]) -> float:
+    """Return by how much a picture is made smaller for the engine; below 1 where it is made larger."""
+    largest = max(size) / MAX_SIDE
+    return max(largest, min(min(size) / MIN_SIDE, 1.0), 1 / MAX_GROWTH)
 
 
 def _pixels(picture: "Image") -> Any:
