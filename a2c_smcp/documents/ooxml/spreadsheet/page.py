@@ -164,7 +164,8 @@ def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
         for column in _columns_in(sheet, row, area)
     ]
     is_text = all(isinstance(value, str) for _, _, value in values)
-    if len(values) == 1:
+    goes_on = sheet.last_row > 0 and area.bottom >= max(sheet.rows)
+    if len(values) == 1 and not goes_on:
         row, column, value = values[0]
         is_heading = (
             isinstance(value, str) and column in sheet.rows[row].bold and len(value) <= 120 and area.height == 1
@@ -173,7 +174,7 @@ def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
         content = {"level": 2, "text": text} if is_heading else {"text": text}
         draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
         yield _placed(draft, area)
-    elif area.width == 1 and is_text and any(len(str(value)) > _LONG_TEXT for _, _, value in values):
+    elif area.width == 1 and is_text and not goes_on and any(len(str(value)) > _LONG_TEXT for _, _, value in values):
         text = "\n".join(str(value) for _, _, value in values)
         yield _placed(Draft("text", {"text": text}, _source(sheet, area)), area)
     else:

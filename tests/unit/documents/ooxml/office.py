@@ -52,7 +52,7 @@ def worksheet(rows: str, after: str = "", before: str = "") -> str:
     )
 
 
-def cells(*lines: tuple[int, dict[str, object]]) -> str:
+def cells(*lines: tuple[int, Mapping[str, object]]) -> str:
     """Rows by number, cells by column; text becomes inline strings, `=…` a formula without a value."""
     return "".join(
         f'<row r="{number}">{"".join(_cell(f"{column}{number}", value) for column, value in row.items())}</row>'

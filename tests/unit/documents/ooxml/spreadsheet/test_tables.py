@@ -1,5 +1,7 @@
 """A region as a table: caption, header, windows."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from a2c_smcp.documents.content import Cell, validate_content
@@ -8,15 +10,15 @@ from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, plan_table, qualified, windows
 
 
-def rows(*lines: list[Cell], bold: int = 0) -> dict[int, Row]:
+def rows(*lines: Sequence[Cell], bold: int = 0) -> dict[int, Row]:
     found = {}
     for number, line in enumerate(lines, 1):
-        values = {column: value for column, value in enumerate(line, 1) if value is not None}
+        values: dict[int, Cell] = {column: value for column, value in enumerate(line, 1) if value is not None}
         found[number] = Row(number, values, bold=set(values) if number == bold else set())
     return found
 
 
-def planned(*lines: list[Cell], bold: int = 0, merged: str = "") -> Plan:
+def planned(*lines: Sequence[Cell], bold: int = 0, merged: str = "") -> Plan:
     area = Range(1, 1, len(lines), max(map(len, lines)))
     spans = [span for name in merged.split() if (span := parse_range(name))]
     return plan_table(rows(*lines, bold=bold), area, "S", merged=spans)
@@ -60,7 +62,7 @@ def test_row_names_are_no_captions() -> None:
 
 
 def test_a_table_of_many_rows_comes_in_windows_that_stand_alone() -> None:
-    lines: list[list[Cell]] = [["n", "square"], *([number, number**2] for number in range(1, 451))]
+    lines: list[Sequence[Cell]] = [["n", "square"], *([number, number**2] for number in range(1, 451))]
     found = rows(*lines)
     first, second, third = windows(found, plan_table(found, Range(1, 1, 451, 2), "S"), 10)
     assert [len(window.content["rows"]) for window in (first, second, third)] == [WINDOW_ROWS, WINDOW_ROWS, 50]
