@@ -13,9 +13,13 @@ from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
 
 class OpenAITools(ToolBox):
-    """A toolbox that speaks JSON of Chat Completions, or of Responses where `api` says so; needs no client library.
+    """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
 
     `definitions` go into the request; what `run` returns goes after the model's message into the next one.
+
+    Args:
+        api: `chat` for Chat Completions, which most others speak too, or `responses`.
+        pictures: Whether the model sees; one that reads alone is told how many there were.
     """
 
     def __init__(
@@ -24,6 +28,7 @@ class OpenAITools(ToolBox):
         computers: Sequence[str] | None = None,
         *,
         api: Api = "chat",
+        pictures: bool = True,
         keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
@@ -31,6 +36,7 @@ class OpenAITools(ToolBox):
     ) -> None:
         super().__init__(agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count)
         self.api: Api = api
+        self.pictures = pictures
 
     async def definitions(self) -> list[dict[str, Any]]:
         """Return the `tools` of a request, as they are now."""
@@ -47,7 +53,8 @@ class OpenAITools(ToolBox):
         Raises:
             BadRequest: It is none of these.
         """
-        return messages(await together(self._run(call) for call in read_calls(reply)), self.api)
+        answers = await together(self._run(call) for call in read_calls(reply))
+        return messages(answers, self.api, pictures=self.pictures)
 
     async def _run(self, call: Call) -> tuple[Call, Answer]:
         return call, await self.call(call.name, call.arguments)

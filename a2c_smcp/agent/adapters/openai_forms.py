@@ -32,9 +32,23 @@ def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
     )
 
 
-def messages(answers: Iterable[tuple[Call, Answer]], api: Api = "chat") -> list[dict[str, Any]]:
-    """Return what goes to the model next: an answer to every call, in order, and then the pictures."""
-    return _chat(list(answers)) if api == "chat" else [_output(call, answer) for call, answer in answers]
+def messages(
+    answers: Iterable[tuple[Call, Answer]], api: Api = "chat", *, pictures: bool = True
+) -> list[dict[str, Any]]:
+    """Return what goes to the model next: an answer to every call, in order, and then the pictures.
+
+    Args:
+        pictures: Whether the model sees; otherwise they are only counted.
+    """
+    shown = [(call, answer if pictures else _counted(answer)) for call, answer in answers]
+    return _chat(shown) if api == "chat" else [_output(call, answer) for call, answer in shown]
+
+
+def _counted(answer: Answer) -> Answer:
+    if not answer.pictures:
+        return answer
+    number = len(answer.pictures)
+    return Answer(f"{answer.text}\n\n({number} {'picture' if number == 1 else 'pictures'}, not shown)")
 
 
 def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:

@@ -28,6 +28,9 @@ from a2c_smcp.agent.sync_client import SMCPAgentClient
 # The MCP server checks what its tool is called with; here it only has to be an object.
 _ANY_OBJECT: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
+_RETRIES: Final = 1
+"""How often a model may try again that wrote arguments which are no object."""
+
 
 class OfficeToolset(AbstractToolset[AgentDepsT]):
     """The tools of an office, asked for anew at every step: what a Computer brings or takes away is there or gone.
@@ -61,15 +64,18 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         """The toolset's id."""
         return self._id
 
-    async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
+    async def get_tools(
+        self,
+        ctx: RunContext[AgentDepsT],  # noqa: ARG002 - the toolset's signature
+    ) -> dict[str, ToolsetTool[AgentDepsT]]:
         """Return the tools as they are now."""
-        return {name: self._tool(tool, ctx.max_retries) for name, tool in (await self._tools()).items()}
+        return {name: self._tool(tool) for name, tool in (await self._tools()).items()}
 
     async def call_tool(
         self,
         name: str,
         tool_args: dict[str, Any],
-        ctx: RunContext[AgentDepsT],  # noqa: ARG002 - the toolset's signature
+        ctx: RunContext[AgentDepsT],  # noqa: ARG002
         tool: ToolsetTool[AgentDepsT],  # noqa: ARG002
     ) -> Any:
         """Call a tool and return what the model is told: a text, or a text and pictures."""
@@ -89,14 +95,13 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
             return await asyncio.to_thread(box.call, name, arguments)
         return await box.call(name, arguments)
 
-    def _tool(self, tool: NamedTool, max_retries: int) -> ToolsetTool[AgentDepsT]:
+    def _tool(self, tool: NamedTool) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
             name=tool.name,
             description=tool.description,
             parameters_json_schema=object_schema(tool.parameters),
-            metadata={"computer": tool.computer, "tool": tool.tool["name"]},
         )
-        return ToolsetTool(toolset=self, tool_def=definition, max_retries=max_retries, args_validator=_ANY_OBJECT)
+        return ToolsetTool(toolset=self, tool_def=definition, max_retries=_RETRIES, args_validator=_ANY_OBJECT)
 
 
 def _binary(picture: Picture) -> BinaryContent | str:

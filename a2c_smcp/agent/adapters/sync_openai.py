@@ -14,9 +14,13 @@ from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
 
 class SyncOpenAITools(SyncToolBox):
-    """A toolbox that speaks JSON of Chat Completions, or of Responses where `api` says so; needs no client library.
+    """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
 
     `definitions` go into the request; what `run` returns goes after the model's message into the next one.
+
+    Args:
+        api: `chat` for Chat Completions, which most others speak too, or `responses`.
+        pictures: Whether the model sees; one that reads alone is told how many there were.
     """
 
     def __init__(
@@ -25,6 +29,7 @@ class SyncOpenAITools(SyncToolBox):
         computers: Sequence[str] | None = None,
         *,
         api: Api = "chat",
+        pictures: bool = True,
         keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
@@ -32,6 +37,7 @@ class SyncOpenAITools(SyncToolBox):
     ) -> None:
         super().__init__(agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count)
         self.api: Api = api
+        self.pictures = pictures
 
     def definitions(self) -> list[dict[str, Any]]:
         """Return the `tools` of a request, as they are now."""
@@ -48,7 +54,8 @@ class SyncOpenAITools(SyncToolBox):
         Raises:
             BadRequest: It is none of these.
         """
-        return messages(together(self._run(call) for call in read_calls(reply)), self.api)
+        answers = together(self._run(call) for call in read_calls(reply))
+        return messages(answers, self.api, pictures=self.pictures)
 
     def _run(self, call: Call) -> tuple[Call, Answer]:
         return call, self.call(call.name, call.arguments)

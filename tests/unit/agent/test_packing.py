@@ -49,6 +49,21 @@ def test_a_name_cannot_break_out_of_its_label() -> None:
     assert text.startswith('<window computer="c\' server=\'x\')(b" server="a"')
 
 
+def test_a_tokenizer_that_finds_the_whole_dearer_than_its_parts_is_obeyed() -> None:
+    def dear(text: str) -> int:
+        return len(text) + 30 * text.count("</window>\n\n")
+
+    windows = windows_of("c", [f"window://w{n}\n\n{'word ' * 40}" for n in range(4)])
+    text = pack(windows, 700, dear)
+    assert "<window" in text
+    assert dear(text) <= 700
+
+
+def test_a_tokenizer_that_nothing_suits_gets_nothing() -> None:
+    windows = windows_of("c", ["window://w\n\nword"])
+    assert pack(windows, 10, lambda _: 11) == ""
+
+
 windows_ = st.lists(
     st.builds(
         lambda computer, server, text, priority, place: Window(

@@ -73,6 +73,12 @@ def test_a_name_that_is_taken_gets_a_digest() -> None:
     assert name.startswith("desk__go_")
 
 
+def test_where_every_name_is_taken_it_is_said() -> None:
+    taken = {model_name("desk", "go", digest=length) for length in range(0, 40, 2)}
+    with pytest.raises(BadRequest, match="No free name for the tool 'go' of 'desk'"):
+        name_tools({"desk": [tool("go")]}, reserved=taken)
+
+
 def test_a_model_reads_on_which_computer_a_tool_works() -> None:
     assert NamedTool("desk__go", "desk", tool("go", "Goes.")).description == "[desk] Goes."
     assert NamedTool("desk__go", "desk", tool("go")).description == "[desk] go"

@@ -142,6 +142,13 @@ def test_the_responses_api_takes_pictures_in_the_answer() -> None:
     ]
 
 
+def test_a_model_that_does_not_see_is_told_of_pictures() -> None:
+    for api in ("chat", "responses"):
+        tools = SyncOpenAITools(Agent(), api=api, pictures=False)
+        (message,) = tools.run([call("desk__draw")])
+        assert message.get("content", message.get("output")) == "drawn\n\n(1 picture, not shown)"
+
+
 def test_what_goes_wrong_is_told_to_the_model() -> None:
     agent = Agent()
     assert answer(agent, call("desk__ask"), call("desk__ecko"), call("quite other")) == [
