@@ -135,6 +135,8 @@ def text_of_words(words: Sequence[Placed]) -> str:
     """Return the words of a cell, row by row."""
     if len(words) == 1:
         return words[0].word.text
+    if not words:
+        return ""
     parts: list[str] = []
     previous: Placed | None = None
     for row in rows_of(words):

@@ -20,6 +20,7 @@ class Grid:
     cells: Cells
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     has_header: bool | None = None
+    title: list[Placed] = field(default_factory=list)
 
     @property
     def texts(self) -> list[list[str]]:
@@ -60,21 +61,44 @@ def grid_of(region: Region, words: Sequence[Placed], size: float) -> Grid | None
 
 
 def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> Grid | None:
-    xs = _with_hidden_columns(words, xs, size)
-    ys = _with_hidden_rows(words, xs, ys)
-    height, width = len(ys) - 1, len(xs) - 1
+    soft = _hidden_columns(words, xs, ys, size)
+    cuts = sorted([*xs, *soft])
+    ys = _with_hidden_rows(words, cuts, ys)
+    height, width = len(ys) - 1, len(cuts) - 1
     if height < 1 or width < 2:
         return None
     spans = _spans(region, xs, ys)
-    cells: Cells = [[[] for _ in range(width)] for _ in range(height)]
+    boxes: dict[tuple[int, int, int, int], list[Placed]] = {}
     for placed in words:
         word = placed.word
         row = min(max(bisect_right(ys, (word.y0 + word.y1) / 2) - 1, 0), height - 1)
-        column = min(max(bisect_right(xs, (word.x0 + word.x1) / 2) - 1, 0), width - 1)
-        top, left, _, _ = spans.get((row, column), (row, column, 1, 1))
-        cells[top][left].append(placed)
-    merged = sorted(set(spans.values()))
-    return Grid(cells, [span for span in merged if cells[span[0]][span[1]]])
+        column = min(max(bisect_right(xs, (word.x0 + word.x1) / 2) - 1, 0), len(xs) - 2)
+        boxes.setdefault(spans.get((row, column), (row, column, 1, 1)), []).append(placed)
+    cells: Cells = [[[] for _ in range(width)] for _ in range(height)]
+    merged = []
+    for (top, left, high, wide), inside in boxes.items():
+        first, last = cuts.index(xs[left]), cuts.index(xs[left + wide])
+        if _fill(cells[top], inside, cuts, first, last) and (high > 1 or wide > 1):
+            merged.append((top, first, high, last - first))
+    return Grid(cells, sorted(merged))
+
+
+def _fill(row: list[list[Placed]], words: Sequence[Placed], cuts: Sequence[float], first: int, last: int) -> bool:
+    """Put the words of a ruled cell into the columns that gaps divide it into; whether they stayed together."""
+    inner = cuts[first + 1 : last]
+    if not inner:
+        row[first] += words
+        return True
+    lines = rows_of(words)
+    # One passage across all stays whole; pieces far apart are cells of their own.
+    if all(len(segments_of(line, 1.1)) == 1 for line in lines):
+        row[first] += words
+        return True
+    divided, _ = _divided([segments_of(line, 0.7) for line in lines], inner)
+    for line in divided:
+        for column, placed in enumerate(line):
+            row[first + column] += placed
+    return False
 
 
 def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
@@ -88,23 +112,21 @@ def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
     return cuts
 
 
-def _with_hidden_columns(words: Sequence[Placed], xs: list[float], size: float) -> list[float]:
-    """Return the cuts with those that only gaps show, inside the ruled columns."""
-    rows = rows_of(words)
-    found = list(xs)
+def _hidden_columns(words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> list[float]:
+    """Return where only gaps divide ruled columns, in the whole table or between two rules."""
+    found: list[float] = []
     for left, right in pairwise(xs):
-        inside = [
-            Row(
-                [placed for placed in row.words if left <= (placed.word.x0 + placed.word.x1) / 2 < right],
-                row.y0,
-                row.y1,
-                row.size,
-            )
-            for row in rows
-        ]
-        segments = [segments_of(row, 0.9) for row in inside if row.words]
-        if len(segments) >= 3 and sum(len(row) > 1 for row in segments) >= 0.6 * len(segments):
-            found += column_cuts(segments, size, least=0.6)
+        column = [placed for placed in words if left <= (placed.word.x0 + placed.word.x1) / 2 < right]
+        bands = [column] if len(ys) > 2 else []
+        for top, bottom in pairwise(ys):
+            bands.append([placed for placed in column if top <= (placed.word.y0 + placed.word.y1) / 2 < bottom])
+        for band in bands:
+            if len(band) < 6:
+                continue
+            segments = [segments_of(row, 0.9) for row in rows_of(band)]
+            if len(segments) >= 3 and sum(len(row) > 1 for row in segments) >= 0.6 * len(segments):
+                cuts = column_cuts(segments, size, least=0.6)
+                found += [cut for cut in cuts if all(abs(cut - other) > 3 * _NEAR for other in [*found, *xs])]
     return sorted(found)
 
 
@@ -125,22 +147,24 @@ def _are_rows(rows: Sequence[Row], xs: Sequence[float]) -> bool:
     columns = set().union(*filled)
     if len(columns) < 2:
         return False
-    full = sum(len(row) >= max(2, 0.7 * len(columns)) for row in filled)
-    if full < 0.8 * len(rows):
+    if sum(len(row) > 1 for row in filled) < 0.8 * len(rows) or sum(min(columns) in row for row in filled) < 0.8 * len(
+        rows
+    ):
         return False
-    # Wrapped text fills its column up to the edge; entries of their own do not.
+    # Wrapped text fills its column up to the edge with several words; entries of their own do not.
     for column in columns:
         left, right = xs[max(column, 0)], xs[min(column + 1, len(xs) - 1)]
-        ends = [
-            max(
-                placed.word.x1
+        lines = [
+            [
+                placed.word
                 for placed in row.words
                 if bisect_right(xs, (placed.word.x0 + placed.word.x1) / 2) - 1 == column
-            )
-            for row, columns_of_row in zip(rows, filled, strict=True)
-            if column in columns_of_row
+            ]
+            for row in rows
         ]
-        if len(ends) > 1 and sum(right - end < 0.2 * (right - left) for end in ends[:-1]) >= 0.6 * (len(ends) - 1):
+        lines = [line for line in lines if line]
+        wrapped = sum(len(line) > 1 and right - line[-1].x1 < 0.2 * (right - left) for line in lines[:-1])
+        if len(lines) > 1 and wrapped >= 0.6 * (len(lines) - 1):
             return False
     return True
 
@@ -298,6 +322,26 @@ def _ruled_header(region: Region, rows: Sequence[Row], groups: Sequence[Sequence
 
 
 # Both
+
+
+def split_at_headers(grid: Grid) -> list[Grid]:
+    """Return a grid as the tables it consists of: each begins with the same header, under a title of its own."""
+    texts = grid.texts
+    header = texts[0] if sum(map(bool, texts[0])) > 1 else []
+    starts = [number for number, row in enumerate(texts) if row == header]
+    if len(starts) < 2:
+        return [grid]
+    tables = []
+    for start, end in pairwise([*starts, len(texts)]):
+        stop = end - 1 if end < len(texts) and sum(map(bool, texts[end - 1])) == 1 else end
+        title = grid.cells[start - 1] if start and sum(map(bool, texts[start - 1])) == 1 else []
+        merged = [
+            (top - start, left, high, wide)
+            for top, left, high, wide in grid.merged
+            if start <= top and top + high <= stop
+        ]
+        tables.append(Grid(grid.cells[start:stop], merged, True, [placed for cell in title for placed in cell]))
+    return tables
 
 
 def _trimmed(grid: Grid) -> Grid | None:

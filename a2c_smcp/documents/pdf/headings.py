@@ -14,6 +14,8 @@ from a2c_smcp.documents.pdf.layout import Block, Body, text_of
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
 
 MAX_HEADING: Final = 200
+TITLE_SIZE: Final = 18.0
+"""Points: what a title is set in that has nothing smaller beside it to be compared with."""
 _MAX_LINES: Final = 4
 _BIG: Final = 1.15
 
@@ -32,6 +34,7 @@ class _Candidate:
     text: str
     ratio: float
     is_bold: bool
+    is_italic: bool
     number: "re.Match[str] | None"
 
     @property
@@ -41,7 +44,7 @@ class _Candidate:
     @property
     def is_plain(self) -> bool:
         """Whether its looks alone do not set it off."""
-        return not self.is_big and not self.is_bold
+        return not self.is_big and not self.is_bold and not self.is_italic
 
     @property
     def is_settled(self) -> bool:
@@ -60,6 +63,7 @@ def mark_headings(
     candidates = [found for block in blocks if (found := _candidate(block, body))]
     looked = [found for found in candidates if not found.is_plain]
     if not looked:
+        _mark_title(blocks, body)
         return
     levels: dict[int, int] = {}
     tagged = False
@@ -85,6 +89,18 @@ def mark_headings(
             found.block.kind, found.block.level = "heading", level
 
 
+def _mark_title(blocks: Sequence[Block], body: Body) -> None:
+    """Turn the large line on a page without much other text, like a slide or a cover, into a heading."""
+    largest = max(blocks, key=lambda block: block.lines[0].size, default=None)
+    if largest is None or largest.lines[0].size < TITLE_SIZE or largest.kind != "text" or len(largest.lines) > 2:
+        return
+    size = largest.lines[0].size
+    text = text_of(largest.lines)
+    is_only = all(block is largest or block.lines[0].size < 0.9 * size for block in blocks)
+    if is_only and size >= body.size and len(text) < 100 and sum(map(str.isalpha, text)) > 3 and text[-1] not in ".,;:":
+        largest.kind, largest.level = "heading", 1
+
+
 def _candidate(block: Block, body: Body) -> _Candidate | None:
     lines = block.lines
     if block.kind not in ("text", "list") or len(lines) > _MAX_LINES:
@@ -92,7 +108,7 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     first = lines[0]
     if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
         return None
-    ratio = first.size / body.size
+    ratio = first.size / (body.largest if first.size > body.size else body.size)
     if ratio < 0.85 or not first.is_upright:
         return None
     text = first.text if len(lines) == 1 else text_of(lines)
@@ -102,13 +118,11 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     if letters < 2 or letters < 0.4 * len(text) or _CAPTION.match(text):
         return None
     bold = first.font.bold and not body.bold
-    if (
-        ratio < _BIG
-        and not bold
-        and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower())
-    ):
+    italic = first.font.italic and len(lines) == 1 and block.gap > 0.35 * first.size and len(text) < 70
+    is_plain = ratio < _BIG and not bold
+    if is_plain and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower()):
         return None
-    return _Candidate(block, text, ratio, bold, _NUMBERED.match(text))
+    return _Candidate(block, text, ratio, bold, italic, _NUMBERED.match(text))
 
 
 def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark | None:
@@ -139,6 +153,8 @@ def _stands_alone(found: _Candidate, *, trusted: bool) -> bool:
         return False
     if found.number:
         return True
+    if found.is_italic and not found.is_bold and (text[-1] in "?!:)" or " " not in text):
+        return False
     return not trusted and not text.endswith(":")
 
 

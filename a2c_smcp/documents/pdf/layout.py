@@ -33,19 +33,21 @@ _NUMBER_AT_END = re.compile(
 
 @dataclass(slots=True)
 class Block:
-    """Lines that belong together."""
+    """Lines that belong together; `gap` is the room above the first of them."""
 
     lines: list[Line]
     kind: BlockKind = "text"
     level: int = 0
     label: str = ""
+    gap: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What most of the text of a page looks like."""
+    """What most of the text of a page looks like; `largest` is the largest size that is still running text."""
 
     size: float
+    largest: float
     leading: float
     bold: bool
     mono: bool
@@ -78,10 +80,12 @@ def text_of(lines: Sequence[Line]) -> str:
 def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
     sizes: dict[float, int] = {}
+    counts: dict[float, int] = {}
     bold = mono = total = 0
     for line in lines:
         length = line.length
         sizes[line.size] = sizes.get(line.size, 0) + length
+        counts[line.size] = counts.get(line.size, 0) + 1
         total += length
         font = line.font
         if font.bold:
@@ -95,7 +99,9 @@ def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
         if second.size == size and 0.8 * size < second.y0 - first.y0 < 2.5 * size
     ]
     leading = median(steps) if len(steps) >= 3 else 1.2 * size
-    return Body(size, leading, bold > 0.6 * total, mono > 0.6 * total, width, height)
+    # A table in small print may be most of a page, and its text is not large for that.
+    running = [other for other, share in sizes.items() if share > 0.2 * total and counts[other] > 2]
+    return Body(size, max([size, *running]), leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
 
 
 # Order
@@ -188,7 +194,9 @@ def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
     for line in lines:
         kind, label = _kind_of(line, body)
         if block is None or _breaks(block, line, kind, label, body):
-            block = Block([line], kind, label=label)
+            above = block.lines[-1] if block else None
+            gap = line.y0 - above.y1 if above is not None and line.y0 > above.y0 else body.leading
+            block = Block([line], kind, label=label, gap=gap)
             blocks.append(block)
         else:
             block.lines.append(line)
@@ -215,7 +223,8 @@ def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
 def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -> bool:
     previous = block.lines[-1]
     size = previous.size
-    down = line.y0 - previous.y0
+    # PDFium may take two rows for one line: what counts is the way from the lower edge of the last row.
+    down = line.y0 - previous.y1 + min(previous.y1 - previous.y0, line.y1 - line.y0)
     if abs(down) <= 0.5 * size and line.x0 >= previous.x1 - 0.3 * size:  # further on in the same row
         return line.x0 - previous.x1 > 3 * size
     if kind == "contents" or block.kind == "contents":
@@ -225,6 +234,8 @@ def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -
     if down < -0.5 * size or down > body.leading * max(1.0, size / body.size) + 0.45 * size:
         return True
     if abs(line.size - size) > 0.1 * max(size, line.size) or line.font.bold != previous.font.bold:
+        return True
+    if line.font.italic != previous.font.italic and len(block.lines) == 1 and _is_short(previous, line):
         return True
     if kind == "list" and _begins_item(block, line, label):
         return True
@@ -237,13 +248,17 @@ def _ends(text: str) -> bool:
     return last in _TERMINAL or (last in _CLOSING and len(text) > 1 and text[-2] in _TERMINAL)
 
 
+def _is_short(line: Line, other: Line) -> bool:
+    return line.x1 - line.x0 < 0.75 * (other.x1 - other.x0)
+
+
 def _begins_item(block: Block, line: Line, label: str) -> bool:
-    if not label[0].isalnum() and label[0] not in "(（-–—*+":
+    if not label[0].isalnum() and label[0] not in "(（-–—*+·→":
         return True
     if block.kind == "list":
         # The text of an item may begin a line with "2." only right of where its items begin.
         return line.x0 < _text_left(block) - 1 or _ends(block.lines[-1].text)
-    return _ends(block.lines[-1].text) or abs(line.x0 - block.lines[-1].x0) > 2
+    return _ends(block.lines[-1].text) or abs(line.x0 - block.lines[0].x0) > 2
 
 
 def _text_left(block: Block) -> float:
@@ -295,7 +310,7 @@ def _rejoined(blocks: list[Block]) -> list[Block]:
 
 def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
     """Return the lines of running headers, of the body, and of running footers."""
-    upper, lower = 0.12 * body.height, 0.88 * body.height
+    upper, lower = 0.15 * body.height, 0.8 * body.height
     above: list[Line] = []
     below: list[Line] = []
     inner_top, inner_bottom = 1e4, -1e4
@@ -341,25 +356,35 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
             if _LONE_NUMBER.fullmatch(text) and gap > 0.3 * body.size:
                 found = number + 1
             break
-        if _LONE_NUMBER.fullmatch(text) or text == label or _NUMBER_AT_END.search(text):
-            if gap > 0.3 * body.size:
+        if _LONE_NUMBER.fullmatch(text) or text == label:
+            if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
                 found = number + 1
-        elif _is_set_off(row, text, gap, depth, body) and count > 4:
+        elif depth > 0.15 * body.height:
+            break
+        elif _is_prose(row, text):
+            continue
+        elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
+            _is_set_off(text, gap, depth, body) and count > 4
+        ):
             found = number + 1
     return found
 
 
-def _is_set_off(row: Sequence[Line], text: str, gap: float, depth: float, body: Body) -> bool:
-    """Whether a row without a page number is too far from the text, and too short, to be part of it."""
+def _is_prose(row: Sequence[Line], text: str) -> bool:
+    """Whether a row is a line of running text: long, and without room inside."""
+    return len(text) > 60 and row[-1].x1 - row[0].x0 < 0.6 * max([line.size for line in row]) * len(text)
+
+
+def _is_set_off(text: str, gap: float, depth: float, body: Body) -> bool:
+    """Whether a row without a page number is too far from the text to be part of it."""
     if depth > 0.1 * body.height or gap < 0.9 * body.leading or len(text) > 120:
         return False
-    is_prose = len(row) == 1 and row[0].x1 - row[0].x0 > 0.55 * body.width and len(text) > 60
-    return not is_prose and not text.endswith((".", "。", ",", ";"))
+    return not text.endswith((".", "。", ",", ";"))
 
 
 # Footnotes
 
-_NOTE_MARK = re.compile(r"(?:\d{1,3}|[*†‡§¶]{1,3}|\[\d{1,3}\]|[①-⑳])\s*(?=[^\s\d.,:;)%/-])")
+_NOTE_MARK = re.compile(r"(?:\d{0,2}[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\d{1,3}|[*†‡§¶]{1,3}|\[\d{1,3}\]|[①-⑳])\s*(?=[^\s\d.,:;)%/-])")
 NOTE_SIZE: Final = 0.93
 
 

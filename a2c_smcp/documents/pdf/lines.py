@@ -215,7 +215,8 @@ class TextLayer:
                 position += len(row) + 2
         is_usual = self._is_direct and self._is_clean and self._frame.is_plain
         found = self._usual_lines(rows) if is_usual else self._lines(rows)
-        return [line for line in found if line.text]
+        lines = [line for line in found if line.text]
+        return _mended(lines) if HYPHEN in self.text else lines
 
     def _usual_lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
         """Yield lines of a page that is neither turned nor odd: what most pages are, and so the quick way."""
@@ -394,6 +395,28 @@ class TextLayer:
         units = len(self.text[:position].encode("utf-16-le", "surrogatepass")) // 2
         found: int = self._engine.FPDFText_GetCharIndexFromTextIndex(self._text_page, units)
         return max(found, 0)
+
+
+def _mended(lines: list[Line]) -> list[Line]:
+    """Return lines with those made one that the mark of a divided word parts inside a row.
+
+    There it stands for a sign that the font does not explain, like a ligature.
+    """
+    mended: list[Line] = []
+    for line in lines:
+        last = mended[-1] if mended else None
+        if (
+            last is not None
+            and last.joined
+            and abs(line.y1 - last.y1) < 0.4 * line.size
+            and -line.size < line.x0 - last.x1 < 2 * line.size
+        ):
+            last.text += line.text
+            last.x1, last.joined = line.x1, line.joined
+            last.length = line.position + line.length - last.position
+        else:
+            mended.append(line)
+    return mended
 
 
 def clean(text: str) -> str:

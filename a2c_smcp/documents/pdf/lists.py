@@ -18,9 +18,7 @@ def list_content(items: Sequence[Block]) -> dict[str, Any]:
         while len(stack) > 1 and left < stack[-1].left - 3:
             stack.pop()
         if left > stack[-1].left + 6 and stack[-1].items:
-            nested = _List(item)
-            stack[-1].items[-1]["children"] = nested
-            stack.append(nested)
+            stack.append(stack[-1].items[-1].setdefault("children", _List(item)))
         stack[-1].add(item)
     return root.content()
 

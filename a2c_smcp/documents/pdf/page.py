@@ -24,7 +24,7 @@ from a2c_smcp.documents.pdf.layout import (
     split_footnotes,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import FontBook, Frame, Frames, Line, TextLayer
+from a2c_smcp.documents.pdf.lines import Font, FontBook, Frame, Frames, Line, TextLayer
 from a2c_smcp.documents.pdf.lists import list_content
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
@@ -112,7 +112,7 @@ class PageReader:
         lines = layer.lines()
         drawings = survey(engine, self._page)
         pictures = pictures_of(engine, frame, drawings.images) if drawings.images else []
-        parts = self._parts(layer, lines, drawings) if lines else _Parts()
+        parts = self._parts(layer, lines, drawings, pictures) if lines else _Parts()
         _place_pictures(parts, pictures)
         overlay = self._overlay(layer, lines)
         make = self._make
@@ -127,13 +127,15 @@ class PageReader:
         is_scan = _is_scan(layer.text, pictures, frame)
         return PageContent(elements[:MAX_ELEMENTS], frame, pictures, is_scan)
 
-    def _parts(self, layer: TextLayer, lines: list[Line], drawings: Drawings) -> "_Parts":
+    def _parts(self, layer: TextLayer, lines: list[Line], drawings: Drawings, pictures: Sequence[Picture]) -> "_Parts":
         frame = self._frame
         body = body_of(lines, frame.width, frame.height)
         _settle_fonts(layer, lines, body)
         headers, lines, footers = split_edges(lines, body, self._label)
         parts = _Parts(headers=_rows(headers), footers=_rows(footers))
-        tables, lines = find_tables(self._engine, frame, layer, lines, drawings.paths, body)
+        # A picture behind all of the page, like a watermark, is no picture of a table's words.
+        shown = [picture.box for picture in pictures if picture.box[3] - picture.box[1] < 0.7 * frame.height]
+        tables, lines = find_tables(self._engine, frame, layer, lines, drawings, shown, body)
         lines = in_reading_order(lines, body) if lines else lines
         lines, notes = split_footnotes(lines, body)
         blocks = blocks_of(lines, body)
@@ -223,15 +225,18 @@ def _rows(lines: list[Line]) -> list[list[Line]]:
 
 
 def _settle_fonts(layer: TextLayer, lines: Sequence[Line], body: Body) -> None:
-    """Look at how lines begin whose middle is bold or monospaced: a word among others makes no heading and no code."""
+    """Look at both ends of lines whose middle stands out: a bold or monospaced word makes no heading and no code."""
     for line in lines:
         font = line.font
-        if (font.bold and not body.bold) or (font.mono and not body.mono):
-            first = layer.font_at(line, 0)
-            if first.bold != font.bold or first.mono != font.mono:
-                line.font = first
-                if first.bold or first.mono:
-                    line.font = layer.font_at(line, line.length - 1)
+        if (font.bold and not body.bold) or (font.mono and not body.mono) or font.italic:
+            first, last = layer.font_at(line, 0), layer.font_at(line, line.length - 1)
+            if first is not font or last is not font:
+                line.font = Font(
+                    font.name,
+                    font.bold and first.bold and last.bold,
+                    font.italic and first.italic and last.italic,
+                    font.mono and first.mono,
+                )
 
 
 def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:

@@ -1,6 +1,7 @@
 """Where tables may be: inside ruling lines that cross, between parallel ones, where text stands in columns. Pure."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
@@ -12,6 +13,9 @@ from a2c_smcp.documents.pdf.grid import Region
 
 MAX_CROSSINGS: Final = 400_000
 """Pairs of ruling lines that are compared; a page with more is a drawing."""
+
+MAX_BETWEEN: Final = 500.0
+"""Points between two rules of one table without a third."""
 
 _TOUCH: Final = 3.0
 _WIDE_GAP: Final = 1.1
@@ -85,12 +89,10 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
     down = merged(rules.down)
     groups: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
-        for group in groups:
-            last = group[-1]
-            same = abs(rule.start - group[0].start) < 6 and abs(rule.end - group[0].end) < 6
-            if same and _is_tabular(_between(rows, last, rule)):
-                group.append(rule)
-                break
+        # Only the nearest rule above of the same length counts: what lies beyond it is another table.
+        group = next((group for group in reversed(groups) if _is_like(rule, group[0])), None)
+        if group and rule.at - group[-1].at < MAX_BETWEEN and _is_tabular(_between(rows, group[-1], rule)):
+            group.append(rule)
         else:
             groups.append([rule])
     regions = []
@@ -98,11 +100,31 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
         if len(group) < 2:
             continue
         x0, x1 = min(rule.start for rule in group), max(rule.end for rule in group)
-        y0, y1 = group[0].at, group[-1].at
+        y0, y1 = group[0].at, _end_of(group[-1], rows)
         inner = [rule for rule in across if y0 - 1 <= rule.at <= y1 + 1 and rule.start >= x0 - 2 and rule.end <= x1 + 2]
         sides = [rule for rule in down if x0 - 2 <= rule.at <= x1 + 2 and rule.start >= y0 - 3 and rule.end <= y1 + 3]
         regions.append(Region(x0, y0, x1, y1, tuple(inner), tuple(sides)))
     return regions
+
+
+def _is_like(rule: Rule, other: Rule) -> bool:
+    return abs(rule.start - other.start) < 6 and abs(rule.end - other.end) < 6
+
+
+def _end_of(last: Rule, rows: Sequence[Row]) -> float:
+    """Return where a table ends: at its last rule, or below rows that follow it closely and in columns as well."""
+    end = last.at
+    before = [row for row in rows if row.middle < last.at]
+    pitch = 1.6 * (before[-1].y1 - before[-1].y0) if before else 20.0
+    for row in rows:
+        if row.middle <= last.at:
+            continue
+        inside = [placed for placed in row.words if last.start - 3 <= placed.word.x0 and placed.word.x1 <= last.end + 3]
+        close = row.y0 - end < pitch - (row.y1 - row.y0)
+        if not close or not inside or len(segments_of(Row(inside, row.y0, row.y1, row.size), 1.5)) < 2:
+            break
+        end = row.y1
+    return end
 
 
 def _on(rule: Rule, region: Region) -> bool:
@@ -111,8 +133,10 @@ def _on(rule: Rule, region: Region) -> bool:
 
 def _between(rows: Sequence[Row], above: Rule, below: Rule) -> list[Row]:
     found = []
-    for row in rows:
-        if above.at <= row.middle <= below.at:
+    first = bisect_left(rows, above.at, key=lambda row: row.middle)
+    last = bisect_right(rows, below.at, key=lambda row: row.middle)
+    for row in rows[first:last]:
+        if row.words:
             words = [
                 placed
                 for placed in row.words

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.cells import Placed, rows_of
+from a2c_smcp.documents.pdf.annotations import Box
+from a2c_smcp.documents.pdf.cells import Placed, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.graphics import Drawn, Rules, read_rules
-from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of
+from a2c_smcp.documents.pdf.graphics import Drawings, Rules, read_rules
+from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
@@ -18,8 +19,7 @@ MAX_WORDS: Final = 20_000
 
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
-_ROOMY: Final = 0.62
-_ROOMY_WIDE: Final = 1.15
+_ROOMY: Final = 1.25
 
 
 @dataclass(slots=True)
@@ -31,12 +31,24 @@ class Table:
 
 
 def find_tables(
-    engine: Engine, frame: Frame, layer: TextLayer, lines: list[Line], paths: list[Drawn], body: Body
+    engine: Engine,
+    frame: Frame,
+    layer: TextLayer,
+    lines: list[Line],
+    drawings: Drawings,
+    pictures: Sequence[Box],
+    body: Body,
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
-    zones = _zones(lines, body, least=2 if len(paths) > 2 else 3)
+    zones = _zones(lines, body, least=2 if len(drawings.paths) > 2 else 3)
     if not zones:
         return [], lines
+    rules = read_rules(engine, frame, drawings.paths) if drawings.paths else Rules()
+    framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
+    zones += [(region.y0, region.y1) for region in framed]
+    wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]
+    if wide:  # rules may be the only sign of the rows whose text is not roomy
+        zones.append((min(wide), max(wide)))
     words = [
         Placed(word, line)
         for line in lines
@@ -45,20 +57,19 @@ def find_tables(
     ]
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
-    rules = read_rules(engine, frame, paths) if paths else Rules()
+    search = _Search(words, body, pictures)
+    search.add(framed)
     rows = rows_of(words)
-    found: list[tuple[Region, Grid]] = []
-    _add(found, crossing_regions(rules), words, body)
-    _add(found, parallel_regions(rules, rows, [region for region, _ in found]), words, body)
-    taken = [region for region, _ in found]
-    code = {id(line) for line in lines if line.font.mono} if not body.mono else set()
-    free = [
-        row for row in rows_outside(rows, taken) if not code or any(id(placed.line) not in code for placed in row.words)
-    ]
-    _add(found, spaced_regions(free, body.leading), words, body)
-    if not found:
-        return [], lines
-    return _finished(found, lines, words)
+    search.add(parallel_regions(rules, rows, search.regions))
+    free = rows_outside(rows, search.regions)
+    if not body.mono:
+        free = [row for row in free if not all(placed.line.font.mono for placed in row.words)]
+    search.add(spaced_regions(free, body.leading))
+    return _finished(search.found, lines, words) if search.found else ([], lines)
+
+
+def _touches(region: Region, zones: Sequence[tuple[float, float]]) -> bool:
+    return any(top <= region.y1 and region.y0 <= bottom for top, bottom in zones)
 
 
 def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, float]]:
@@ -67,11 +78,12 @@ def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, f
     heights: dict[int, Line] = {}
     narrow = 0.36 * body.width
     for line in lines:
-        if line.font.mono and not body.mono:
+        if line.font.mono and not body.mono and least > 2:
             continue
         width, size, text = line.x1 - line.x0, line.size, line.text
-        limit = _ROOMY if text.isascii() else _ROOMY_WIDE
-        if width > (limit * len(text) + 2) * size and " " in text:
+        # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
+        natural = (len(text) + (len(text.encode("utf-8", "replace")) - len(text)) / 2) / 2
+        if width > (_ROOMY * natural + 2) * size and " " in text:
             marked.append((line.y0, line.y1))
         elif width < narrow and len(text) < 60:
             row = round((line.y0 + line.y1) / (2 * size or 1))
@@ -92,14 +104,45 @@ def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, f
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _add(found: list[tuple[Region, Grid]], regions: Sequence[Region], words: Sequence[Placed], body: Body) -> None:
-    for region in regions:
-        if any(_overlap(region, other) for other, _ in found):
-            continue
-        inside = [placed for placed in words if region.holds(placed)]
-        grid = grid_of(region, inside, body.size)
-        if grid and _is_table(grid):
-            found.append((region, grid))
+class _Search:
+    """Collects the regions of a page that turn out to be tables."""
+
+    def __init__(self, words: Sequence[Placed], body: Body, pictures: Sequence[Box]) -> None:
+        self._words, self._body, self._pictures = words, body, pictures
+        self.found: list[tuple[Region, Grid]] = []
+
+    @property
+    def regions(self) -> list[Region]:
+        """Where tables were found."""
+        return [region for region, _ in self.found]
+
+    def add(self, regions: Sequence[Region]) -> None:
+        """Look at regions, and keep those that are tables."""
+        for region in regions:
+            if any(_overlap(region, other) for other in self.regions) or self._is_picture(region):
+                continue
+            inside = [placed for placed in self._words if region.holds(placed)]
+            if self._is_listing(region, inside):
+                continue
+            grid = grid_of(region, inside, self._body.size)
+            if grid and _is_table(grid, is_ruled=bool(region.across or region.down)):
+                self.found.append((region, grid))
+
+    def _is_picture(self, region: Region) -> bool:
+        """Whether pictures lie under a region: its words are their labels."""
+        area = (region.x1 - region.x0) * (region.y1 - region.y0)
+        shared = sum(
+            max(0.0, min(region.x1, x1) - max(region.x0, x0)) * max(0.0, min(region.y1, y1) - max(region.y0, y0))
+            for x0, y0, x1, y1 in self._pictures
+        )
+        return 0.25 * area < shared
+
+    def _is_listing(self, region: Region, words: Sequence[Placed]) -> bool:
+        """Whether a frame without columns holds code."""
+        is_framed = bool(region.down) or len(region.across) < 3
+        if self._body.mono or not is_framed or any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down):
+            return False
+        return sum(placed.line.font.mono for placed in words) > 0.7 * len(words)
 
 
 def _overlap(region: Region, other: Region) -> bool:
@@ -109,12 +152,16 @@ def _overlap(region: Region, other: Region) -> bool:
     )
 
 
-def _is_table(grid: Grid) -> bool:
+def _is_table(grid: Grid, *, is_ruled: bool) -> bool:
     """Whether enough cells are filled, and few with whole passages: else it is a drawing or a page's layout."""
     height, width = len(grid.cells), len(grid.cells[0])
     filled = [cell for row in grid.cells for cell in row if cell]
     covered = sum(row_span * column_span - 1 for _, _, row_span, column_span in grid.merged)
-    if len(filled) < 3 or len(filled) + covered < 0.2 * height * width:
+    if len(filled) < 3 or len(filled) + covered < (0.2 if is_ruled else 0.4) * height * width:
+        return False
+    # A single column with something beside it now and then is text, a listing or the labels of a drawing.
+    full = sum(sum(map(bool, row)) > 1 for row in grid.cells)
+    if full < max(2, 0.34 * height):
         return False
     words = sorted(len(cell) for cell in filled)
     return not (len(filled) <= 6 and words[len(words) // 2] > 40)
@@ -140,8 +187,22 @@ def _finished(
     for region, grid in found:
         caption = _caption(region, left)
         left = [line for line in left if line not in caption]
-        tables.append(Table(_content(grid, caption), (region.x0, region.y0, region.x1, region.y1)))
+        pieces = split_at_headers(grid)
+        for piece in pieces:
+            box = (region.x0, region.y0, region.x1, region.y1) if len(pieces) == 1 else _box(piece)
+            tables.append(Table(_content(piece, caption), box))
+            caption = []
     return tables, left
+
+
+def _box(grid: Grid) -> Box:
+    words = [placed.word for row in grid.cells for cell in row for placed in cell]
+    return (
+        min(word.x0 for word in words),
+        min(word.y0 for word in words),
+        max(word.x1 for word in words),
+        max(word.y1 for word in words),
+    )
 
 
 def _rest(line: Line, regions: Sequence[Region], words: Sequence[Placed]) -> Line:
@@ -185,8 +246,8 @@ def _content(grid: Grid, caption: Sequence[Line]) -> dict[str, Any]:
             {"row": top + shift, "column": left, "row_span": high, "column_span": wide}
             for top, left, high, wide in grid.merged
         ]
-    if caption:
-        content["caption"] = text_of(caption)
+    if caption or grid.title:
+        content["caption"] = " ".join(filter(None, [text_of(caption) if caption else "", text_of_words(grid.title)]))
     return content
 
 
