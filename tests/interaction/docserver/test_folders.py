@@ -5,13 +5,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import mcp.types as t
 import pytest
-import pytest_asyncio
 from mcp import StdioServerParameters
 
 from tests.interaction.docserver.clients import ERAS, LISTED, Listener, connected
@@ -40,15 +38,17 @@ def words(folder: Path, tmp_path: Path) -> list[str]:
     return [*WORDS, str(folder), *options]
 
 
-@pytest_asyncio.fixture(params=ERAS)
-async def client(request: pytest.FixtureRequest, words: list[str]) -> AsyncIterator[Listener]:
-    server = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT)
-    async with connected(server, request.param) as listener:
-        yield listener
-
-
 @pytest.mark.rule("7.2", "7.9")
-async def test_a_client_lists_reads_completes_and_searches(client: Listener) -> None:
+@pytest.mark.parametrize("era", ERAS)
+async def test_clients_read_complete_search_and_are_told_of_changes(words: list[str], folder: Path, era: str) -> None:
+    server = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT)
+    async with connected(server, era) as client:
+        await list_and_read(client)
+        await complete_and_search(client)
+        await change(client, folder)
+
+
+async def list_and_read(client: Listener) -> None:
     broken, sales = f"{CATALOGUE}/broken.md", f"{CATALOGUE}/sub-sales.csv"
     assert await client.uris() == [CATALOGUE, broken, NOTES, sales]
     catalogue = await client.json(CATALOGUE)
@@ -58,6 +58,9 @@ async def test_a_client_lists_reads_completes_and_searches(client: Listener) -> 
     assert [page["title"] for page in index["pages"]] == ["More"]
     assert await client.text(f"{NOTES}/pages/1?format=markdown&categories=list") == "- a\n- b"
     assert (await client.json(f"{sales}/elements/tbl-001"))["content"]["rows"] == [["2025", "10"], ["2026", "12"]]
+
+
+async def complete_and_search(client: Listener) -> None:
     template = t.ResourceTemplateReference(uri=f"{CATALOGUE}/{{doc_ref}}/elements/{{element_id}}")
     argument = {"name": "element_id", "value": "l"}
     context = {"doc_ref": "notes.md", "page_index": "1"}
@@ -68,9 +71,7 @@ async def test_a_client_lists_reads_completes_and_searches(client: Listener) -> 
     assert f"{NOTES}/elements/txt-001" in [hit["uri"] for hit in found.structured_content["hits"]]
 
 
-@pytest.mark.rule("7.9")
-async def test_changes_on_disk_are_told(client: Listener, folder: Path) -> None:
-    assert len(await client.uris()) == 4
+async def change(client: Listener, folder: Path) -> None:
     await client.follow(f"{NOTES}/pages/0", CATALOGUE)
     (folder / "notes.md").write_text("# Notes\n\nOther.\n", encoding="utf-8")
     assert await client.hear(2) == {f"{NOTES}/pages/0", CATALOGUE}

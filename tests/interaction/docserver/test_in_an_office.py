@@ -16,6 +16,9 @@ from tests.interaction.server.conftest import Running, run_server, stop_server
 
 CAP = 30
 NOTES = "dpe://desk.docs/notes.md"
+OFFICE = "an office with documents"
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")  # starting everything takes seconds: the tests share it
 
 
 @pytest.fixture(scope="module")
@@ -25,37 +28,35 @@ def relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     stop_server(process)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "documents"
-    made.mkdir()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("documents")
     (made / "notes.md").write_text("# Notes\n\nFirst.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n", encoding="utf-8")
     (made / "sales.csv").write_text("year,sum\n2025,10\n2026,12\n", encoding="utf-8")
     return made
 
 
-@pytest_asyncio.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def agent(
-    relay: Running, folder: Path, tmp_path: Path, request: pytest.FixtureRequest
+    relay: Running, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[AsyncSMCPAgentClient]:
     words = ["-m", "a2c_smcp.cli", "docs", "serve", str(folder), "--host", "desk.docs"]
     server = {
         "type": "stdio",
         "server_parameters": {
             "command": sys.executable,
-            "args": [*words, "--cache", str(tmp_path / "cache"), "--workers", "1"],
+            "args": [*words, "--cache", str(tmp_path_factory.mktemp("cache")), "--workers", "1"],
             "cwd": str(Path(__file__).parents[3]),
         },
         "default_tool_meta": {"auto_apply": True},
     }
     config = parse_config({"servers": {"docs": server}}).config
-    office = request.node.name
     async with (
         Computer(config, name="desk") as computer,
-        AsyncSMCPAgentClient(relay.url, name="a", office_id=office) as client,
+        AsyncSMCPAgentClient(relay.url, name="a", office_id=OFFICE) as client,
     ):
         await asyncio.wait_for(computer.settled(), CAP)
-        await computer.connect(relay.url, office)
+        await computer.connect(relay.url, OFFICE)
         await asyncio.wait_for(client.settled(), CAP)
         yield client
 

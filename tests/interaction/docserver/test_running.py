@@ -14,22 +14,6 @@ PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
 PONG = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}, separators=(",", ":"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_ends_a_server_that_waits_for_its_client(number: signal.Signals) -> None:
-    async with process(EXAMPLE) as server:
-        assert await say(server, PING) == PONG
-        server.send_signal(number)
-        assert await ended(server) == (0, "")
-
-
-async def test_a_server_ends_with_its_client() -> None:
-    async with process(EXAMPLE) as server:
-        assert await say(server, PING) == PONG
-        assert server.stdin is not None
-        server.stdin.close()
-        assert await ended(server) == (0, "")
-
-
 async def test_what_is_no_json_is_answered_and_the_next_line_is_read() -> None:
     async with process(EXAMPLE) as server:
         assert server.stdin is not None
