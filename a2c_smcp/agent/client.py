@@ -257,9 +257,11 @@ class AsyncSMCPAgentClient(Resources, Uses):
             self._asker.recall(req_id)
             raise
         except RequestTimeout:
-            await asyncio.wait([self._asker.recall(req_id)], timeout=GRACE)
-            away = None if self._seat.here is not None else self.status.problem
-            return timed_out(tool_name, timeout, req_id, away)
+            recall = self._asker.recall(req_id)
+            if self._seat.here is None:
+                return timed_out(tool_name, timeout, req_id, self.status.problem or self.status.state)
+            await asyncio.wait([recall], timeout=GRACE)
+            return timed_out(tool_name, timeout, req_id)
 
     async def cancel(self, req_id: str) -> None:
         """Cancel a tool call of this Agent; one that has ended is left alone.

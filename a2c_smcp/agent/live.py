@@ -92,7 +92,8 @@ class Live:
                 self.refresh(name, aspect)
 
     def _move(self, name: str, *, came: bool) -> None:
-        self._moves[name] = came
+        if self._listing is not None:
+            self._moves[name] = came
         self._forget(name)
         if came:
             self._office.enter(name)

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
 from typing import Any
 
@@ -111,6 +112,21 @@ def test_a_handler_may_close_the_client(ready: Running, office: str, elsewhere: 
     agent.connect()
     computer = seat(elsewhere, Scripted(get_tools={"tools": []}), ready.url, office)
     assert done.wait(CAP)
+    elsewhere.run(computer.close())
+
+
+def test_many_threads_use_one_client(ready: Running, office: str, elsewhere: LoopThread) -> None:
+    async def echo(request: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": request["params"]["text"]}]}
+
+    computer = seat(elsewhere, Scripted(tool_call=echo), ready.url, office)
+    with (
+        SMCPAgentClient(ready.url, name="a", office_id=office, live=False) as agent,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        texts = [str(number) for number in range(200)]
+        results = pool.map(lambda text: agent.call_tool("c", "echo", {"text": text}), texts)
+        assert [result["content"][0]["text"] for result in results] == texts
     elsewhere.run(computer.close())
 
 
