@@ -139,10 +139,9 @@ class Store:
         def count(connection: sqlite3.Connection) -> int:
             now = time.time()
             connection.execute("DELETE FROM strikes WHERE at < ?", (now - STRIKE_SECONDS,))
-            sql = (
-                "INSERT INTO strikes VALUES (?, 1, ?) ON CONFLICT (key) DO UPDATE SET count = count + 1 RETURNING count"
-            )
-            [(strikes,)] = connection.execute(f"INSERT INTO strikes VALUES (?, 1, ?) {more}", (key, now)).fetchall()
+            connection.execute("INSERT OR IGNORE INTO strikes VALUES (?, 0, ?)", (key, now))
+            sql = "UPDATE strikes SET count = count + 1 WHERE key = ? RETURNING count"
+            [(strikes,)] = connection.execute(sql, (key,)).fetchall()
             return int(strikes)
 
         return self._database.write(count, 1)
