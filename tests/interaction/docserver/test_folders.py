@@ -38,7 +38,7 @@ def words(folder: Path, tmp_path: Path) -> list[str]:
     return [*WORDS, str(folder), *options]
 
 
-@pytest.mark.rule("7.2", "7.9")
+@pytest.mark.rule("7.2.level0", "7.2.level1", "7.2.level2", "7.2.level3", "7.9")
 @pytest.mark.parametrize("era", ERAS)
 async def test_clients_read_complete_search_and_are_told_of_changes(words: list[str], folder: Path, era: str) -> None:
     server = StdioServerParameters(command=sys.executable, args=words, cwd=ROOT)

@@ -52,7 +52,7 @@ async def test_a_window_is_painted_at_each_look(client: Listener) -> None:
     assert [await client.text(NOW), await client.text(f"window://{HOST}/now")] == ["12 degrees", "13 degrees"]
 
 
-@pytest.mark.rule("7.2")
+@pytest.mark.rule("7.2.level0", "7.2.level1", "7.2.level2", "7.2.level3")
 async def test_the_four_levels_are_read(client: Listener) -> None:
     catalogue = await client.json(f"dpe://{HOST}")
     document = await client.json(FORECAST)
@@ -165,7 +165,7 @@ async def test_what_is_not_there_has_its_code_and_details(
     assert (caught.value.code, caught.value.data) == (code, details)
 
 
-@pytest.mark.rule("7.1")
+@pytest.mark.rule("7.1.7")
 async def test_a_uri_that_breaks_a_rule_is_4204(client: Listener) -> None:
     with pytest.raises(MCPError) as caught:
         await client.client.read_resource(f"{FORECAST}?limit=0")
