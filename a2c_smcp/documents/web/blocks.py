@@ -13,11 +13,12 @@ from a2c_smcp.documents.web.controls import (
     form_content,
     image_content,
     is_shown,
+    labels_of,
     media_content,
     widget_content,
 )
 from a2c_smcp.documents.web.inline import BLOCKS, SILENT, Span, is_outside, span_of, text_of, with_addresses
-from a2c_smcp.documents.web.lists import LISTS, items_of, list_content, start_of, terms_content
+from a2c_smcp.documents.web.lists import LISTS, is_terms, items_of, list_content, start_of, terms_content
 from a2c_smcp.documents.web.parse import attribute, children
 from a2c_smcp.documents.web.tables import cells_of, is_layout, rows_of, table_contents
 from a2c_smcp.types import ElementCategory
@@ -37,7 +38,7 @@ _LANGUAGE = re.compile(
 _NOTES: Final = "doc-endnotes doc-footnotes doc-footnote doc-endnote footnotes footnote endnotes rearnote rearnotes"
 _NOTE_ROLES: Final = frozenset(_NOTES.split())
 _NOTE_ID = re.compile(r"(?:fn|footnote|cite_note|endnote|note)[-_:]?[\w.:-]*\d", re.IGNORECASE)
-_BACK_LINK = re.compile(r"^[\s^↑↩↵⏎\ufe0e]*(?:[a-z](?:\s+[a-z])*\s+)?(?=\S)|[\s↑↩↵⏎\ufe0e]+$")
+_BACK_LINK = re.compile(r"^\s*[\^↑]\s*(?:[a-z]\b\s*)*(?=\S)|[\s↑↩↵⏎\ufe0e]+$")
 _DIAGRAMS: Final = frozenset({"mermaid", "plantuml", "dot", "graphviz"})
 _RICH_ITEM: Final = "pre, table, figure, form, h1, h2, h3, h4, h5, h6, blockquote, video, audio, iframe"
 
@@ -221,7 +222,7 @@ class Blocks:
         self._loose(replace(span, controls=[]), place)
 
     def _terms(self, node: "LexborNode", place: Place) -> None:
-        if node.css_first(_RICH_ITEM) is not None:
+        if node.css_first(_RICH_ITEM) is not None or not is_terms(node):
             self.walk(node, place.deeper())
             return
         content = terms_content(node, self._base)
@@ -251,6 +252,8 @@ class Blocks:
         for content in table_contents(node, self._base):
             if any(content["headers"]) or any(any(row) for row in content["rows"]):
                 self._make("table", content, place)
+            else:
+                self._text(content.get("caption", ""), place)
         self._loose(span_of(list(children(node)), self._base), place)
 
     def _quote(self, node: "LexborNode", place: Place) -> None:
@@ -275,9 +278,9 @@ class Blocks:
 
     def _form(self, node: "LexborNode", place: Place) -> None:
         content = form_content(node, self._base)
+        taken = [*node.css(", ".join(sorted(CONTROLS))), *labels_of(node)]
         if content["fields"]:
             self._make("form", content, place)
-        taken = [*node.css(", ".join(sorted(CONTROLS))), *node.css("label, legend")]
         before, self.skip = self.skip, self.skip | {part.mem_id for part in taken}
         self.walk(node, place.deeper())
         self.skip = before
@@ -306,9 +309,10 @@ class Blocks:
         if not notes:
             self._annotation(node, place)
             return
-        for child in children(node) if node.tag not in LISTS else ():
-            if child.tag not in LISTS and not child.is_text_node:
-                self.block(child, place.deeper())
+        if node.tag not in LISTS:
+            before, self.skip = self.skip, self.skip | {listed.mem_id for listed in lists}
+            self.walk(node, place.deeper())
+            self.skip = before
         for number, note in enumerate(notes, start=1):
             self._annotation(note, place, str(number))
 
@@ -318,6 +322,7 @@ class Blocks:
         if text:
             content = {"text": text, "annotation_type": "footnote"}
             self._make("annotation", content | {"target": number} if number else content, place)
+        self._loose(span, place)
 
 
 def _captioned(element: Element, caption: str) -> Element | None:

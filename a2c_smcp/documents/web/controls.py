@@ -1,5 +1,6 @@
 """Forms, single controls, sound, film and what is embedded. Pure, but for the tree it reads."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -84,14 +85,14 @@ def widget_content(node: "LexborNode", scope: "LexborNode | None", base: str = "
 def label_of(node: "LexborNode", scope: "LexborNode | None", base: str = "") -> str:
     """Return what a control is called on the page."""
     if node.tag == "button":
-        return text_of(node, base)
+        return text_inside(node)
     identity = attribute(node, "id")
     if identity and scope is not None and '"' not in identity and "\\" not in identity:
         label = scope.css_first(f'label[for="{identity}"]')
         if label is not None:
             return text_of(label, base)
     parent = node.parent
-    for _ in range(4):
+    for _ in range(3):
         if parent is None or parent.tag == "label":
             break
         parent = parent.parent
@@ -99,6 +100,26 @@ def label_of(node: "LexborNode", scope: "LexborNode | None", base: str = "") -> 
         return text_of(parent, base)
     named = attribute(node, "aria-label") or attribute(node, "title") or attribute(node, "placeholder")
     return named or (attribute(node, "alt") if attribute(node, "type") == "image" else "")
+
+
+def labels_of(form: "LexborNode") -> "list[LexborNode]":
+    """Return what a form's fields and its title have taken their words from."""
+    controls = form.css(", ".join(sorted(CONTROLS)))
+    ids = {attribute(node, "id") for node in controls} - {""}
+    inside = {ancestor for node in controls for ancestor in _above(node)}
+    labels = [node for node in form.css("label") if node.mem_id in inside or attribute(node, "for") in ids]
+    named = attribute(form, "aria-label") or attribute(form, "title")
+    legend = form.css_first("legend") if controls and not named else None
+    return [*labels, legend] if legend is not None else labels
+
+
+def _above(node: "LexborNode") -> list[int]:
+    above: list[int] = []
+    parent = node.parent
+    while parent is not None and len(above) < 4:
+        above.append(parent.mem_id)
+        parent = parent.parent
+    return above
 
 
 def is_shown(node: "LexborNode") -> bool:
@@ -119,7 +140,7 @@ def media_content(node: "LexborNode", base: str = "") -> dict[str, Any]:
     kind = attribute(source, "type") if source is not None else ""
     if kind:
         content["mime_type"] = kind.partition(";")[0]
-    fallback = text_of(node, base)
+    fallback = text_inside(node)
     return content | {"description": fallback} if fallback else content
 
 
@@ -132,7 +153,7 @@ def embedded(node: "LexborNode", base: str = "") -> tuple[ElementCategory, dict[
         host = urlsplit(url if "://" in url else f"https:{url}").hostname or ""
     except ValueError:
         host = ""
-    fallback = text_of(node, base)
+    fallback = text_inside(node)
     if kind.startswith("image/"):
         return "image", {"alt": title or fallback, "url": shown_url(url), "mime_type": kind}
     for category, hosts in (("video", _FILMS), ("audio", _SOUNDS)):
@@ -150,7 +171,7 @@ def image_content(node: "LexborNode", base: str = "") -> dict[str, Any]:
         content = {
             "alt": text_inside(title) or attribute(node, "aria-label"),
             "description": text_inside(description),
-            "text": " ".join(filter(None, (text_inside(text) for text in node.css("text")))),
+            "text": " ".join(_drawn(node)),
             "mime_type": "image/svg+xml",
         }
         return {key: value for key, value in content.items() if value or key == "alt"}
@@ -165,6 +186,17 @@ def image_content(node: "LexborNode", base: str = "") -> dict[str, Any]:
         content["mime_type"] = url[5:].partition(";")[0].partition(",")[0][:80]
     sizes = {name: attribute(node, name).removesuffix("px") for name in ("width", "height")}
     return content | {name: int(size) for name, size in sizes.items() if size.isdecimal() and len(size) < 7}
+
+
+def _drawn(node: "LexborNode", depth: int = 0) -> Iterator[str]:
+    """Yield the words of a drawing."""
+    for child in children(node):
+        if child.is_text_node or depth > 40:
+            text = " ".join((child.text_content or child.text(deep=True) or "").split())
+            if text:
+                yield text
+        elif child.tag not in ("title", "desc", "style", "script"):
+            yield from _drawn(child, depth + 1)
 
 
 def text_inside(node: "LexborNode | None") -> str:
@@ -205,6 +237,8 @@ def _choice(node: "LexborNode") -> dict[str, Any]:
     options = node.css("option")
     chosen = [text_inside(option) for option in options if "selected" in option.attributes]
     content: dict[str, Any] = {"options": [text_inside(option) for option in options]}
+    if not options and text_inside(node):  # badly written, but there to be read
+        content["options"] = [text_inside(node)]
     if chosen:
         content["value"] = chosen if "multiple" in node.attributes else chosen[0]
     return content

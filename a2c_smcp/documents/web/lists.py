@@ -53,6 +53,20 @@ def terms_content(node: "LexborNode", base: str) -> dict[str, Any]:
     return {"ordered": False, "items": [item if "children" in item else item["text"] for item in items]}
 
 
+def is_terms(node: "LexborNode", depth: int = 0) -> bool:
+    """Whether a `dl` holds nothing but terms and explanations, as it should."""
+    for child in children(node):
+        if child.is_text_node:
+            if (child.text_content or "").strip():
+                return False
+        elif child.tag == "div":
+            if depth >= MAX_DEPTH or not is_terms(child, depth + 1):
+                return False
+        elif child.tag not in ("dt", "dd"):
+            return False
+    return True
+
+
 def _terms(node: "LexborNode", depth: int) -> "Iterator[LexborNode]":
     for child in children(node):
         if child.tag in ("dt", "dd"):
