@@ -9,6 +9,7 @@ from typing import Protocol
 
 from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.sync_desktops import SyncDesktopAgent, render_context
+from a2c_smcp.agent.sync_waiting import COROUTINES
 from a2c_smcp.agent.sync_walking import SyncDocuments, SyncReader
 from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
@@ -30,7 +31,7 @@ class SyncUses:
     @cached_property
     def internal_tools(self) -> InternalTools:
         """The Agent's own tools, by name."""
-        return InternalTools()
+        return InternalTools(coroutines=COROUTINES)
 
     @cached_property
     def _libraries(self) -> dict[str, SyncDocuments]:

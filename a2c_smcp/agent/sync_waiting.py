@@ -2,11 +2,14 @@
 
 import inspect
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from a2c_smcp.errors import BadRequest
 
 T = TypeVar("T")
+
+COROUTINES: Final = False
+"""Whether there is somebody to await a coroutine."""
 
 
 def together(answers: Iterable[T]) -> list[T]:

@@ -36,6 +36,11 @@ logger = logging.getLogger(__name__)
 class SyncReader(Protocol):
     """What is asked of an Agent's client."""
 
+    @property
+    def office_id(self) -> str | None:
+        """The office it is in."""
+        ...
+
     def get_finder(
         self,
         computer: str,
@@ -152,11 +157,12 @@ class SyncDocuments:
         Raises:
             SMCPError: As `read_resource` of the client.
         """
-        reply = self._shelf.get(uri)
+        key = self._agent.office_id, uri  # another office may have a Computer of the same name
+        reply = self._shelf.get(key)
         if reply is None:
             edition = self._shelf.edition
             reply = self._agent.read_resource(self.computer, uri)
-            self._shelf.put(uri, reply, edition)
+            self._shelf.put(key, reply, edition)
         return reply  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
@@ -173,7 +179,7 @@ class SyncDocuments:
             self._shelf.clear()
 
     def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:
-        key = (keywords, file_type, offset)
+        key = (self._agent.office_id, keywords, file_type, offset)
         reply = self._shelf.get(key)
         if reply is None:
             edition = self._shelf.edition

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.desktops import DesktopAgent, render_context
+from a2c_smcp.agent.waiting import COROUTINES
 from a2c_smcp.agent.walking import Documents, Reader
 from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
@@ -29,7 +30,7 @@ class Uses:
     @cached_property
     def internal_tools(self) -> InternalTools:
         """The Agent's own tools, by name."""
-        return InternalTools()
+        return InternalTools(coroutines=COROUTINES)
 
     @cached_property
     def _libraries(self) -> dict[str, Documents]:

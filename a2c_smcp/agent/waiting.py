@@ -3,9 +3,12 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+COROUTINES: Final = True
+"""Whether there is somebody to await a coroutine."""
 
 
 async def together(questions: Iterable[Awaitable[T]]) -> list[T]:

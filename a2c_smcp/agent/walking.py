@@ -35,6 +35,11 @@ logger = logging.getLogger(__name__)
 class Reader(Protocol):
     """What is asked of an Agent's client."""
 
+    @property
+    def office_id(self) -> str | None:
+        """The office it is in."""
+        ...
+
     async def get_finder(
         self,
         computer: str,
@@ -151,11 +156,12 @@ class Documents:
         Raises:
             SMCPError: As `read_resource` of the client.
         """
-        reply = self._shelf.get(uri)
+        key = self._agent.office_id, uri  # another office may have a Computer of the same name
+        reply = self._shelf.get(key)
         if reply is None:
             edition = self._shelf.edition
             reply = await self._agent.read_resource(self.computer, uri)
-            self._shelf.put(uri, reply, edition)
+            self._shelf.put(key, reply, edition)
         return reply  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
@@ -172,7 +178,7 @@ class Documents:
             self._shelf.clear()
 
     async def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:
-        key = (keywords, file_type, offset)
+        key = (self._agent.office_id, keywords, file_type, offset)
         reply = self._shelf.get(key)
         if reply is None:
             edition = self._shelf.edition

@@ -43,9 +43,13 @@ class InternalTools(Mapping[str, InternalTool]):
     @agent.internal_tool("browse_document")
     async def browse_document(uri: str, page: int = 0):
         "Read a page of a document"
+
+    Args:
+        coroutines: Whether functions may be coroutine functions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, coroutines: bool = True) -> None:
+        self._coroutines = coroutines
         self._tools: dict[str, InternalTool] = {}
 
     def __call__(self, name: str, description: str | None = None) -> Callable[[Function], Function]:
@@ -54,11 +58,14 @@ class InternalTools(Mapping[str, InternalTool]):
         A name that is registered again is replaced.
 
         Raises:
-            BadRequest: Models would not take the name, or the arguments cannot be told in JSON.
+            BadRequest: Models would not take the name, the arguments cannot be told in JSON, or the function is a
+                coroutine function and nobody could await it.
         """
         check_name(name)
 
         def register(function: Function) -> Function:
+            if not self._coroutines and inspect.iscoroutinefunction(function):
+                raise BadRequest(f"{name!r} is a coroutine function, which needs AsyncSMCPAgentClient")
             adapter, schema = _adapter(name, function)
             tool = SMCPTool(
                 name=name,

@@ -26,6 +26,7 @@ class Computer:
     """An Agent's client with one Computer, whose documents have a heading and a text on every page."""
 
     def __init__(self, **pages: int) -> None:
+        self.office_id: str | None = "office"
         self.sizes = pages
         self.asked: list[str] = []
         self.handlers: dict[str, list[Callable[[OfficeEvent], None]]] = {}
@@ -358,6 +359,15 @@ def test_news_of_the_documents_makes_what_was_read_old(kind: str) -> None:
     assert (documents.open("dpe://h/a")).page_count == 2
     computer.tell(kind, "c" if kind in ("update_finder", "leave_office") else None)
     assert (documents.open("dpe://h/a")).page_count == 5
+
+
+def test_another_office_may_have_a_computer_of_the_same_name() -> None:
+    computer = Computer(a=2)
+    documents = SyncDocuments(computer, "c")
+    documents.open("dpe://h/a")
+    computer.office_id, computer.sizes["a"] = "another", 5
+    assert (documents.open("dpe://h/a")).page_count == 5
+    assert [document.page_count for document in documents] == [5]
 
 
 def test_an_answer_that_was_on_its_way_when_news_came_is_not_kept() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
@@ -16,12 +16,15 @@ CAP: Final = 60
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[3]
 COMPUTER: Final = "my-computer"
+COMMAND: Final = (sys.executable, str(HERE / "documents_server.py"))
 
 
 @asynccontextmanager
-async def documents_computer(url: str, office: str, name: str = COMPUTER) -> AsyncIterator[Computer]:
-    """A Computer in that office."""
-    parameters = {"command": sys.executable, "args": [str(HERE / "documents_server.py")], "cwd": str(ROOT)}
+async def documents_computer(
+    url: str, office: str, name: str = COMPUTER, command: Sequence[str] = COMMAND
+) -> AsyncIterator[Computer]:
+    """A Computer in that office, whose MCP server is started by that command."""
+    parameters = {"command": command[0], "args": list(command[1:]), "cwd": str(ROOT)}
     server = {"type": "stdio", "server_parameters": parameters, "default_tool_meta": {"auto_apply": True}}
     config = parse_config({"servers": {"documents": server}}).config
     async with Computer(config, name=name) as computer:

@@ -1,6 +1,8 @@
 """Walking real documents, over real sockets, until they change."""
 
 import asyncio
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +66,26 @@ async def test_what_is_not_there_has_its_error(visitor: AsyncSMCPAgentClient) ->
         await report.page(99)
     with pytest.raises(ElementNotFound):
         await report.element("nothing")
+
+
+async def test_our_own_document_server_is_searched_and_read(ready: Running, office: str, tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("# The plan\n\nBuy bread.\n\n## Later\n\nSell the zeppelin.\n", encoding="utf-8")
+    (tmp_path / "其他.txt").write_text("没有飞艇。\n", encoding="utf-8")
+    command = [sys.executable, "-m", "a2c_smcp.cli", "docs", "serve", str(tmp_path)]
+    async with (
+        documents_computer(ready.url, office, command=command),
+        AsyncSMCPAgentClient(ready.url, name="ada", office_id=office) as agent,
+    ):
+        documents = agent.documents(COMPUTER)
+        assert sorted([document.title async for document in documents]) == ["The plan", "其他"]
+        (hit,) = [hit async for hit in documents.search_text("zeppelin")]
+        page = await documents.page(hit.uri)
+        assert (page.document.title, hit.page_index, "Sell the zeppelin." in await page.markdown()) == (
+            "The plan",
+            page.index,
+            True,
+        )
+        assert [hit.title async for hit in documents.search_text("飞艇")] == ["其他"]
 
 
 async def test_blocking_code_walks_the_same_way(place: Place) -> None:

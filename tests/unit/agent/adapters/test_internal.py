@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
+from a2c_smcp.agent import SMCPAgentClient
 from a2c_smcp.agent.adapters.internal import InternalTools, told
 from a2c_smcp.errors import BadRequest
 
@@ -59,6 +60,13 @@ async def test_a_coroutine_function_gives_what_is_to_be_awaited() -> None:
         return n + 1
 
     assert await tools["go"].start({"n": 1}) == 2
+
+
+def test_a_client_that_blocks_takes_no_coroutine_function() -> None:
+    async def go() -> None: ...
+
+    with pytest.raises(BadRequest, match="'go' is a coroutine function, which needs AsyncSMCPAgentClient"):
+        SMCPAgentClient("http://127.0.0.1", name="a").internal_tool("go")(go)
 
 
 @pytest.mark.parametrize("arguments", [{}, {"n": "x"}, {"n": 1, "more": 2}])
