@@ -36,7 +36,8 @@ def _authors(package: Package, main: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for kind in ("commentAuthors", "authors"):
         for part in package.related(main, kind):
-            for node in package.optional(part) or ():
+            root = package.optional(part)
+            for node in root if root is not None else ():
                 found[attribute(node, "id")] = attribute(node, "name")
     return found
 
