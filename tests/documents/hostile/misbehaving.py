@@ -76,9 +76,7 @@ def _hold_the_interpreter() -> None:
 
 
 def _eat() -> None:
-    held = []
-    while True:
-        held.append(bytearray(64 << 20))
+    bytearray(64 << 30)
 
 
 def _crash() -> None:
