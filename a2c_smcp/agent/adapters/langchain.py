@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 try:
     from langchain_core.tools import BaseTool, ToolException
-except ModuleNotFoundError as error:  # pragma: no cover - the suite has it
+except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"There is no {error.name}: pip install 'a2c-smcp[langchain]'", name=error.name) from None
 from pydantic import SkipValidation
 

@@ -11,7 +11,7 @@ try:
     from pydantic_ai.messages import BinaryContent
     from pydantic_ai.tools import AgentDepsT, RunContext, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
-except ModuleNotFoundError as error:  # pragma: no cover - the suite has it
+except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
         f"There is no {error.name}: pip install 'a2c-smcp[pydantic-ai]'", name=error.name
     ) from None

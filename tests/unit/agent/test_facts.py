@@ -112,3 +112,43 @@ def test_passages_stay_within_the_budget_and_leave_off_where_they_say(
         assert passage.complete == (passage == markdown)
         assert passage.end == len(markdown) if passage.complete else passage.end <= len(markdown)
     assert paid <= tokens
+
+
+json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["dpe://h/d", "table"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "documents",
+                    "uri",
+                    "pages",
+                    "page_index",
+                    "elements",
+                    "element_id",
+                    "category",
+                    "content",
+                    "rows",
+                    "text",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["documents", "pages", "page_total", "elements", "content_markdown"]), json))
+def test_no_reply_is_too_strange_to_be_read(reply: dict[str, Any]) -> None:
+    assert isinstance(words_of(reply, "markdown"), str)
+    assert isinstance(words_of(reply, "text"), str)
+    assert all(uri.startswith("dpe://") for uri, _ in known_documents(reply, set()))
+    assert all(index >= 2 for index, _ in page_window(reply, 2, min(page_total(document(), reply), 9)))
+    assert all(element_id for element_id, _ in elements_of(reply))
