@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import secrets
+from collections import OrderedDict
+from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
@@ -17,6 +19,12 @@ log = logging.getLogger(__name__)
 COMEBACK: Final = 15.0
 """Seconds in which a Computer is expected back after a break in which the Agent, too, lost its connection."""
 
+BLIP: Final = 2.0
+"""Seconds in which a Computer that was lost under a request is expected back; its tools run on meanwhile."""
+
+REMEMBERED: Final = 1_000
+"""Computers whose coming is remembered."""
+
 RECALL: Final = 10.0
 """Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
 
@@ -30,14 +38,16 @@ class Asker:
 
     Args:
         patience: Seconds for the pieces of a large reply, each.
+        there: Whether a Computer is known to be in the office.
     """
 
-    def __init__(self, seat: Seat, patience: float) -> None:
+    def __init__(self, seat: Seat, patience: float, there: Callable[[str], bool]) -> None:
         self._seat = seat
         self._patience = patience
+        self._there = there
         self._prefix = secrets.token_hex(8)
         self._numbers = count(1)
-        self._entries = 0
+        self._entries: OrderedDict[str, int] = OrderedDict()
         self._entered = asyncio.Event()
         self._recalls: set[asyncio.Task[None]] = set()
 
@@ -45,9 +55,11 @@ class Asker:
         """A `req_id` that nobody has used."""
         return f"{self._prefix}-{next(self._numbers)}"
 
-    def came(self) -> None:
-        """Somebody joined the office: perhaps the Computer that a request waits for."""
-        self._entries += 1
+    def came(self, computer: str) -> None:
+        """A Computer joined the office."""
+        self._entries[computer] = self._entries.pop(computer, 0) + 1
+        if len(self._entries) > REMEMBERED:
+            self._entries.popitem(last=False)
         self._entered.set()
         self._entered = asyncio.Event()
 
@@ -64,7 +76,8 @@ class Asker:
         broken = doubted = False
         while True:
             link = self._seat.here or await self._connection(event, deadline)
-            entries = self._entries
+            computer = request.get("computer", "")
+            entries, was_there = self._entries.get(computer, 0), self._there(computer)
             try:
                 answer = await link.call(event, request, within=deadline - clock())
             except ConnectionError:
@@ -80,7 +93,11 @@ class Asker:
             if isinstance(error, NotInOffice) and not doubted:
                 doubted = True
                 self._seat.doubt(link)
-            elif not (isinstance(error, NotFound) and broken and await self._comeback(entries, deadline)):
+            elif isinstance(error, NotFound) and (broken or was_there):
+                until = min(deadline, clock() + (COMEBACK if broken else BLIP))
+                if not await self._comeback(computer, entries, until):
+                    raise error
+            else:
                 raise error
 
     async def fetch(self, event: str, request: dict[str, Any], *, within: float) -> Any:
@@ -147,12 +164,11 @@ class Asker:
             why = status.problem or f"the connection is {status.state.value}"
             raise RequestTimeout(f"{event} could not be sent in time: {why}") from None
 
-    async def _comeback(self, entries: int, deadline: float) -> bool:
-        """Wait until somebody has joined who was not there before; whether somebody has."""
-        until = min(deadline, asyncio.get_running_loop().time() + COMEBACK)
+    async def _comeback(self, computer: str, entries: int, until: float) -> bool:
+        """Wait until a Computer has joined again; whether it has."""
         try:
             async with asyncio.timeout_at(until):
-                while self._entries == entries:
+                while self._entries.get(computer, 0) == entries:
                     await self._entered.wait()
         except TimeoutError:
             return False

@@ -112,7 +112,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
             ),
             log=log,
         )
-        self._asker = Asker(self._seat, timeout)
+        self._asker = Asker(self._seat, timeout, there=lambda computer: computer in self._office.computers)
 
     @property
     def name(self) -> str:
@@ -239,7 +239,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
-            NotFound: No such Computer is in the office, or it left before it answered.
+            NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """
         req_id = req_id if req_id is not None else self._asker.new_id()
@@ -360,6 +360,6 @@ class AsyncSMCPAgentClient(Resources, Uses):
         raise ConnectionError("The connection was closed")
 
     def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
-        if event == ENTER_OFFICE_NOTIFICATION:
-            self._asker.came()
+        if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
+            self._asker.came(str(payload.get("computer")))
         self._live.heard(event, payload)

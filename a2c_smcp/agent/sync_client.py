@@ -186,7 +186,7 @@ class SMCPAgentClient(Blocking, SyncUses):
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
-            NotFound: No such Computer is in the office, or it left before it answered.
+            NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """
         return self._thread.run(self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id))

@@ -120,14 +120,32 @@ async def test_after_a_restart_of_the_server_a_call_waits_for_its_computer_too(
     assert len({request["req_id"] for _, request in answerer.asked}) == 1
 
 
+async def test_a_computer_that_is_lost_under_a_call_and_comes_back_answers_it(
+    ready: Running, office: str, either: Callable[..., Any], computer: Computers
+) -> None:
+    gate = Gate(RESULT)
+    answerer = Scripted(get_tools={"tools": []}, tool_call=gate)
+    async with Proxy(ready.url) as proxy:
+        await computer(answerer, proxy.url, office)
+        client = either(ready.url, office)
+        await client.connect()
+        call = asyncio.create_task(client.call_tool("c", "slow"))
+        first = await asyncio.wait_for(gate.entered.get(), CAP)
+        proxy.cut()
+        proxy.mend()
+        assert await asyncio.wait_for(gate.entered.get(), CAP) == first
+        gate.open()
+        assert (await call)["content"] == RESULT["content"]
+
+
 @pytest.mark.rule("1.6.inflight")
-async def test_a_computer_that_is_lost_under_a_call_fails_it_at_once(
+async def test_a_computer_that_is_lost_under_a_call_and_stays_away_fails_it_soon(
     ready: Running, office: str, agent: Agents, computer: Computers
 ) -> None:
     gate = Gate(RESULT)
     async with Proxy(ready.url) as proxy:
-        await computer(Scripted(tool_call=gate), proxy.url, office)
-        client = agent(ready.url, office, live=False)
+        await computer(Scripted(get_tools={"tools": []}, tool_call=gate), proxy.url, office)
+        client = agent(ready.url, office)
         await client.connect()
         call = asyncio.create_task(client.call_tool("c", "slow", req_id="r"))
         await asyncio.wait_for(gate.entered.get(), CAP)
@@ -135,6 +153,8 @@ async def test_a_computer_that_is_lost_under_a_call_fails_it_at_once(
         with pytest.raises(NotFound, match="left before it answered") as lost:
             await call
         assert lost.value.req_id == "r"
+        with pytest.raises(NotFound, match="No computer 'c'"):
+            await client.get_tools("c")
         await until(client, "enter_office", proxy.mend)
         gate.open()
         assert (await client.call_tool("c", "slow", req_id="r"))["content"] == RESULT["content"]
