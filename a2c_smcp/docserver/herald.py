@@ -10,7 +10,7 @@ with the URI it asked for, because that is what it will read again.
 import asyncio
 import weakref
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +20,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import ListenHandler, ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from a2c_smcp.docserver.ports import Changes
+from a2c_smcp.docserver.windows import Windows
 from a2c_smcp.errors import InvalidDPEUri
 from a2c_smcp.uris.dpe import parse_dpe_uri
 
@@ -89,9 +90,9 @@ class Herald:
         """Something is listed that was not, or the other way round."""
         self._in_loop(lambda: self._tell(ResourcesListChanged()))
 
-    def updated(self, uri: str) -> None:
-        """The resource at exactly this URI has other contents."""
-        self._in_loop(lambda: self._tell_followers([uri], lambda followed: followed == uri))
+    def window_changed(self, windows: Windows, path: str) -> None:
+        """The window at this path shows something else."""
+        self._in_loop(lambda: self._tell_followers(lambda followed: windows.is_at(followed, path)))
 
     def documents_changed(self, host: str, changes: Changes) -> None:
         """These documents of `host` have come, gone or changed."""
@@ -103,7 +104,7 @@ class Herald:
         def tell() -> None:
             if listed:
                 self._tell(ResourcesListChanged())
-            self._tell_followers([], lambda followed: _concerns(followed, host.lower(), refs))
+            self._tell_followers(lambda followed: _concerns(followed, host.lower(), refs))
 
         self._in_loop(tell)
 
@@ -129,8 +130,8 @@ class Herald:
             ear.put(event)
         self.bus.emit(event)
 
-    def _tell_followers(self, uris: Iterable[str], concerned: Callable[[str], bool]) -> None:
-        for uri in dict.fromkeys((*uris, *self._watched)):
+    def _tell_followers(self, concerned: Callable[[str], bool]) -> None:
+        for uri in list(self._watched):
             if concerned(uri):
                 self.bus.emit(ResourceUpdated(uri=uri))
         for ear in list(self._ears.values()):

@@ -129,12 +129,12 @@ class Offer:
         Raises:
             BadRequest: There is nothing of that name.
         """
-        window, known = self._windows.at(name), self._shelf.has(name)
-        if window is None and not known:
+        window, document = self._windows.has(name), self._shelf.has(name)
+        if not window and not document:
             raise BadRequest(f"There is no window and no document {name!r}")
-        if window is not None:
-            self._herald.updated(window.uri)
-        if known:
+        if window:
+            self._herald.window_changed(self._windows, name)
+        if document:
             self._shelf.changed(name)
 
     # Serving

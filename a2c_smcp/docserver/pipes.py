@@ -52,13 +52,15 @@ class Lines:
     def _read(self) -> None:
         # The loop is closed, or nobody takes lines any more: either way this thread has nothing left to do.
         with suppress(RuntimeError, asyncio.CancelledError):
-            rest = b""
+            begun: list[bytes] = []  # of a line whose end has not come yet
             while chunk := self._chunk():
-                *lines, rest = (rest + chunk).split(b"\n")
-                for line in lines:
-                    self._put(line.decode("utf-8", "replace"))
-            if rest:
-                self._put(rest.decode("utf-8", "replace"))
+                first, *others = chunk.split(b"\n")
+                begun.append(first)
+                for piece in others:
+                    self._put(b"".join(begun).decode("utf-8", "replace"))
+                    begun = [piece]
+            if last := b"".join(begun):
+                self._put(last.decode("utf-8", "replace"))
             self._put(None)
 
     def _chunk(self) -> bytes:

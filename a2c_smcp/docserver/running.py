@@ -1,6 +1,7 @@
 """A server as a process: it ends when its client leaves or a signal comes, and leaves nothing behind."""
 
 import asyncio
+import logging
 import os
 import signal
 import threading
@@ -12,6 +13,8 @@ from mcp.server.lowlevel import Server
 
 from a2c_smcp.docserver.pipes import stdio
 
+log = logging.getLogger(__name__)
+
 PATIENCE: Final = 10.0
 """Seconds until a process that was told to end does so, whatever still holds it: a client that reads nothing, say."""
 
@@ -20,8 +23,11 @@ STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the client at the other end of standard input and output until it leaves."""
-    async with stdio() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    try:
+        async with stdio() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* BrokenPipeError:
+        log.info("The client has stopped reading")
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:
@@ -54,6 +60,8 @@ async def until_told(serving: Coroutine[Any, Any, None]) -> None:
         if not told:
             raise
     finally:
+        for last in told:
+            last.cancel()
         for number in numbers:
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(number)

@@ -59,17 +59,25 @@ class Windows:
         """Take a window away, and say whether there was one."""
         return self._windows.pop(_segments(path), None) is not None
 
-    def at(self, path: str) -> Window | None:
-        """Return the window at a path."""
-        return self._windows.get(_segments(path))
+    def has(self, path: str) -> bool:
+        """Whether there is a window at a path."""
+        return _segments(path) in self._windows
 
     def find(self, uri: str) -> Window | None:
         """Return the window of a URI, however its query is written."""
+        path = self._path(uri)
+        return None if path is None else self._windows.get(path)
+
+    def is_at(self, uri: str, path: str) -> bool:
+        """Whether a URI is that of the window at `path`, however its query is written."""
+        return self._path(uri) == _segments(path)
+
+    def _path(self, uri: str) -> tuple[str, ...] | None:
         try:
             parsed = parse_window_uri(uri)
         except InvalidWindowUri:
             return None
-        return self._windows.get(parsed.path) if parsed.host.lower() == self._host.lower() else None
+        return parsed.path if parsed.host.lower() == self._host.lower() else None
 
 
 def _segments(path: str) -> tuple[str, ...]:

@@ -84,6 +84,15 @@ async def change(client: Listener, folder: Path) -> None:
     assert NOTES not in await client.uris()
 
 
+async def test_a_program_serves_folders_in_one_line(tmp_path: Path) -> None:
+    line = (
+        f"from a2c_smcp.docserver import serve; serve('examples/documents', host='mine', cache=Path({str(tmp_path)!r}))"
+    )
+    words = ["-c", f"from pathlib import Path; {line}"]
+    async with connected(StdioServerParameters(command=sys.executable, args=words, cwd=ROOT), "auto") as client:
+        assert "dpe://mine/glossary.txt" in await client.uris()
+
+
 def children_of(pid: int) -> set[int]:
     found = set()
     for status in Path("/proc").glob("[0-9]*/stat"):

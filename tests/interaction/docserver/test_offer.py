@@ -71,6 +71,13 @@ async def test_a_changed_window_is_told_to_those_who_follow_it(client: Listener,
     assert await client.hear() == {NOW}
 
 
+async def test_a_window_may_be_followed_without_its_query(client: Listener, offer: Offer) -> None:
+    await client.follow(f"window://{HOST}/now", f"window://{HOST}/then")
+    offer.changed("now")
+    assert await client.hear() == {f"window://{HOST}/now"}
+    assert client.quiet()
+
+
 @pytest.mark.rule("7.9")
 async def test_a_new_document_is_a_change_of_the_list(client: Listener, offer: Offer) -> None:
     await client.follow(f"dpe://{HOST}")

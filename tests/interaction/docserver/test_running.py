@@ -1,13 +1,16 @@
 """A server as a process: how it begins and ends."""
 
+import asyncio
 import json
+import os
 import signal
+import sys
 
 import httpx
 import pytest
 
 from tests.interaction.docserver.clients import connected
-from tests.interaction.docserver.processes import ended, process, say, url_of
+from tests.interaction.docserver.processes import ROOT, ended, process, say, url_of
 
 EXAMPLE = "examples/own_server.py"
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -19,6 +22,19 @@ async def test_what_is_no_json_is_answered_and_the_next_line_is_read() -> None:
         assert server.stdin is not None
         server.stdin.write(b"nonsense\n\xff\xfe\n")
         assert await say(server, PING) == PONG
+
+
+async def test_a_client_that_stops_reading_has_left() -> None:
+    source, sink = os.pipe()
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, EXAMPLE, cwd=ROOT, stdin=asyncio.subprocess.PIPE, stdout=sink, stderr=asyncio.subprocess.PIPE
+    )
+    os.close(sink)
+    os.close(source)
+    assert server.stdin is not None
+    server.stdin.write(f"{PING}\n".encode())
+    assert await ended(server) == (0, "")
+    server.stdin.close()
 
 
 async def test_a_signal_ends_a_server_that_has_open_streams() -> None:
