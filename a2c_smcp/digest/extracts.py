@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from a2c_smcp.digest.sections import cite
+from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.formats.markdown import open_text
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.markdown import element_markdown
 from a2c_smcp.documents.render.text import element_text
 
 MAX_SENTENCES: Final = 8
+MIN_SENTENCES: Final = 2
+MAX_LINE: Final = 300
 MAX_TABLES: Final = 6
 MAX_ROWS: Final = 30
 MAX_HEADINGS: Final = 20
@@ -62,6 +65,7 @@ def extract_of(pages: Mapping[int, str], *, sentences: int = MAX_SENTENCES) -> E
     headings: list[tuple[int, int, str]] = []
     tables: list[tuple[int, str]] = []
     spoken: list[_Sentence] = []
+    lines: list[tuple[int, str]] = []
     for number in sorted(pages):
         for element in elements_of(pages[number]):
             if element.category == "heading" and not _LEADERS.search(str(element.content["text"])):
@@ -69,10 +73,14 @@ def extract_of(pages: Mapping[int, str], *, sentences: int = MAX_SENTENCES) -> E
             elif element.category == "table":
                 tables.append((number, _shortened(element)))
             elif element.category in ("text", "list"):
-                spoken += _sentences(number, element_text(element), lines=element.category == "list")
-    return Extract(
-        headings[:MAX_HEADINGS], best_of(spoken, sentences), tables[:MAX_TABLES], max(len(tables) - MAX_TABLES, 0)
-    )
+                text = element_text(element)
+                spoken += _sentences(number, text, lines=element.category == "list")
+                lines.append((number, clip(text, MAX_LINE)))
+    said = best_of(spoken, sentences)
+    if len(said) < MIN_SENTENCES:  # forms, invoices, slides: what they say is in short lines
+        told = {line: number for number, line in reversed(lines) if any(map(str.isalnum, line))}
+        said = [(number, line) for line, number in reversed(told.items())][:sentences]
+    return Extract(headings[:MAX_HEADINGS], said, tables[:MAX_TABLES], max(len(tables) - MAX_TABLES, 0))
 
 
 def elements_of(markdown: str) -> list[Element]:

@@ -9,7 +9,7 @@ from typing import Any
 from a2c_smcp.digest.extraction import Settings, extract
 from a2c_smcp.digest.framework_protocol import Params, Progress
 from a2c_smcp.digest.orchestrator import page_of
-from a2c_smcp.digest.page_texts import divided, fault_of
+from a2c_smcp.digest.page_texts import divided, fault_of, page_fault
 from a2c_smcp.errors import BadRequest, SMCPError
 
 
@@ -45,7 +45,7 @@ def gather(params: Params, progress: Progress | None = None) -> Material:
     pages = divided(text, count) if count else None
     outline = [entry for entry in params.get("outline") or () if isinstance(entry, Mapping)]
     title = str(params.get("title") or "")
-    if pages is not None and count and not fault_of(text):
+    if pages is not None and count and not all(map(page_fault, pages.values())):
         return Material(title or _stem(params), count, pages, images, outline)
     pdf = params.get("pdf_path")
     if pdf:

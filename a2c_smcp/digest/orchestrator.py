@@ -73,11 +73,11 @@ class _Run:
     def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
         """Look at what the remote service gave, and mend what is no good."""
         text = _text_at(found.get("text_path"))
-        fault = fault_of(text)
-        if fault:
-            return self._fall_back(f"the remote service gave no use: {fault}")
         count = found.get("page_count")
         pages = divided(text, count) if isinstance(count, int) and count > 0 else None
+        fault = fault_of(text) if pages is None or all(map(page_fault, pages.values())) else ""
+        if fault:
+            return self._fall_back(f"the remote service gave no use: {fault}")
         if pages is None or not isinstance(count, int):
             return found | {"pages": [{"page": None, "path": "remote", "why": ""}], "path": "remote"}
         faults = {number: page_fault(pages.get(number, "")) for number in range(1, count + 1)}
