@@ -93,7 +93,7 @@ class Asker:
             if isinstance(error, NotInOffice) and not doubted:
                 doubted = True
                 self._seat.doubt(link)
-            elif isinstance(error, NotFound) and (broken or was_there):
+            elif _is_lost(error) and (broken or was_there):
                 until = min(deadline, clock() + (COMEBACK if broken else BLIP))
                 if not await self._comeback(computer, entries, until):
                     raise error
@@ -173,6 +173,11 @@ class Asker:
         except TimeoutError:
             return False
         return True
+
+
+def _is_lost(error: SMCPError) -> bool:
+    """Whether a Computer could not be reached; it also says 404 of pieces that it keeps no longer."""
+    return isinstance(error, NotFound) and "transfer" not in (error.details or {})
 
 
 def _error_of(event: str, reply: Any) -> SMCPError | None:

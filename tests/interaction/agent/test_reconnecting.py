@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
+from a2c_smcp.agent.asking import BLIP
 from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.errors import NotFound, RequestTimeout
 from tests.interaction.agent.conftest import Agents, Computers
@@ -269,12 +270,15 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
         return give(self, agent_name, name, index)
 
     monkeypatch.setattr(Transfers, "piece", piece)
-    answerer = Scripted(read_resource={"contents": [{"uri": "a:b", "text": text}]})
+    answerer = Scripted(get_tools={"tools": []}, read_resource={"contents": [{"uri": "a:b", "text": text}]})
     await computer(answerer, ready.url, office)
-    client = agent(ready.url, office, live=False)
+    client = agent(ready.url, office)
     await client.connect()
-    assert await client.read_contents("c", "a:b") == [{"uri": "a:b", "text": text}]
-    assert len({request["req_id"] for _, request in answerer.asked}) == 1
+    await client.settled()
+    async with asyncio.timeout(BLIP):  # it is not taken for a Computer that is lost
+        assert await client.read_contents("c", "a:b") == [{"uri": "a:b", "text": text}]
+    reads = [request["req_id"] for event, request in answerer.asked if event == "client:read_resource"]
+    assert (len(reads), len(set(reads))) == (2, 1)
 
 
 async def test_cancelling_while_the_line_is_cut_is_done_when_it_is_back(
