@@ -120,13 +120,14 @@ class XlsDocument:
                 sheet = workbook.get_sheet_by_index(index)
             except require("python_calamine", "documents").CalamineError:  # a chart or a macro sheet
                 return build_page(index, _title(name, state), SheetContent(name, {}))
-            is_long = sheet.total_height > WHOLE_ROWS
+            height = sheet.end[0] + 1 if sheet.end else 0
+            is_long = height > WHOLE_ROWS
             rows = _rows(sheet, 1, WINDOW_ROWS + 2 if is_long else None)
             merged = [
                 Range(top + 1, left + 1, bottom + 1, right + 1)
                 for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
             ]
-            last = sheet.total_height if is_long else 0
+            last = height if is_long else 0
         tail = objects.Tail(merged=merged)
         return build_page(index, _title(name, state), SheetContent(name, rows, tail, last_row=last))
 
