@@ -1,6 +1,6 @@
 """What the bridge needs of an Agent's client. The real one is `a2c_smcp.agent.AsyncSMCPAgentClient`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from a2c_smcp.agent.events import OfficeEvent
@@ -8,6 +8,7 @@ from a2c_smcp.smcp import (
     CallToolResult,
     CompleteRet,
     GetComputerConfigRet,
+    GetFinderRet,
     GetResourcesRet,
     GetResourceTemplatesRet,
     SessionInfo,
@@ -38,6 +39,17 @@ class Office(Protocol):
 
     async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[str]:
         """Return a Computer's windows."""
+
+    async def get_finder(
+        self,
+        computer: str,
+        *,
+        keywords: Sequence[str] | None = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> GetFinderRet:
+        """Return a page of a Computer's documents."""
 
     async def get_resources(self, computer: str, mcp_server: str, cursor: str | None = None) -> GetResourcesRet:
         """Return a page of the resources of an MCP server."""

@@ -23,6 +23,7 @@ from a2c_smcp.bridge.cursors import page_of
 from a2c_smcp.bridge.directory import Directory
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.problems import as_mcp_error, invalid_params
+from a2c_smcp.bridge.reading import NAMES, TOOLS, Reading
 from a2c_smcp.bridge.resources import Resources
 from a2c_smcp.bridge.tools import Tools
 from a2c_smcp.bridge.watcher import Watcher
@@ -61,6 +62,7 @@ class BridgeSettings:
     Attributes:
         plain_names: Whether a tool that only one Computer has is listed under its own name. Then a name may lead to
             another machine than before when Computers come and go.
+        reading_tools: Whether there are tools that read windows and documents, too.
         call_timeout: Seconds that a tool may take; a client that gives up earlier cancels.
         progress: Seconds between signs of life of a running tool, to clients that asked for progress.
         patience: Seconds for which a request waits for a lost connection to come back.
@@ -68,6 +70,7 @@ class BridgeSettings:
     """
 
     plain_names: bool = False
+    reading_tools: bool = False
     call_timeout: float = 600.0
     progress: float = 5.0
     patience: float = 5.0
@@ -90,6 +93,8 @@ class Bridge:
         self._watcher = Watcher(self._directory)
         self._resources = Resources(office, self._directory)
         self._completer = Completer(office, self._directory)
+        self._reading = Reading(office, self._directory, self._resources)
+        self._reserved = NAMES if self.settings.reading_tools else frozenset[str]()
         self._named: tuple[Mapping[str, Sequence[SMCPTool]], Tools] | None = None
         self._seated = asyncio.Event()
         self._problem = ""
@@ -139,12 +144,14 @@ class Bridge:
     # What clients ask
 
     async def _list_tools(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
-        tools = await self._tools()
-        found = [tool for _, tool in sorted((tool["name"], tool) for tool in tools.in_mcp())]
+        own = TOOLS if self.settings.reading_tools else ()
+        found = sorted([*own, *(await self._tools()).in_mcp()], key=lambda tool: str(tool["name"]))
         page, following = self._page(found, lambda tool: (tool["name"],), params)
         return {"tools": list(page)} | _next(following)
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        if params.name in self._reserved:
+            return await self._reading.call(params.name, params.arguments or {})
         named = (await self._tools()).find(params.name)
         computer, tool = named.computer or "", named.tool["name"]
         async with _signs_of_life(context, f"{tool} is running on {computer}", self.settings.progress):
@@ -182,7 +189,7 @@ class Bridge:
     async def _tools(self) -> Tools:
         tools = await self._directory.all_tools()
         if self._named is None or self._named[0] != tools:
-            self._named = (tools, Tools(tools, plain=self.settings.plain_names))
+            self._named = (tools, Tools(tools, plain=self.settings.plain_names, reserved=self._reserved))
         return self._named[1]
 
     def _page(

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from a2c_smcp.agent.adapters.names import NAME, NamedTool, name_tools
@@ -24,11 +24,14 @@ class Tools:
     Args:
         tools: By Computer.
         plain: Whether a tool that only one Computer has is listed under its own name.
+        reserved: Names that are taken.
     """
 
-    def __init__(self, tools: Mapping[str, Sequence[SMCPTool]], *, plain: bool = False) -> None:
-        named = name_tools(tools)
-        self.listed: Mapping[str, NamedTool] = dict(sorted(_plain(named).items())) if plain else named
+    def __init__(
+        self, tools: Mapping[str, Sequence[SMCPTool]], *, plain: bool = False, reserved: Collection[str] = ()
+    ) -> None:
+        named = name_tools(tools, reserved)
+        self.listed: Mapping[str, NamedTool] = _plain(named, reserved) if plain else named
         self._all = {**named, **self.listed}
 
     def find(self, name: str) -> NamedTool:
@@ -49,12 +52,13 @@ class Tools:
         return (in_mcp(name, one) for name, one in self.listed.items())
 
 
-def _plain(named: Mapping[str, NamedTool]) -> dict[str, NamedTool]:
+def _plain(named: Mapping[str, NamedTool], reserved: Collection[str]) -> dict[str, NamedTool]:
     owners = Counter(one.tool["name"] for one in named.values())
+    taken = {*named, *reserved}
     found = {}
     for name, one in named.items():
         own = one.tool["name"]
-        is_free = owners[own] == 1 and NAME.fullmatch(own) is not None and own not in named
+        is_free = owners[own] == 1 and NAME.fullmatch(own) is not None and own not in taken
         found[own if is_free else name] = one
     return found
 

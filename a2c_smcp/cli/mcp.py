@@ -188,6 +188,11 @@ COMMAND: Final = Command(
         Argument("--http-token", "What HTTP clients must send as bearer token; needed beyond loopback."),
         Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
         Argument("--allow-host", "A name by which HTTP clients may call this server.", metavar="HOST", many=True),
+        Argument(
+            "--reading-tools",
+            "Add tools that read windows and documents, for clients whose model cannot read resources.",
+            flag=True,
+        ),
         Argument("--plain-names", "List a tool that only one Computer has under its own name.", flag=True),
         Argument(
             "--timeout", "How long a tool may take (default: 600).", metavar="SECONDS", convert=seconds, default=600.0

@@ -27,6 +27,7 @@ class FakeComputer:
     contents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     completion: dict[str, Any] = field(default_factory=dict)
     result: Any = field(default_factory=lambda: {"content": []})
+    finder: dict[str, Any] = field(default_factory=lambda: {"documents": [], "total_count": 0})
     problem: SMCPError | None = None
 
 
@@ -83,6 +84,17 @@ class FakeOffice:
 
     async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[str]:
         return self._computer(computer, "desktop").desktop
+
+    async def get_finder(
+        self,
+        computer: str,
+        *,
+        keywords: Any = None,
+        file_type: str | None = None,
+        offset: int = 0,
+        limit: int = 20,
+    ) -> Any:
+        return self._computer(computer, "finder", keywords, file_type, offset, limit).finder
 
     async def get_resources(self, computer: str, mcp_server: str, cursor: str | None = None) -> Any:
         pages = self._computer(computer, "resources", mcp_server, cursor).resources.get(mcp_server, [[]])
