@@ -15,6 +15,7 @@ FLOOR: Final = 24
 NAMED: Final = 5
 """How many windows that were left out are named; the rest is counted."""
 
+_LONGEST: Final = 120  # characters of a name in the note
 _TRIES: Final = 8
 _CLOSING: Final = "</window"
 _CLOSED: Final = "<\\/window"  # what a window shows must not end its frame
@@ -84,25 +85,47 @@ def pack(
         if excess <= 0:
             return text
         room -= excess  # some tokenizers find the whole dearer than its parts
-    return ""
+    note = _note(ordered, 0, silent, 0)
+    return note if count(note) <= budget else ""
 
 
 def _packed(ordered: Sequence[Window], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
     whole = _joined([window.framed(window.text) for window in ordered], _note([], 0, silent))
     if count(whole) <= room:
         return whole
-    room -= count(_note(ordered[-NAMED:], len(ordered), silent)) + 1
     frames = [count(window.framed("")) + 1 for window in ordered]
     needs = [count(window.text) for window in ordered]
-    shown = _how_many([frame + min(need, FLOOR) for frame, need in zip(frames, needs, strict=True)], room)
-    shares = share_out(
-        room - sum(frames[:shown]), needs[:shown], [1 + window.priority / 25 for window in ordered[:shown]]
+    floors = [min(need, FLOOR) for need in needs]
+    costs = [frame + floor for frame, floor in zip(frames, floors, strict=True)]
+    shown, left, named = _fitting(ordered, costs, room, count, silent)
+    shown_windows = ordered[:shown]
+    extra = share_out(
+        left - sum(costs[:shown]),
+        [need - floor for need, floor in zip(needs[:shown], floors, strict=False)],
+        [1 + window.priority / 25 for window in shown_windows],
     )
-    texts = [cut(window.text, share, count) for window, share in zip(ordered, shares, strict=False)]
-    shortened = sum(text != window.text for text, window in zip(texts, ordered, strict=False))
-    blocks = [window.framed(text) for window, text in zip(ordered, texts, strict=False)]
-    note = _note(ordered[shown:], shortened, silent)
-    return _joined(blocks, note if blocks or count(note) <= room else "")
+    texts = [cut(w.text, floor + more, count) for w, floor, more in zip(shown_windows, floors, extra, strict=False)]
+    shortened = sum(text != window.text for text, window in zip(texts, shown_windows, strict=True))
+    blocks = [window.framed(text) for window, text in zip(shown_windows, texts, strict=True)]
+    return _joined(blocks, _note(ordered[shown:], shortened, silent, named))
+
+
+def _fitting(
+    ordered: Sequence[Window], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
+) -> tuple[int, int, int]:
+    """Return how many windows can be shown, what there is for them, and how many of the others the note can name.
+
+    The note costs too, and the more it names, the more: names give way where they would leave no room for a window.
+    """
+    left = room - count(_note([], len(ordered), silent)) - 1
+    most = _how_many(costs, left)
+    if most == len(ordered):
+        return most, left, 0
+    for named in (NAMED, 0):
+        left = room - count(_note(ordered[most:], len(ordered), silent, named)) - 1
+        if _how_many(costs, left):
+            return _how_many(costs, left), left, named
+    return 0, left, 0
 
 
 def share_out(total: int, needs: Sequence[int], weights: Sequence[float]) -> list[int]:
@@ -125,17 +148,22 @@ def _how_many(costs: Sequence[int], room: int) -> int:
     return len(costs)
 
 
-def _note(left_out: Sequence[Window], shortened: int, silent: Sequence[str]) -> str:
+def _note(left_out: Sequence[Window], shortened: int, silent: Sequence[str], named: int = NAMED) -> str:
     says = []
     if left_out:
-        names = [f"{window.computer} {window.uri}" for window in left_out[:NAMED]]
-        more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
-        says.append(f"No room for: {', '.join(names)}{more}.")
+        names = [_short(f"{window.computer} {window.uri}") for window in left_out[:named]]
+        if len(left_out) > named:
+            names.append(f"{len(left_out) - named} {'more' if named else 'windows'}")
+        says.append(f"No room for: {', '.join(names)}.")
     if shortened:
         says.append(f"Shortened: {shortened} {'window' if shortened == 1 else 'windows'}.")
     if silent:
-        says.append(f"No answer from: {', '.join(silent)}.")
+        says.append(f"No answer from: {_short(', '.join(silent))}.")
     return f"({' '.join(says)})" if says else ""
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def _joined(blocks: Sequence[str], note: str) -> str:

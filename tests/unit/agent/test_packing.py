@@ -34,6 +34,33 @@ def test_what_has_no_room_is_named_lowest_priority_first() -> None:
     assert f"(No room for: c window://w{shown}?priority={90 - shown}" in text
 
 
+def test_even_the_least_of_those_shown_has_a_line_or_two() -> None:
+    long = "word " * 500
+    windows = windows_of("c", [f"window://w{n}?priority={100 if n < 5 else 0}\n\n{long}" for n in range(6)])
+    blocks = pack(windows, 520).split("</window>")[:-1]
+    assert len(blocks) == 6
+    assert all(block.count("word") >= 15 for block in blocks)
+
+
+def test_the_budget_is_used() -> None:
+    long = "word " * 5_000
+    windows = windows_of("c", [f"window://{'x' * 60}/w{n}\n\n{long}" for n in range(4)])
+    assert 960 < estimate_tokens(pack(windows, 1_000)) <= 1_000
+
+
+def test_long_names_do_not_take_the_room_of_what_they_name() -> None:
+    windows = windows_of("c", [f"window://{'x' * 150}/w{n}\n\nshort" for n in range(9)])
+    text = pack(windows, 120)
+    assert text.count("<window ") == 1
+    assert text.endswith("(No room for: 8 windows.)")
+
+
+def test_where_nothing_fits_the_note_alone_is_left() -> None:
+    windows = windows_of("c", [f"window://{'x' * 900}/w{n}\n\nshort" for n in range(9)])
+    assert pack(windows, 20) == "(No room for: 9 windows.)"
+    assert pack(windows, 3) == ""
+
+
 def test_a_priority_that_the_uri_does_not_tell_is_that_of_the_window_behind() -> None:
     desktop = ["window://a/annotated\n\n1", "window://a/told?priority=40\n\n2", "window://a/last\n\n3", "junk\n\n4"]
     assert [(w.server, w.priority) for w in windows_of("c", desktop)] == [("a", 40), ("a", 40), ("a", 0), ("", 0)]
