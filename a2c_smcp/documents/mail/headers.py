@@ -20,15 +20,14 @@ _WORDS_APART = re.compile(r"(\?=)\s+(=\?)")
 
 def header(message: "Message[str, str]", name: str) -> str:
     """Return a header line decoded, on one line; empty where there is none."""
-    raw = message.get(name)
-    if raw is None:
-        return ""
-    text = _WORDS_APART.sub(r"\1\2", _FOLD.sub(" ", str(raw)[:MAX_HEADER]))
+    raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    text = _WORDS_APART.sub(r"\1\2", _FOLD.sub(" ", raw[:MAX_HEADER]))
     try:
         parts = email.header.decode_header(text)
     except (email.errors.HeaderParseError, ValueError):
         parts = [(text, None)]
-    return " ".join("".join(_decoded(part, charset) for part, charset in parts).split())
+    decoded = " ".join("".join(_decoded(part, charset) for part, charset in parts).split())
+    return decoded or " ".join(text.split())
 
 
 def date_of(message: "Message[str, str]") -> str:
@@ -43,7 +42,9 @@ def date_of(message: "Message[str, str]") -> str:
 def text_of_bytes(data: bytes, charset: str = "") -> str:
     """Return text in the encoding it claims to be in, else the one it looks like."""
     named = codec_of(charset)
-    for encoding in filter(None, (named, "utf-8")):
+    # Nothing else looks like UTF-8, while many who write it declare the encoding of their grandparents.
+    first = ("utf-8", named) if named == "cp1252" else (named, "utf-8")
+    for encoding in filter(None, first):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
