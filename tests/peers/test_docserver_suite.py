@@ -16,7 +16,6 @@ EXAMPLES = str(ROOT / "examples" / "documents")
 EXPECTED = Path(__file__).parent / "conformance_docserver.yml"
 SERVE = [sys.executable, "-m", "a2c_smcp.cli", "docs", "serve", EXAMPLES]
 CHEAT_SHEET = "dpe://a2c.docs/guides-uri-cheat-sheet.md"
-ENV = {"PYTHONPATH": str(ROOT)}
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -61,7 +60,7 @@ async def test_the_inspector_lists_and_reads_over_http(url: str) -> None:
 
 async def test_the_inspector_starts_the_server_itself(tmp_path: Path) -> None:
     command = [*SERVE, "--cache", str(tmp_path)]
-    templates = await inspect(command, "resources/templates/list", env=ENV)
+    templates = await inspect(command, "resources/templates/list")
     assert [template["uriTemplate"] for template in templates["resourceTemplates"]] == [
         "dpe://a2c.docs/{doc_ref}/pages/{page_index}",
         "dpe://a2c.docs/{doc_ref}/elements/{element_id}",
