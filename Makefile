@@ -36,7 +36,7 @@ test: check system
 
 # What the tests drive beside Python; installed where this machine lets us.
 system:
-	@tools/system redis-server=redis-server node=nodejs npm=npm openssl=openssl
+	@tools/system redis-server=redis-server node=nodejs npm=npm openssl=openssl chromium=chromium
 
 check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check
