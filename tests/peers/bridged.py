@@ -8,24 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from a2c_smcp.computer import Computer, parse_config
-from tests.peers.environments import UnavailableError, directory_of
 
 ROOT = Path(__file__).parents[2]
 EVERYTHING = Path(__file__).parent / "conformance" / "everything.py"
-NODE_SUITE = "@modelcontextprotocol/conformance/dist/index.js"
-INSPECTOR = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 CAP = 60.0
-
-
-def node_modules() -> Path:
-    """Return where the programs from npm are, or skip the test."""
-    try:
-        return directory_of("socket.io-client") / "node_modules"
-    except UnavailableError as error:
-        pytest.skip(str(error))
 
 
 @asynccontextmanager
