@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from a2c_smcp.computer.ports import ServerState, Sessions
+from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.confirmation import Gate, refusal
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
@@ -232,7 +232,7 @@ class Call:
                 }
             )
         self._on_end(self, outcome)
-        self._tell(stage, error=error)
+        self._tell(stage, error=error, result=outcome.result)
 
     def _tell(
         self,
@@ -240,13 +240,26 @@ class Call:
         *,
         error: str | None = None,
         progress: tuple[float, float | None, str | None] | None = None,
+        result: Json | None = None,
     ) -> None:
         if self._around.observer is None:
             return
         route, key = self._route, self.key
         server, tool = (route.server, route.tool) if route else (None, None)
         seconds = self._loop.time() - self._came
-        event = CallEvent(stage, key.agent, key.req_id, self._name, server, tool, seconds, error, progress)
+        event = CallEvent(
+            stage,
+            key.agent,
+            key.req_id,
+            self._name,
+            server,
+            tool,
+            seconds,
+            error,
+            progress,
+            self._arguments,
+            result,
+        )
         try:
             self._around.observer(event)
         except Exception:

@@ -1,9 +1,9 @@
 """What an observer is told of tool calls."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
@@ -33,6 +33,8 @@ class CallEvent:
         seconds: Since the request came.
         error: Why it failed or was refused, in words.
         progress: How far, of how much, in which words.
+        arguments: What the tool was called with; the call's own, not to be changed.
+        result: What it gave, once it has ended.
     """
 
     stage: CallStage
@@ -44,6 +46,8 @@ class CallEvent:
     seconds: float
     error: str | None = None
     progress: tuple[float, float | None, str | None] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    result: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
 Observer: TypeAlias = Callable[[CallEvent], None]

@@ -233,6 +233,9 @@ async def test_an_observer_sees_every_step() -> None:
     assert [event.progress for event in bench.events[2:4]] == [(0, 2, "step"), (1, 2, "step")]
     last = bench.events[-1]
     assert last == CallEvent(CallStage.DONE, "a", "r1", "echo", "s", "echo", last.seconds, None, None)
+    assert last.arguments == request()["params"]
+    assert last.result is not None
+    assert not last.result.get("isError")
 
 
 @pytest.mark.parametrize(
