@@ -11,6 +11,7 @@ from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Document, Element, PageEntry
 from a2c_smcp.documents.render.json import document_json, element_uri, page_uri
 from a2c_smcp.documents.render.replies import DocumentReply
+from a2c_smcp.errors import DocumentError
 
 _SEPARATOR: Final = "  "
 
@@ -116,14 +117,25 @@ def _document_branch(library: Library, document: Document, depth: str, limit: in
     branch = cast("DocumentBranch", document_json(document))
     if depth == DEPTHS[0]:
         return branch
-    branch["pages"] = []
-    for entry in library.entries(document.doc_ref, 0, limit):
-        page = page_branch(document, entry)
-        if depth == DEPTHS[-1]:
-            elements = library.page(document.doc_ref, entry.index).elements[:limit]
-            page["elements"] = [element_branch(document, element) for element in elements]
-        branch["pages"].append(page)
+    try:
+        entries = library.entries(document.doc_ref, 0, limit)
+    except DocumentError as error:  # the other documents are still worth a tree
+        branch["summary"] = error.message
+        return branch
+    branch["pages"] = [_page_branch(library, document, entry, depth, limit) for entry in entries]
     return branch
+
+
+def _page_branch(library: Library, document: Document, entry: PageEntry, depth: str, limit: int) -> PageBranch:
+    page = page_branch(document, entry)
+    if depth != DEPTHS[-1]:
+        return page
+    try:
+        elements = library.page(document.doc_ref, entry.index).elements[:limit]
+    except DocumentError as error:
+        page["title"], elements = error.message, ()
+    page["elements"] = [element_branch(document, element) for element in elements]
+    return page
 
 
 def _document_lines(number: int, document: DocumentBranch, terminal: Terminal) -> Iterator[str]:

@@ -2,10 +2,15 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from a2c_smcp.cli.tree import tree_of
+from a2c_smcp.documents.library import Library
+from a2c_smcp.documents.model import Page, PageEntry
+from a2c_smcp.errors import DocumentError
 from tests.unit.cli.running import EXAMPLES, Run, a2c
 
 
@@ -155,6 +160,24 @@ def test_a_file_that_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) ->
         "2. Good  md, 1 page  dpe://a2c.docs/good.md",
         "   Good",
     ]
+
+
+class Worn(Library):
+    """A library in which a page of one document, and the index of another, cannot be read."""
+
+    def entries(self, doc_ref: str, offset: int, limit: int) -> Sequence[PageEntry]:
+        if doc_ref == "sales.csv":
+            raise DocumentError("the index is gone")
+        return super().entries(doc_ref, offset, limit)
+
+    def page(self, doc_ref: str, index: int) -> Page:
+        raise DocumentError(f"page {index} is torn")
+
+
+def test_pages_that_cannot_be_read_leave_the_rest_of_the_tree_intact(folder: str) -> None:
+    notes, sales = tree_of(Worn([folder], host="h"), "elements", 9)["documents"]
+    assert (notes["pages"][0]["title"], notes["pages"][0]["elements"]) == ("page 0 is torn", [])
+    assert (sales.get("summary"), "pages" in sales) == ("the index is gone", False)
 
 
 def test_titles_cannot_drive_the_terminal(tmp_path: Path) -> None:
