@@ -90,8 +90,9 @@ class Fields:
         if kind == "checkbox":
             field["value"] = bool(engine.FPDFAnnot_IsChecked(self._form, handle))
         elif kind == "radio":
-            option = self._told(engine.FPDFAnnot_GetFormFieldExportValue, handle)
-            field.setdefault("options", []).append(option)
+            options = field.setdefault("options", [])
+            option = self._told(engine.FPDFAnnot_GetFormFieldExportValue, handle) or str(len(options) + 1)
+            options.append(option)
             if engine.FPDFAnnot_IsChecked(self._form, handle):
                 field["value"] = option
         elif kind == "choice":

@@ -147,9 +147,11 @@ def _are_rows(rows: Sequence[Row], xs: Sequence[float]) -> bool:
     columns = set().union(*filled)
     if len(columns) < 2:
         return False
-    if sum(len(row) > 1 for row in filled) < 0.8 * len(rows) or sum(min(columns) in row for row in filled) < 0.8 * len(
-        rows
-    ):
+    # Of two or three lines each must be nearly complete: wrapped cells look like that, too.
+    least = 2 if len(rows) > 3 else max(2, 0.8 * len(columns))
+    if sum(len(row) >= least for row in filled) < 0.8 * len(rows):
+        return False
+    if sum(min(columns) in row for row in filled) < 0.8 * len(rows):
         return False
     # Wrapped text fills its column up to the edge with several words; entries of their own do not.
     for column in columns:

@@ -14,7 +14,7 @@ from a2c_smcp.documents.pdf.layout import Block, Body, text_of
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
 
 MAX_HEADING: Final = 200
-TITLE_SIZE: Final = 18.0
+TITLE_SIZE: Final = 14.0
 """Points: what a title is set in that has nothing smaller beside it to be compared with."""
 _MAX_LINES: Final = 4
 _BIG: Final = 1.15
@@ -83,7 +83,7 @@ def mark_headings(
                 levels[id(found.block)] = bookmark.level
     for found in candidates:
         level = levels.get(id(found.block))
-        if level is None and _stands_alone(found, trusted=tagged or is_outlined):
+        if level is None and _stands_alone(found, body, trusted=tagged or is_outlined):
             level = _level(found)
         if level is not None:
             found.block.kind, found.block.level = "heading", level
@@ -140,7 +140,7 @@ def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark 
     return None
 
 
-def _stands_alone(found: _Candidate, *, trusted: bool) -> bool:
+def _stands_alone(found: _Candidate, body: Body, *, trusted: bool) -> bool:
     """Whether looks alone make it a heading; stricter where the file names its headings otherwise."""
     text = found.text
     if found.is_plain or (found.block.kind == "list" and found.number is None):
@@ -155,7 +155,7 @@ def _stands_alone(found: _Candidate, *, trusted: bool) -> bool:
         return True
     if found.is_italic and not found.is_bold and (text[-1] in "?!:)" or " " not in text):
         return False
-    return not trusted and not text.endswith(":")
+    return not trusted and (not text.endswith(":") or (len(text) < 60 and found.block.gap > 0.5 * body.size))
 
 
 def _level(found: _Candidate) -> int:

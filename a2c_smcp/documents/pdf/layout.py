@@ -205,7 +205,7 @@ def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
 
 def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
     text = line.text
-    if line.font.mono and not body.mono:
+    if line.font.mono and not body.mono and line.size < 1.15 * body.size:
         return "code", ""
     first = text[0]
     if not first.isalpha() or (len(text) > 1 and not text[1].isalpha()):
@@ -233,7 +233,9 @@ def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -
         return kind != block.kind or down < -size or down > 2.2 * body.leading
     if down < -0.5 * size or down > body.leading * max(1.0, size / body.size) + 0.45 * size:
         return True
-    if abs(line.size - size) > 0.1 * max(size, line.size) or line.font.bold != previous.font.bold:
+    if abs(line.size - size) > 0.1 * max(size, line.size):
+        return True
+    if line.font.bold != previous.font.bold and size < 1.15 * body.size:
         return True
     if line.font.italic != previous.font.italic and len(block.lines) == 1 and _is_short(previous, line):
         return True
@@ -359,10 +361,8 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
         if _LONE_NUMBER.fullmatch(text) or text == label:
             if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
                 found = number + 1
-        elif depth > 0.15 * body.height:
+        elif depth > 0.15 * body.height or _is_prose(row, text):
             break
-        elif _is_prose(row, text):
-            continue
         elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
             _is_set_off(text, gap, depth, body) and count > 4
         ):
@@ -388,18 +388,23 @@ _NOTE_MARK = re.compile(r"(?:\d{0,2}[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\d{1,3}|[
 NOTE_SIZE: Final = 0.93
 
 
+def _begins_note(line: Line) -> bool:
+    # The mark may be a line of its own, because it is raised.
+    return bool(_NOTE_MARK.match(line.text if len(line.text) > 3 else f"{line.text} x"))
+
+
 def split_footnotes(lines: list[Line], body: Body) -> tuple[list[Line], list[list[Line]]]:
     """Return the lines of the body, and those of each footnote: small text with marks at the foot of a column."""
     cut = len(lines)
     while cut and lines[cut - 1].size <= NOTE_SIZE * body.size and lines[cut - 1].y0 > 0.4 * body.height:
         cut -= 1
-    while cut < len(lines) and not _NOTE_MARK.match(lines[cut].text):
+    while cut < len(lines) and not _begins_note(lines[cut]):
         cut += 1
     if cut in (0, len(lines)):
         return lines, []
     notes: list[list[Line]] = []
     for line in lines[cut:]:
-        if not notes or (_NOTE_MARK.match(line.text) and line.x0 <= notes[-1][0].x0 + body.size):
+        if not notes or (_begins_note(line) and line.x0 <= notes[-1][0].x0 + body.size):
             notes.append([])
         notes[-1].append(line)
     return lines[:cut], notes

@@ -310,6 +310,17 @@ class TextLayer:
             parts.append(self._part(line, x0, x1))
         return " ".join([part for part in parts if part])
 
+    def cut(self, line: Line, word: Word, x: float) -> list[Word]:
+        """Return a word of a line as the two that are left and right of `x`."""
+        first = self._nearest(line, word.x0 - 0.5)
+        size = min(self._nearest(line, x) - first, len(word.text))
+        if size <= 0 or size >= len(word.text):
+            return [word]
+        return [
+            Word(word.text[:size], word.x0, word.y0, x, word.y1),
+            Word(word.text[size:], x, word.y0, word.x1, word.y1),
+        ]
+
     def _part(self, line: Line, x0: float, x1: float) -> str:
         """Return what stands between two places of a line, whose letters go from left to right."""
         first = self._nearest(line, x0 - 0.5)

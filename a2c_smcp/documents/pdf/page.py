@@ -24,7 +24,7 @@ from a2c_smcp.documents.pdf.layout import (
     split_footnotes,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import Font, FontBook, Frame, Frames, Line, TextLayer
+from a2c_smcp.documents.pdf.lines import Font, FontBook, Frame, Frames, Line, TextLayer, clean
 from a2c_smcp.documents.pdf.lists import list_content
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
@@ -33,6 +33,7 @@ from a2c_smcp.documents.pdf.tables import Table, find_tables
 from a2c_smcp.errors import DocumentError
 from a2c_smcp.types import ElementCategory
 
+MAX_ATTACHMENTS: Final = 200
 MAX_ELEMENTS: Final = 5_000
 
 _PLAIN: Final = frozenset({"text", "heading", "header", "footer"})
@@ -52,6 +53,17 @@ class Source:
     outline: Outline
     is_tagged: bool
     form: FormEnvironment | None = None
+
+    def attachments(self) -> list[dict[str, str]]:
+        """Return the files inside the file, as notes that the first page shows."""
+        engine = self.engine
+        count = min(engine.FPDFDoc_GetAttachmentCount(self.document), MAX_ATTACHMENTS)
+        names = []
+        for number in range(count):
+            handle = engine.FPDFDoc_GetAttachment(self.document, number)
+            if handle:
+                names.append(clean(engine.string(engine.FPDFAttachment_GetName, handle)).strip())
+        return [{"text": f"Attached file: {name}", "annotation_type": "file_attachment"} for name in names]
 
     def form_handle(self) -> int:
         """Return the form environment, made on first use."""
@@ -123,6 +135,8 @@ class PageReader:
             if piece.picture:
                 piece.picture.element_id = element.id
         elements += [make(note.category, note.content, note.box) for note in overlay]
+        if not self._index:
+            elements += [make("annotation", content, (0.0, 0.0, 0.0, 0.0)) for content in self._source.attachments()]
         elements += [make("footer", {"text": text_of(row)}, box_of(row)) for row in parts.footers]
         is_scan = _is_scan(layer.text, pictures, frame)
         return PageContent(elements[:MAX_ELEMENTS], frame, pictures, is_scan)

@@ -1,6 +1,7 @@
 """The tables of a page: found only where its text looks like one, so that other pages do not pay for it."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,7 +9,7 @@ from typing import Any, Final
 from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.graphics import Drawings, Rules, read_rules
+from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer
@@ -57,6 +58,7 @@ def find_tables(
     ]
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
+    words = _split_at_rules(layer, words, rules.down)
     search = _Search(words, body, pictures)
     search.add(framed)
     rows = rows_of(words)
@@ -66,6 +68,27 @@ def find_tables(
         free = [row for row in free if not all(placed.line.font.mono for placed in row.words)]
     search.add(spaced_regions(free, body.leading))
     return _finished(search.found, lines, words) if search.found else ([], lines)
+
+
+def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
+    """Return words with those cut in two that a ruling line crosses: cells so close that no blank is between them."""
+    if not rules:
+        return words
+    places = sorted({round(rule.at, 1) for rule in rules})
+    divided: list[Placed] = []
+    for placed in words:
+        word = placed.word
+        number = bisect_right(places, word.x0 + 1.5)
+        at = places[number] if number < len(places) else 1e9
+        if (
+            at < word.x1 - 1.5
+            and len(word.text) > 1
+            and any(abs(rule.at - at) < 0.1 and rule.start <= (word.y0 + word.y1) / 2 <= rule.end for rule in rules)
+        ):
+            divided += [Placed(part, placed.line) for part in layer.cut(placed.line, word, at)]
+        else:
+            divided.append(placed)
+    return divided
 
 
 def _touches(region: Region, zones: Sequence[tuple[float, float]]) -> bool:
@@ -142,7 +165,7 @@ class _Search:
         is_framed = bool(region.down) or len(region.across) < 3
         if self._body.mono or not is_framed or any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down):
             return False
-        return sum(placed.line.font.mono for placed in words) > 0.7 * len(words)
+        return sum(placed.line.font.mono for placed in words) >= 0.45 * len(words)
 
 
 def _overlap(region: Region, other: Region) -> bool:

@@ -1,0 +1,121 @@
+"""What reading a PDF costs beside PDFium alone, and a drawn page beside Pillow's quickest PNG.
+
+Both sides take turns page by page and count their own CPU time, so that other work on the machine hardly matters.
+"""
+
+import gc
+import io
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pypdfium2
+
+from a2c_smcp.documents.formats.pdf import FORMAT
+from benchmarks.table import Row
+
+LONG = 100
+"""From so many pages a file counts as long."""
+PAGES = 120
+DPI = 110
+
+
+def run(corpus: Path) -> list[Row]:
+    files = [path for path in sorted(corpus.glob("*.pdf")) if _page_count(path) >= LONG]
+    if not files:
+        print(f"speed: skipped, no PDF of {LONG} pages in the folder", file=sys.stderr)
+        return []
+    longest = max(files, key=_page_count)
+    gc.collect()
+    gc.freeze()
+    try:
+        return [_kept(longest), _cold(longest), *(_walk(path) for path in files), _drawn(longest)]
+    finally:
+        gc.unfreeze()
+
+
+def _page_count(path: Path) -> int:
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError:
+        return 0
+    try:
+        return len(document)
+    finally:
+        document.close()
+
+
+def _raw(document: pypdfium2.PdfDocument, index: int) -> str:
+    page = document[index]
+    text_page = page.get_textpage()
+    text: str = text_page.get_text_range()
+    text_page.close()
+    page.close()
+    return text
+
+
+def _least(ours: Callable[[], object], theirs: Callable[[], object], repeat: int = 3) -> tuple[float, float]:
+    """Return the least CPU time in ms that each took, in turns."""
+    best = [float("inf"), float("inf")]
+    for _ in range(repeat):
+        for number, work in enumerate((ours, theirs)):
+            start = time.thread_time()
+            work()
+            best[number] = min(best[number], (time.thread_time() - start) * 1e3)
+    return best[0], best[1]
+
+
+def _kept(path: Path) -> Row:
+    document, raw = FORMAT.open(path), pypdfium2.PdfDocument(path)
+    index = _page_count(path) // 2
+    document.page(index)
+    ours, theirs = _least(lambda: document.page(index), lambda: _raw(raw, index), repeat=9)
+    return Row(f"PDF page, warm / raw text ({path.stem})", ours, theirs, 1.3, "ms")
+
+
+def _cold(path: Path) -> Row:
+    def ours(index: int) -> None:
+        document = FORMAT.open(path)
+        document.page(index)
+        document.close()  # type: ignore[attr-defined]
+
+    def theirs(index: int) -> None:
+        document = pypdfium2.PdfDocument(path)
+        _raw(document, index)
+        document.close()
+
+    count = _page_count(path)
+    times = [
+        _least(lambda index=index: ours(index), lambda index=index: theirs(index))  # type: ignore[misc]
+        for index in range(count // 24, count, count // 12)
+    ]
+    total = [sum(column) / len(times) for column in zip(*times, strict=True)]
+    return Row(f"PDF open + page, cold / raw ({path.stem}, {count} pages)", total[0], total[1], 1.2, "ms")
+
+
+def _walk(path: Path) -> Row:
+    document, raw = FORMAT.open(path), pypdfium2.PdfDocument(path)
+    count = _page_count(path)
+    ours = theirs = 0.0
+    for index in range(0, count, max(1, count // PAGES)):
+        start = time.thread_time()
+        document.page(index)
+        middle = time.thread_time()
+        _raw(raw, index)
+        ours += middle - start
+        theirs += time.thread_time() - middle
+    return Row(f"PDF walk / raw text ({path.stem})", ours * 1e3, theirs * 1e3, 1.7, "ms")
+
+
+def _drawn(path: Path) -> Row:
+    document, raw = FORMAT.open(path), pypdfium2.PdfDocument(path)
+    index = _page_count(path) // 2
+
+    def pillow() -> bytes:
+        target = io.BytesIO()
+        raw[index].render(scale=DPI / 72).to_pil().convert("RGB").save(target, "PNG", compress_level=1)
+        return target.getvalue()
+
+    ours, theirs = _least(lambda: document.render(index, DPI), pillow)  # type: ignore[attr-defined]
+    return Row(f"PDF page as PNG / Pillow level 1 ({path.stem})", ours, theirs, 0.6, "ms")
