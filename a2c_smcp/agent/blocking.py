@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 BlockingHandler: TypeAlias = Callable[[OfficeEvent], None]
 
+PLAIN: Final = "A coroutine function needs AsyncSMCPAgentClient; give this client a plain function"
+
 LAST_WORDS: Final = 2.0
 """Seconds that are waited for a handler that still runs when the client closes."""
 
@@ -180,7 +182,7 @@ class HandlerThread:
 
     def __init__(self, handler: BlockingHandler) -> None:
         if inspect.iscoroutinefunction(handler):
-            raise BadRequest("A coroutine function needs AsyncSMCPAgentClient; give this client a plain function")
+            raise BadRequest(PLAIN)
         self.handler = handler
         self.uses = 0
         self._calls: SimpleQueue[tuple[OfficeEvent, asyncio.Future[None]] | None] = SimpleQueue()
@@ -200,7 +202,10 @@ class HandlerThread:
             event, done = call
             mistake: Exception | None = None
             try:
-                self.handler(event)
+                told: object = self.handler(event)
+                if inspect.iscoroutine(told):
+                    told.close()
+                    mistake = BadRequest(PLAIN)
             except Exception as problem:  # noqa: BLE001 - told to whoever waits
                 mistake = problem
             with suppress(RuntimeError):  # the loop may be gone

@@ -152,6 +152,17 @@ def test_a_handler_is_a_plain_function() -> None:
         SMCPAgentClient("http://127.0.0.1:1", name="a").on("*", handler)  # type: ignore[arg-type]
 
 
+def test_a_handler_that_turns_out_to_be_a_coroutine_is_told_in_the_log(
+    ready: Running, office: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Hidden:
+        async def __call__(self, _: OfficeEvent) -> None: ...
+
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+        agent.on("disconnected", Hidden())  # type: ignore[arg-type]
+    assert "plain function" in caplog.text
+
+
 def test_events_are_iterated_until_the_client_closes(ready: Running, office: str) -> None:
     agent = SMCPAgentClient(ready.url, name="a", office_id=office)
     events = agent.events()
