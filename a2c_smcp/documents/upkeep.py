@@ -29,6 +29,9 @@ SETTLE: Final = 0.25
 RETRY: Final = 10.0
 """Seconds until a file whose problem may pass is tried again by whoever asks for it."""
 
+BACKLOG: Final = 64
+"""While more documents than this wait to be described, none is indexed."""
+
 REINDEX: Final = 2.0
 """Seconds that indexing goes on after a change before it begins anew with what is there now."""
 
@@ -210,6 +213,9 @@ class Upkeep:
                 for source in self.catalogue.sources
                 if (document := self.catalogue.document(source.doc_ref)) is not None
             ]
+            if len(self.catalogue) - len(known) > BACKLOG:  # who asks for the catalogue comes before who searches
+                await asyncio.sleep(STALE / 2)
+                continue
             work = asyncio.create_task(self._indexer.bring_up(known, total=len(self.catalogue)))
             more = asyncio.create_task(self._to_index.wait())
             try:
