@@ -218,6 +218,42 @@ async def test_a_server_of_ones_own_keeps_what_it_offers(offer: Offer, kind: str
             await client.client.read_resource("note://two")
 
 
+async def test_a_window_that_is_closed_is_listed_no_more(client: Listener, offer: Offer) -> None:
+    await client.follow()
+    offer.close("now")
+    offer.close("now")
+    assert await client.hear() == {LISTED}
+    assert NOW not in await client.uris()
+
+
+async def test_the_pages_of_a_long_list_of_ones_own_follow(offer: Offer) -> None:
+    async def listed(ctx: object, params: t.PaginatedRequestParams | None) -> t.ListResourcesResult:
+        number = int((params and params.cursor) or 0)
+        resource = t.Resource(uri=f"note://{number}", name="note")
+        return t.ListResourcesResult(resources=[resource], next_cursor=str(number + 1) if number < 3 else None)
+
+    async def templates(ctx: object, params: t.PaginatedRequestParams | None) -> t.ListResourceTemplatesResult:
+        number = int((params and params.cursor) or 0)
+        template = t.ResourceTemplate(uri_template=f"note://{{n}}/{number}", name="note")
+        return t.ListResourceTemplatesResult(resource_templates=[template], next_cursor="1" if number == 0 else None)
+
+    async def complete(ctx: object, params: t.CompleteRequestParams) -> t.CompleteResult:
+        return t.CompleteResult(completion=t.Completion(values=["mine"]))
+
+    own: Server[object] = Server(
+        "own", on_list_resources=listed, on_list_resource_templates=templates, on_completion=complete
+    )
+    offer.attach(own)
+    async with connected(own, "legacy") as client:
+        assert (await client.uris())[3:] == [f"note://{number}" for number in range(4)]
+        first = await client.client.list_resource_templates()
+        second = await client.client.list_resource_templates(cursor=first.next_cursor)
+        assert (len(first.resource_templates), len(second.resource_templates)) == (3, 1)
+        ref = t.ResourceTemplateReference(uri="note://{n}/0")
+        completion = (await client.client.complete(ref, {"name": "n", "value": ""})).completion
+        assert completion.values == ["mine"]
+
+
 def own_low_level() -> Server[object]:
     async def listed(ctx: object, params: object) -> t.ListResourcesResult:
         return t.ListResourcesResult(resources=[t.Resource(uri="note://one", name="one")])

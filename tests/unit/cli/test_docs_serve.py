@@ -1,15 +1,18 @@
 """`a2c docs serve`: what it is given, and what it refuses before it serves."""
 
+import asyncio
 from argparse import Namespace
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from a2c_smcp.cli import docs_serve
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.docs_options import ocr_policy, passwords
+from a2c_smcp.documents.indexing import Progress
 from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
 from a2c_smcp.errors import BadRequest
 from tests.unit.cli.running import EXAMPLES, a2c
@@ -101,6 +104,31 @@ def test_a_password_for_one_document_is_for_no_other() -> None:
     ask = passwords(context({"OTHER": "two"}), given(password_env=["report.pdf=OTHER"]))
     assert ask is not None
     assert (ask("report.pdf"), ask("anything")) == ("two", None)
+
+
+class Indexing:
+    """A service that is further each time it is asked, and then has more to do."""
+
+    def __init__(self) -> None:
+        self.steps = [Progress(3, 3), Progress(1, 4), Progress(1, 4), Progress(3, 4), Progress(4, 4), Progress(4, 4)]
+        self.over = asyncio.Event()
+
+    @property
+    def progress(self) -> Progress:
+        if len(self.steps) == 1:
+            self.over.set()
+            return self.steps[0]
+        return self.steps.pop(0)
+
+
+async def test_progress_is_told_while_it_takes_longer_than_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docs_serve, "TELL_AFTER", 0.0)
+    service, where = Indexing(), context()
+    telling = asyncio.create_task(docs_serve._tell_progress(cast("Any", service), where))
+    await asyncio.wait_for(service.over.wait(), 10)
+    telling.cancel()
+    written = cast("StringIO", where.stderr).getvalue().splitlines()
+    assert [line.partition(" doc")[0] for line in written] == ["1 of 4", "3 of 4", "4 of 4"]
 
 
 def test_without_variables_there_are_no_passwords() -> None:
