@@ -12,7 +12,7 @@ from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
-from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer
+from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer, Word
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
 
 MAX_WORDS: Final = 20_000
@@ -67,7 +67,7 @@ def find_tables(
     if not body.mono:
         free = [row for row in free if not all(placed.line.font.mono for placed in row.words)]
     search.add(spaced_regions(free, body.leading))
-    return _finished(search.found, lines, words) if search.found else ([], lines)
+    return _finished(search, lines, words) if search.found else ([], lines)
 
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
@@ -101,9 +101,9 @@ def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, f
     heights: dict[int, Line] = {}
     narrow = 0.36 * body.width
     for line in lines:
-        if line.font.mono and not body.mono and least > 2:
-            continue
         width, size, text = line.x1 - line.x0, line.size, line.text
+        if line.font.mono and not body.mono and text.isascii():
+            continue
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = (len(text) + (len(text.encode("utf-8", "replace")) - len(text)) / 2) / 2
         if width > (_ROOMY * natural + 2) * size and " " in text:
@@ -133,6 +133,7 @@ class _Search:
     def __init__(self, words: Sequence[Placed], body: Body, pictures: Sequence[Box]) -> None:
         self._words, self._body, self._pictures = words, body, pictures
         self.found: list[tuple[Region, Grid]] = []
+        self.taken: set[int] = set()
 
     @property
     def regions(self) -> list[Region]:
@@ -150,6 +151,7 @@ class _Search:
             grid = grid_of(region, inside, self._body.size)
             if grid and _is_table(grid, is_ruled=bool(region.across or region.down)):
                 self.found.append((region, grid))
+                self.taken.update(id(placed) for placed in inside)
 
     def _is_picture(self, region: Region) -> bool:
         """Whether pictures lie under a region: its words are their labels."""
@@ -190,24 +192,22 @@ def _is_table(grid: Grid, *, is_ruled: bool) -> bool:
     return not (len(filled) <= 6 and words[len(words) // 2] > 40)
 
 
-def _finished(
-    found: Sequence[tuple[Region, Grid]], lines: list[Line], words: Sequence[Placed]
-) -> tuple[list[Table], list[Line]]:
-    inside: dict[int, int] = {}
-    counts: dict[int, int] = {}
+def _finished(search: _Search, lines: list[Line], words: Sequence[Placed]) -> tuple[list[Table], list[Line]]:
+    outside: dict[int, list[Word]] = {}
+    cut: set[int] = set()
     for placed in words:
-        counts[id(placed.line)] = counts.get(id(placed.line), 0) + 1
-        if any(region.holds(placed) for region, _ in found):
-            inside[id(placed.line)] = inside.get(id(placed.line), 0) + 1
+        if id(placed) in search.taken:
+            cut.add(id(placed.line))
+        else:
+            outside.setdefault(id(placed.line), []).append(placed.word)
     left: list[Line] = []
     for line in lines:
-        within = inside.get(id(line), 0)
-        if not within:
+        if id(line) not in cut:
             left.append(line)
-        elif within < counts[id(line)]:
-            left.append(_rest(line, [region for region, _ in found], words))
+        elif id(line) in outside:
+            left.append(_rest(line, outside[id(line)]))
     tables = []
-    for region, grid in found:
+    for region, grid in search.found:
         caption = _caption(region, left)
         left = [line for line in left if line not in caption]
         pieces = split_at_headers(grid)
@@ -228,11 +228,8 @@ def _box(grid: Grid) -> Box:
     )
 
 
-def _rest(line: Line, regions: Sequence[Region], words: Sequence[Placed]) -> Line:
+def _rest(line: Line, own: Sequence[Word]) -> Line:
     """Return what is left of a line when the words inside tables are gone."""
-    own = [
-        placed.word for placed in words if placed.line is line and not any(region.holds(placed) for region in regions)
-    ]
     return Line(
         " ".join(word.text for word in own),
         min(word.x0 for word in own),
