@@ -118,7 +118,11 @@ class ImageDocument:
         module = require("PIL.Image", "documents")
         module.init()  # not every kind is known before
         picture: Image = module.open(self._path, formats=_KINDS)
-        check_size(picture.size)
+        try:
+            check_size(picture.size)
+        except DocumentError:
+            picture.close()
+            raise
         return picture
 
     def _frame(self, index: int) -> "tuple[Image, float]":

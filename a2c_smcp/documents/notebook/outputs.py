@@ -17,8 +17,7 @@ MAX_OUTPUT: Final = 100_000
 
 PICTURES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*(?:\x07|\x1b\\)|\x1b[@-_]")
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
+_ANSI = re.compile(r"\x1b\[[0-9;?]{0,40}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|\x1b[@-_]")
 
 
 class Outputs:
@@ -107,7 +106,8 @@ def joined(value: Any) -> str:
 
 def shown(text: str) -> str:
     """Return what a terminal would show: no colours, and of a line that is written over only its last state."""
-    return _OVERWRITTEN.sub("", _ANSI.sub("", text)).rstrip()
+    lines = _ANSI.sub("", text).replace("\r\n", "\n").rstrip("\r\n").split("\n")
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines).rstrip()
 
 
 def picture_bytes(encoded: str) -> bytes | None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 MAX_DEPTH: Final = 150
 """What nests deeper is taken as text: no page that people write does."""
 
+MAX_ITEMS: Final = 300
+"""Longer lists become several."""
+
 MAX_TEXT: Final = 20_000
 """Longer paragraphs become several."""
 
@@ -89,8 +92,7 @@ class Blocks:
     def walk(self, parent: "LexborNode", place: Place | None = None) -> None:
         """Read everything inside a node."""
         place = place or Place()
-        if place.depth > MAX_DEPTH:
-            self._text(" ".join(parent.text(deep=True, separator=" ").split()), place)
+        if self._is_too_deep(parent, place):
             return
         run: list[LexborNode] = []
         for node in children(parent):
@@ -106,6 +108,8 @@ class Blocks:
 
     def block(self, node: "LexborNode", place: Place) -> None:
         """Read a node that begins a block."""
+        if self._is_too_deep(node, place):
+            return
         if _is_note(node):
             self._note(node, place)
             return
@@ -114,6 +118,12 @@ class Blocks:
             self.walk(node, place.deeper(region=_region(node) or place.region))
         else:
             handler(node, place)
+
+    def _is_too_deep(self, node: "LexborNode", place: Place) -> bool:
+        if place.depth <= MAX_DEPTH:
+            return False
+        self._text(" ".join(node.text(deep=True, separator=" ").split()), place)
+        return True
 
     def _is_inline(self, node: "LexborNode") -> bool:
         if node.is_text_node:
@@ -180,9 +190,13 @@ class Blocks:
         """Read a list; an item that holds code or a table divides it, so that those are elements, too."""
         items = [item for item in items_of(node) if item.mem_id not in self.skip]
         number = start_of(node)
+        rich = node.css_first(_RICH_ITEM) is not None
         pending: list[LexborNode] = []
         for item in items:
-            if item.tag == "li" and item.css_first(_RICH_ITEM) is None:
+            if len(pending) >= MAX_ITEMS:
+                self._flush(node, pending, number, place)
+                number, pending = number + len(pending), []
+            if item.tag == "li" and not (rich and item.css_first(_RICH_ITEM) is not None):
                 pending.append(item)
                 continue
             if item.tag != "li" and item.tag not in LISTS and not item.is_text_node:
