@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -37,11 +38,17 @@ async def documents_computer(
 def documents_process(url: str, office: str) -> Iterator[None]:
     """The same in a process of its own, for tests that share it."""
     module = "tests.interaction.agent.uses.documents_office"
-    with subprocess.Popen(
-        [sys.executable, "-m", module, url, office], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", module, url, office], cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        if process.stdout.readline() != "ready\n":
+            process.wait()
+            errors.seek(0)
+            raise RuntimeError(f"the Computer did not start:\n{errors.read()}")
         try:
             yield
         finally:
