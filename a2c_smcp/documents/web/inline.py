@@ -29,7 +29,10 @@ _BLANKS = re.compile(r"[ \t\n\r\f]+")
 _AROUND_BREAK = re.compile(r" *\n *")
 _WIDE = "[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _SOURCE_BREAK_BETWEEN_WIDE = re.compile(f"(?<={_WIDE})[ \t]*[\n\r][ \t\n\r]*(?={_WIDE})")
+# A line break of the page, and the edge of a block, of which several in a row are one break.
 _HARD: Final = "\x0b"
+_WALL: Final = "\x1e"
+_WALLS = re.compile(" ?\x1e[ \x1e]*")
 _SCHEMES: Final = ("http://", "https://", "mailto:", "ftp://", "tel:")
 
 
@@ -50,7 +53,7 @@ class Span:
     def text(self) -> str:
         """The text as a reader sees it: blanks as one, line breaks where the page has them."""
         whole = _SOURCE_BREAK_BETWEEN_WIDE.sub("", "".join(self.parts))
-        whole = _BLANKS.sub(" ", whole).replace(_HARD, "\n")
+        whole = _WALLS.sub("\n", _BLANKS.sub(" ", whole)).replace(_HARD, "\n")
         return _AROUND_BREAK.sub("\n", whole).strip()
 
     def add(self, node: "LexborNode", depth: int = 0, *, linked: bool = False) -> None:
@@ -80,7 +83,7 @@ class Span:
             self._inside(node, tag, depth, linked=linked)
 
     def _inside(self, node: "LexborNode", tag: str, depth: int, *, linked: bool) -> None:
-        wall = {"q": '"', "rt": "(", "td": " ", "th": " "}.get(tag, _HARD if tag in BLOCKS else "")
+        wall = {"q": '"', "rt": "(", "td": " ", "th": " "}.get(tag, _WALL if tag in BLOCKS else "")
         closing = {"rt": ")"}.get(tag, wall)
         self.parts.append(wall)
         for child in children(node):
@@ -92,7 +95,7 @@ class Span:
         pictures = len(self.images)
         for child in children(node):
             self.add(child, depth + 1, linked=True)
-        text = _BLANKS.sub(" ", "".join(self.parts[before:]).replace(_HARD, " ")).strip()
+        text = _BLANKS.sub(" ", "".join(self.parts[before:]).replace(_HARD, " ").replace(_WALL, " ")).strip()
         url = resolve(attribute(node, "href"), self.base)
         if not text and len(self.images) > pictures:
             return
