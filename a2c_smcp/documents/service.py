@@ -45,9 +45,7 @@ SEARCH_PATIENCE: Final = 5.0
 
 MAX_HITS: Final = 200
 DPI: Final = range(18, 601)
-
 _TRIES: Final = 3
-
 T = TypeVar("T")
 
 
@@ -65,6 +63,7 @@ class DocumentService:
         deadline: The seconds a request may take; by default 30, with OCR 180.
         memory: The most address space of a worker.
         cache_bytes: How much the results may take on disk.
+        index: Whether to index for searching; without it `search` finds nothing.
 
     Raises:
         BadRequest: A root does not exist, or a pattern is none.
@@ -85,6 +84,7 @@ class DocumentService:
         deadline: float | None = None,
         memory: int | None = None,
         cache_bytes: int = MAX_BYTES,
+        index: bool = True,
     ) -> None:
         self.host = parse_dpe_uri(build_dpe_uri(host)).host
         self._roots = [existing(root) for root in roots]
@@ -95,6 +95,7 @@ class DocumentService:
         self._passwords = passwords
         self._watch = watch
         self._deadline = deadline
+        self._index = index
         extra = _extra_memory(ocr)
         self._pool = WorkerPool(workers, memory=(memory or MEMORY) + extra, tired=TIRED + extra)
         self._catalogue = Catalogue(self.host)
@@ -105,8 +106,7 @@ class DocumentService:
         self._extraction = await asyncio.to_thread(
             Extraction, self._pool, store, ocr=self._ocr, passwords=self._passwords, deadline=self._deadline
         )
-        roots = "\0".join(map(str, self._roots)).encode("utf-8", "surrogatepass")
-        shelf = hashlib.sha256(roots).digest()
+        shelf = hashlib.sha256("\0".join(map(str, self._roots)).encode("utf-8", "surrogatepass")).digest()
         self._indexer = Indexer(
             self._extraction, lambda: SearchIndex(self._cache, shelf), parallel=max(1, self._pool.size - 1)
         )
@@ -119,6 +119,7 @@ class DocumentService:
             host=self.host,
             at_once=self._pool.size * 2,
             watch=self._watch,
+            index=self._index,
         )
         await self._upkeep.start()
         return self
@@ -141,6 +142,11 @@ class DocumentService:
         """How many documents can be searched, of how many."""
         indexed = self._indexer.progress
         return Progress(indexed.indexed, max(len(self._catalogue), indexed.indexed))
+
+    @property
+    def worker_pids(self) -> list[int]:
+        """The process ids of the workers that run now."""
+        return self._pool.pids
 
     def on_change(self, handler: Callable[[Changes], None]) -> Callable[[], None]:
         """Call a handler with what has changed, a burst at a time; return what ends that."""
@@ -315,8 +321,8 @@ class DocumentService:
         version = self._catalogue.version
         known = self._rendered.get(reply)
         if known is None or known[0] != version:
-            text = await asyncio.to_thread(renderer_for(reply).render_catalogue, documents)
-            self._rendered[reply] = known = version, text
+            known = version, await asyncio.to_thread(renderer_for(reply).render_catalogue, documents)
+            self._rendered[reply] = known
         return known[1]
 
     async def _read_document(self, uri: ParsedDPEUri, doc_ref: str, renderer: Renderer) -> tuple[str, str]:

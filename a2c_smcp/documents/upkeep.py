@@ -56,6 +56,7 @@ class Upkeep:
         host: str,
         at_once: int,
         watch: bool,
+        index: bool,
     ) -> None:
         self.catalogue = catalogue
         self._roots = roots
@@ -64,6 +65,7 @@ class Upkeep:
         self._indexer = indexer
         self._host = host
         self._watch = watch
+        self._index = index
         self._at_once = at_once
         self._gate = asyncio.Semaphore(at_once)
         self._scanning = asyncio.Lock()
@@ -84,7 +86,8 @@ class Upkeep:
         for source, record in await self._extraction.recall(self.catalogue.window()):
             self._learn(source, record)
         self._go_on(self._describe_all())
-        self._go_on(self._index_all())
+        if self._index:
+            self._go_on(self._index_all())
         if self._watch:
             self._go_on(self._watch_all())
 
@@ -159,6 +162,8 @@ class Upkeep:
 
     async def wait_until_indexed(self, patience: float) -> None:
         """Wait until everything can be searched, or until patience ends."""
+        if not self._index:
+            return
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._indexed.wait(), patience)
 

@@ -62,18 +62,19 @@ async def _told(watchfiles: Any, roots: Sequence[Path]) -> AsyncIterator[None]:
             changed.set()
 
     watching = [(folders, True), (parents, False)]
-    tasks = {asyncio.create_task(watch(paths, deep=deep)) for paths, deep in watching if paths}
+    tasks = [asyncio.create_task(watch(paths, deep=deep)) for paths, deep in watching if paths]
+    for task in tasks:
+        task.add_done_callback(lambda _: changed.set())
     try:
-        yield  # what happened before the watch began
+        await asyncio.sleep(0)  # the watch begins with the first step of its task
+        changed.set()  # something may have happened before
         while True:
-            waiting = asyncio.create_task(changed.wait())
-            done, _ = await asyncio.wait({*tasks, waiting}, return_when=asyncio.FIRST_COMPLETED)
-            if waiting not in done:
-                waiting.cancel()
-                for task in done & tasks:
-                    task.result()
-                raise RuntimeError("the watch has ended")
+            await changed.wait()
             changed.clear()
+            for task in tasks:
+                if task.done():
+                    task.result()
+                    raise RuntimeError("the watch has ended")
             yield
     finally:
         for task in tasks:
