@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -86,15 +87,14 @@ class BearerOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 to whoever does not know the token."""
-        if scope["type"] == "http":
-            given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if not hmac.compare_digest(_normal(given), self._expected):
-                refusal = PlainTextResponse(
-                    "The bearer token is missing or wrong", 401, {"WWW-Authenticate": 'Bearer realm="a2c"'}
-                )
-                await refusal(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if hmac.compare_digest(_normal(given), self._expected):
+            await self._app(scope, receive, send)
+            return
+        refusal = PlainTextResponse(
+            "The bearer token is missing or wrong", 401, {"WWW-Authenticate": 'Bearer realm="a2c"'}
+        )
+        await refusal(scope, receive, send)
 
 
 def _normal(given: bytes) -> bytes:
@@ -126,14 +126,6 @@ def bind(settings: HttpSettings) -> socket.socket:
     return bound
 
 
-def application(bridge: Bridge, settings: HttpSettings, port: int) -> ASGIApp:
-    """Return the ASGI application."""
-    app: ASGIApp = bridge.server.streamable_http_app(
-        streamable_http_path=PATH, transport_security=security(settings, port), max_request_body_size=MAX_BODY
-    )
-    return app if settings.token is None else BearerOnly(app, settings.token)
-
-
 async def serve_http(bridge: Bridge, settings: HttpSettings, ready: Callable[[str], Any] = lambda _: None) -> None:
     """Serve any number of clients until cancelled.
 
@@ -146,8 +138,13 @@ async def serve_http(bridge: Bridge, settings: HttpSettings, ready: Callable[[st
     check(settings)
     with bind(settings) as bound:
         host, port = bound.getsockname()[:2]
+        sessions = StreamableHTTPSessionManager(
+            bridge.server, security_settings=security(settings, port), max_request_body_size=MAX_BODY
+        )
         config = uvicorn.Config(
-            application(bridge, settings, port),
+            application(sessions.handle_request, settings.token),
+            lifespan="off",
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,
@@ -156,12 +153,28 @@ async def serve_http(bridge: Bridge, settings: HttpSettings, ready: Callable[[st
         server = _Server(config)
         serving = asyncio.get_running_loop().create_task(server.serve(sockets=[bound]))
         try:
-            ready(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
-            await asyncio.shield(serving)
+            async with sessions.run():
+                ready(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+                try:
+                    await asyncio.shield(serving)
+                finally:
+                    await bridge.close()
         finally:
+            # The sessions have ended, and with them the streams that uvicorn would wait for.
             server.should_exit = True
-            await bridge.close()
             await serving
+
+
+def application(serve: ASGIApp, token: str | None) -> ASGIApp:
+    """Return the ASGI application: `serve` is at its path, and only for those with the token where there is one."""
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].rstrip("/") == PATH:
+            await serve(scope, receive, send)
+        else:
+            await PlainTextResponse(f"MCP is at {PATH}", 404)(scope, receive, send)
+
+    return routed if token is None else BearerOnly(routed, token)
 
 
 class _Server(uvicorn.Server):

@@ -32,7 +32,9 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
             found = runner.run(serving.begin())
             if found is not None:
                 yield found
+            runner.run(serving.end())
         finally:
+            serving.stop()
             runner.run(serving.end())
 
 
@@ -63,7 +65,7 @@ class _Serving:
         self._task = loop.create_task(self._run(listening))
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):
-                loop.add_signal_handler(number, self._end_soon)
+                loop.add_signal_handler(number, self.stop)
         awaited: list[asyncio.Future[Any]] = [self._task, listening]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         return {"url": listening.result(), "office": self._office} if listening.done() else None
@@ -78,7 +80,8 @@ class _Serving:
             if not self._told_to_end:
                 raise
 
-    def _end_soon(self) -> None:
+    def stop(self) -> None:
+        """Bring about the end."""
         self._told_to_end = True
         if self._task is not None:
             self._task.cancel()

@@ -53,3 +53,9 @@ async def test_a_web_page_cannot_talk_to_it(relay: Running, office: str, headers
     settings = HttpSettings(hosts=["bridge.example.com"])
     async with bridge_to(relay.url, office, http=settings) as url, httpx.AsyncClient() as http:
         assert (await http.post(url, json=HELLO, headers=ACCEPT | headers)).status_code == status
+
+
+async def test_elsewhere_there_is_nothing(relay: Running, office: str) -> None:
+    async with bridge_to(relay.url, office) as url, httpx.AsyncClient() as http:
+        missing = await http.get(url.removesuffix("/mcp"))
+        assert (missing.status_code, missing.text) == (404, "MCP is at /mcp")
