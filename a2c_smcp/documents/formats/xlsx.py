@@ -1,7 +1,7 @@
 """Excel workbooks: a sheet is a page, its regions of cells are tables.
 
 Small sheets are read whole when they are asked for. Of a long one a page shows the start, and each window of it is an
-element of its own (`p0-tbl-001-r201`) that is read by streaming up to its rows: the sheet is never held.
+element of its own (`p0-tbl-001-r101`) that is read by streaming up to its rows: the sheet is never held.
 """
 
 import re

@@ -23,7 +23,7 @@ from a2c_smcp.documents.ooxml.spreadsheet.tables import (
     windows,
 )
 
-PAGE_WINDOWS: Final = 10
+PAGE_WINDOWS: Final = 20
 """Windows of one table that a page shows: 2 000 rows; the others are read by their ids."""
 
 SINGLE_FORMULAS: Final = 100

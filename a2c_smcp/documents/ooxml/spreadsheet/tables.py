@@ -11,7 +11,7 @@ from a2c_smcp.documents.ooxml.spreadsheet.formulas import runs
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
 
-WINDOW_ROWS: Final = 200
+WINDOW_ROWS: Final = 100
 WINDOW_CELLS: Final = 40_000
 WINDOW_CHARACTERS: Final = 200_000
 MAX_RUNS: Final = 50
