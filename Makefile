@@ -40,6 +40,7 @@ system:
 
 check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check
+	$(BIN)/python tools/gen_blocking.py --check
 	$(BIN)/python tools/export_schemas.py --check
 
 lint: $(READY)

@@ -18,6 +18,8 @@ class Question:
 
     number: int
     confirmation: Confirmation
+    until: float = 0.0
+    """The time, by the clock of the event loop, after which an answer is worth nothing."""
 
 
 class ApprovalDesk:
@@ -35,8 +37,9 @@ class ApprovalDesk:
         """Wait for the answer."""
         if not self._watchers:
             return None
-        question = Question(next(self._numbers), confirmation)
-        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        question = Question(next(self._numbers), confirmation, loop.time() + confirmation.seconds)
+        reply: asyncio.Future[Answer] = loop.create_future()
         self._waiting[question.number] = question, reply
         self._tell(question)
         try:

@@ -22,7 +22,7 @@ async def test_a_question_waits_until_somebody_answers() -> None:
         asked = asyncio.ensure_future(desk(CONFIRMATION))
         await until(lambda: bool(desk.pending()))
         (question,) = desk.pending()
-        assert question == Question(1, CONFIRMATION)
+        assert (question.number, question.confirmation) == (1, CONFIRMATION)
         assert desk.answer(1, Answer.ALWAYS)
         assert await asked is Answer.ALWAYS
     assert (desk.pending(), told) == ([], [question, None])
