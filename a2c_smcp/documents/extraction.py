@@ -21,12 +21,13 @@ from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.formats.registry import registered
 from a2c_smcp.documents.model import PageEntry
 from a2c_smcp.documents.opening import CANNOT
-from a2c_smcp.documents.store import Store
+from a2c_smcp.documents.store import Result, Store
 from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import FileChanged, Unreadable, WorkerEnded, WorkerPool
 
 DEADLINE: Final = 30.0
 OCR_DEADLINE: Final = 180.0
+WRITE_AFTER: Final = 0.05
 STRIKES: Final = 2
 FILE_STRIKES: Final = 5
 QUARANTINED: Final = "it has ended its parser {} times and is left alone until the file changes"
@@ -75,7 +76,8 @@ class Extraction:
         self._unlocked: dict[str, tuple[Signature, str]] = {}
         self._asking: dict[Source, asyncio.Task[str | None]] = {}
         self._flights: dict[bytes, asyncio.Task[bytes]] = {}
-        self._writes: set[asyncio.Future[None]] = set()
+        self._unwritten: list[tuple[Source, Result]] = []
+        self._writing: asyncio.Task[None] | None = None
         told = "" if ocr is None else str(ocr.fingerprint)
         self._salt = code_fingerprint(registered()) + told.encode()
 
@@ -178,12 +180,16 @@ class Extraction:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await asyncio.gather(*self._writes, return_exceptions=True)
+        if self._writing is not None:
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+        await self._write()
         await self._on_disk(self._store.close)
         self._disk.shutdown()
 
     async def clear(self) -> None:
         """Forget what the disk remembers."""
+        self._unwritten.clear()
         await self._on_disk(self._store.clear)
 
     async def _describe(self, source: Source, password: str | None) -> Record:
@@ -237,7 +243,7 @@ class Extraction:
         known = self._store.get(key)
         if known is not None:
             return _Look(content, key, known)
-        return _Look(content, key, None, self._store.strikes(key), self._store.strikes(self._key(content, source)))
+        return _Look(content, key, None, *self._store.strikes(key, self._key(content, source)))
 
     @staticmethod
     def _hash(source: Source) -> bytes:
@@ -257,23 +263,31 @@ class Extraction:
             await self._on_disk(lambda: self._strike(look, source))
             raise
         if request.options.password is None and self._is_lasting(request.operation, answer):
-            write = asyncio.ensure_future(
-                self._on_disk(lambda: self._keep(look, source, answer, request.operation, background=background))
-            )
-            self._writes.add(write)
-            write.add_done_callback(self._writes.discard)
+            file = (source.path, source.signature, look.content) if request.operation == "describe" else None
+            self._keep_soon(source, Result(look.key, answer, background, file))
         return answer
+
+    def _keep_soon(self, source: Source, result: Result) -> None:
+        """Write results together, and not while somebody waits for one of them."""
+        self._unwritten.append((source, result))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_later())
+
+    async def _write_later(self) -> None:
+        while self._unwritten:
+            await asyncio.sleep(WRITE_AFTER)
+            await self._write()
+        self._writing = None
+
+    async def _write(self) -> None:
+        unwritten, self._unwritten = self._unwritten, []
+        if unwritten:
+            await self._on_disk(lambda: self._store.put(_still_true(unwritten)))
 
     @staticmethod
     def _is_lasting(operation: Operation, answer: bytes) -> bool:
         # Nor is there an end to the elements that are not there.
         return codec.decode_record(answer).lasting if operation == "describe" else answer != codec.NOTHING
-
-    def _keep(self, look: _Look, source: Source, answer: bytes, operation: Operation, *, background: bool) -> None:
-        # Read from a file that was written meanwhile, it would be remembered for the wrong content.
-        if signature_of(source.file.path) == source.signature:
-            file = (source.path, source.signature, look.content) if operation == "describe" else None
-            self._store.put(look.key, answer, background=background, file=file)
 
     def _strike(self, look: _Look, source: Source) -> None:
         self._store.strike(look.key)
@@ -291,3 +305,9 @@ class Extraction:
 
     async def _on_disk(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._disk, work)
+
+
+def _still_true(results: Sequence[tuple[Source, Result]]) -> list[Result]:
+    # Read from a file that was written meanwhile, one would be remembered for the wrong content.
+    looks = {source.path: signature_of(source.file.path) for source, _ in results}
+    return [result for source, result in results if looks[source.path] == source.signature]

@@ -11,9 +11,9 @@ Every call is short and blocking. Several processes may use one file.
 import os
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from a2c_smcp.documents.database import Database, remove
 from a2c_smcp.documents.files import Signature
@@ -46,6 +46,15 @@ CREATE TABLE IF NOT EXISTS files (path BLOB PRIMARY KEY, changed INTEGER, size I
     content BLOB NOT NULL, seen REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS strikes (key BLOB PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID
 """
+
+
+class Result(NamedTuple):
+    """An answer to keep, and with it perhaps which content a file has: path, look, content."""
+
+    key: bytes
+    value: bytes
+    background: bool = False
+    file: tuple[str, Signature, bytes] | None = None
 
 
 class Store:
@@ -84,21 +93,20 @@ class Store:
 
         return self._database.read(select, {})
 
-    def put(
-        self, key: bytes, value: bytes, *, background: bool = False, file: tuple[str, Signature, bytes] | None = None
-    ) -> None:
-        """Keep a result; one that nobody asked for yet is the first to leave. With it, which content a file has."""
-        if len(value) > self._max_bytes // 4:
-            return
+    def put(self, results: Iterable[Result]) -> None:
+        """Keep results together; one that nobody asked for yet is the first to leave."""
+        kept = [result for result in results if len(result.value) <= self._max_bytes // 4]
 
         def insert(connection: sqlite3.Connection) -> None:
             self._note_use(connection)
-            connection.execute("DELETE FROM results WHERE key = ?", (key,))
-            used = time.time() - (86_400 if background else 0)
-            connection.execute("INSERT INTO results (key, value, used) VALUES (?, ?, ?)", (key, value, used))
+            now = time.time()
+            connection.executemany("DELETE FROM results WHERE key = ?", [(result.key,) for result in kept])
+            rows = [(result.key, result.value, now - (86_400 if result.background else 0)) for result in kept]
+            connection.executemany("INSERT INTO results (key, value, used) VALUES (?, ?, ?)", rows)
             self._evict(connection)
-            if file is not None:
-                self._remember(connection, *file)
+            for result in kept:
+                if result.file is not None:
+                    self._remember(connection, *result.file)
 
         self._database.write(insert, None)
 
@@ -146,11 +154,13 @@ class Store:
 
         return self._database.write(count, 1)
 
-    def strikes(self, key: bytes) -> int:
-        """Return how often a request has ended a worker of late."""
-        sql = "SELECT count FROM strikes WHERE key = ? AND at >= ?"
-        since = time.time() - STRIKE_SECONDS
-        return self._database.read(lambda connection: sum(n for (n,) in connection.execute(sql, (key, since))), 0)
+    def strikes(self, *keys: bytes) -> list[int]:
+        """Return how often each of these requests has ended a worker of late."""
+        sql = f"SELECT key, count FROM strikes WHERE at >= ? AND key IN ({','.join('?' * len(keys))})"  # noqa: S608
+        values = (time.time() - STRIKE_SECONDS, *keys)
+        nothing: dict[bytes, int] = {}
+        found = self._database.read(lambda connection: dict(connection.execute(sql, values).fetchall()), nothing)
+        return [found.get(key, 0) for key in keys]
 
     @property
     def size(self) -> int:

@@ -13,7 +13,7 @@ import pytest
 
 from a2c_smcp.documents import store
 from a2c_smcp.documents.database import Database, cache_folder
-from a2c_smcp.documents.store import NAME, Store, clear_store
+from a2c_smcp.documents.store import NAME, Result, Store, clear_store
 
 ROOT = Path(__file__).parents[3]
 SIGNATURE = (1_700_000_000_000_000_000, 12, 1 << 63)
@@ -38,8 +38,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 
 
 def test_a_result_is_found_again_by_another_process_that_comes_later(results: Store, tmp_path: Path) -> None:
-    results.put(b"key", b"value")
-    results.put(b"key", b"newer")
+    results.put([Result(b"key", b"value")])
+    results.put([Result(b"key", b"newer")])
     again = Store(tmp_path / "cache")
     assert (again.get(b"key"), again.get(b"other")) == (b"newer", None)
     assert again.get_many([b"key", b"other"]) == {b"key": b"newer"}
@@ -47,7 +47,7 @@ def test_a_result_is_found_again_by_another_process_that_comes_later(results: St
 
 
 def test_only_the_owner_may_look(results: Store, tmp_path: Path) -> None:
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     folder = tmp_path / "cache"
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.iterdir()]}
     assert modes == {"cache": 0o700, NAME: 0o600, f"{NAME}-wal": 0o600, f"{NAME}-shm": 0o600}
@@ -56,12 +56,12 @@ def test_only_the_owner_may_look(results: Store, tmp_path: Path) -> None:
 def test_the_least_recently_used_leave_first(tmp_path: Path, clock: Callable[[float], None]) -> None:
     results = Store(tmp_path, max_bytes=10_000)
     for number in range(9):
-        results.put(bytes([number]), b"x" * 1_000)
+        results.put([Result(bytes([number]), b"x" * 1_000)])
         clock(1)
     results.get(b"\0")
     clock(1)
-    results.put(b"new", b"x" * 1_000)
-    results.put(b"newer", b"x" * 1_000)
+    results.put([Result(b"new", b"x" * 1_000)])
+    results.put([Result(b"newer", b"x" * 1_000)])
     kept = results.get_many([bytes([number]) for number in range(9)] + [b"new", b"newer"])
     assert set(kept) == {b"\0", b"\3", b"\4", b"\5", b"\6", b"\7", b"\x08", b"new", b"newer"}
     assert results.size == 9 * 1_064
@@ -70,25 +70,25 @@ def test_the_least_recently_used_leave_first(tmp_path: Path, clock: Callable[[fl
 
 def test_what_nobody_asked_for_leaves_before_what_somebody_read(tmp_path: Path, clock: Callable[[float], None]) -> None:
     results = Store(tmp_path, max_bytes=3_000)
-    results.put(b"read", b"x" * 700)
+    results.put([Result(b"read", b"x" * 700)])
     clock(1)
-    results.put(b"indexed", b"x" * 700, background=True)
+    results.put([Result(b"indexed", b"x" * 700, background=True)])
     for number in range(2):
-        results.put(bytes([number]), b"x" * 700)
+        results.put([Result(bytes([number]), b"x" * 700)])
     assert (results.get(b"read") is not None, results.get(b"indexed")) == (True, None)
     results.close()
 
 
 def test_a_result_of_a_quarter_of_the_room_is_not_kept(tmp_path: Path) -> None:
     results = Store(tmp_path, max_bytes=1_000)
-    results.put(b"key", b"x" * 251)
+    results.put([Result(b"key", b"x" * 251)])
     assert results.get(b"key") is None
     results.close()
 
 
 def test_uses_are_written_down_now_and_then(results: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_TOUCHES", 1)
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     assert results.get(b"key") == b"value"
     assert results._touched == set()
 
@@ -98,6 +98,11 @@ def test_a_content_is_remembered_while_the_file_looks_the_same(results: Store) -
     results.remember(path, SIGNATURE, b"content")
     changed = (SIGNATURE[0] + 1, *SIGNATURE[1:])
     assert [results.contents({path: look}) for look in (SIGNATURE, changed)] == [{path: b"content"}, {}]
+
+
+def test_a_result_brings_along_which_content_its_file_has(results: Store) -> None:
+    results.put([Result(b"key", b"value", file=("/a", SIGNATURE, b"content"))])
+    assert results.contents({"/a": SIGNATURE}) == {"/a": b"content"}
 
 
 def test_files_not_seen_for_long_are_forgotten(
@@ -115,29 +120,24 @@ def test_files_not_seen_for_long_are_forgotten(
 
 
 def test_strikes_count(results: Store) -> None:
-    assert [results.strikes(b"key"), results.strike(b"key"), results.strike(b"key"), results.strikes(b"key")] == [
-        0,
-        1,
-        2,
-        2,
-    ]
+    assert [results.strike(b"key"), results.strike(b"key"), results.strikes(b"key", b"other")] == [1, 2, [2, 0]]
 
 
 def test_a_strike_is_forgotten_after_a_day(results: Store, clock: Callable[[float], None]) -> None:
     results.strike(b"key")
     clock(store.STRIKE_SECONDS + 1)
-    assert (results.strikes(b"key"), results.strike(b"key")) == (0, 1)
+    assert (results.strikes(b"key"), results.strike(b"key")) == ([0], 1)
 
 
 def test_clearing_forgets_everything(results: Store) -> None:
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     results.get(b"key")
     results.clear()
     assert (results.get(b"key"), results.size) == (None, 0)
 
 
 def test_a_cleared_store_does_not_disturb_who_has_it_open(results: Store, tmp_path: Path) -> None:
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     clear_store(tmp_path / "cache")
     fresh = Store(tmp_path / "cache")
     assert (fresh.get(b"key"), results.get(b"key")) == (None, b"value")
@@ -148,7 +148,7 @@ def test_a_cleared_store_does_not_disturb_who_has_it_open(results: Store, tmp_pa
 def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / NAME).write_bytes(damage)
     results = Store(tmp_path)
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     assert results.get(b"key") == b"value"
     results.close()
 
@@ -156,7 +156,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes) -> None:
 def test_a_file_damaged_while_in_use_is_made_anew(tmp_path: Path) -> None:
     results = Store(tmp_path)
     for number in range(200):
-        results.put(bytes([number]), b"x" * 5_000)
+        results.put([Result(bytes([number]), b"x" * 5_000)])
     results.close()
     data = bytearray((tmp_path / NAME).read_bytes())
     data[4096 * 3 :] = b"\xff" * (len(data) - 4096 * 3)
@@ -164,8 +164,8 @@ def test_a_file_damaged_while_in_use_is_made_anew(tmp_path: Path) -> None:
     results = Store(tmp_path)
     for number in range(200):
         results.get(bytes([number]))
-    results.put(b"key", b"value")
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
+    results.put([Result(b"key", b"value")])
     assert results.get(b"key") == b"value"
     results.close()
 
@@ -174,7 +174,7 @@ def test_without_a_place_on_disk_it_is_kept_in_memory(tmp_path: Path, caplog: py
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         results = Store(tmp_path / "file" / "cache")
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     assert results.get(b"key") == b"value"
     assert str(tmp_path) not in caplog.text
     results.close()
@@ -184,14 +184,14 @@ def test_a_disk_that_refuses_costs_only_the_result(results: Store) -> None:
     def refuse(_: sqlite3.Connection) -> int:
         raise sqlite3.OperationalError("database or disk is full")
 
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     assert results._database.write(refuse, 7) == 7
     assert results.get(b"key") == b"value"
 
 
 def test_after_closing_nothing_is_found(tmp_path: Path) -> None:
     results = Store(tmp_path)
-    results.put(b"key", b"value")
+    results.put([Result(b"key", b"value")])
     results.close()
     assert results.get(b"key") is None
 
@@ -199,10 +199,10 @@ def test_after_closing_nothing_is_found(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from a2c_smcp.documents.store import Store
+from a2c_smcp.documents.store import Result, Store
 store = Store(Path(sys.argv[1]))
 for number in range(200):
-    store.put(f"{sys.argv[2]}-{number}".encode(), b"x" * 1000)
+    store.put([Result(f"{sys.argv[2]}-{number}".encode(), b"x" * 1000)])
     assert store.get(f"{sys.argv[2]}-{number}".encode())
 store.close()
 """
