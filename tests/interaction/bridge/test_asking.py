@@ -54,7 +54,7 @@ async def refusal(client: Client, uri: str) -> tuple[int, Any]:
     return caught.value.code, caught.value.data
 
 
-@pytest.mark.rule("1.1")
+@pytest.mark.rule("4.3")
 async def test_the_tools_of_every_computer_are_there_page_by_page(client: Client) -> None:
     tools = await all_tools(client)
     places = {(tool.meta["a2c/computer"], tool.meta["a2c/tool"]) for tool in tools if tool.meta}
@@ -66,7 +66,7 @@ async def test_the_tools_of_every_computer_are_there_page_by_page(client: Client
 async def test_a_tool_keeps_what_its_server_says_of_it(client: Client) -> None:
     echo = next(tool for tool in await all_tools(client) if tool.name == "desk__echo")
     assert echo.annotations == types.ToolAnnotations(title="Echo", read_only_hint=True)
-    assert (echo.title, echo.description) == ("Echo", "[desk] Say it again")
+    assert (echo.title, echo.description) == ("Echo", "Say it again")
     assert echo.input_schema["required"] == ["text"]
     assert echo.output_schema == {"type": "object", "properties": {"text": {"type": "string"}}}
 

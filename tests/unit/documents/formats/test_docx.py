@@ -38,7 +38,7 @@ def run(inside: str) -> str:
     return f"<w:p><w:r>{inside}</w:r></w:p>"
 
 
-@pytest.mark.rule("7.2")
+@pytest.mark.rule("7.2.categories")
 def test_headings_have_the_levels_of_their_styles(tmp_path: Path) -> None:
     found = opened(tmp_path, styled("Top", "H1") + paragraph("Some words.") + styled("Below", "H2"))
     assert found.page(0) == Page(
@@ -134,6 +134,29 @@ def test_numbers_go_on_after_an_interruption(tmp_path: Path) -> None:
 
 def test_letters_are_an_order_too(tmp_path: Path) -> None:
     assert listed(tmp_path, item("a", 0, 3)) == [{"ordered": True, "numbering": "lowerLetter", "items": ["a"]}]
+
+
+def test_headings_know_the_number_that_is_shown_before_them(tmp_path: Path) -> None:
+    level = '<w:lvl w:ilvl="{}"><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
+    levels = level.format(0, "upperRoman", "%1.") + level.format(1, "decimal", "%1.%2")
+    numbering = (
+        f'<w:numbering {NAMESPACES}><w:abstractNum w:abstractNumId="1">{levels}</w:abstractNum>'
+        '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>'
+    )
+
+    def numbered(text: str, level: int) -> str:
+        place = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr><w:outlineLvl w:val="{level}"/>'
+        return paragraph(text, place)
+
+    body = "".join(numbered(text, at) for text, at in (("a", 0), ("b", 1), ("c", 0), ("d", 1), ("e", 1)))
+    found = opened(tmp_path, body, {"word/numbering.xml": numbering}, {"n:numbering": "numbering.xml"})
+    assert [(element.summary, element.metadata["number"]) for element in found.page(0).elements] == [
+        ("a", "I"),
+        ("b", "I.1"),
+        ("c", "II"),
+        ("d", "II.1"),
+        ("e", "II.2"),
+    ]
 
 
 def test_the_table_of_contents_is_a_list(tmp_path: Path) -> None:

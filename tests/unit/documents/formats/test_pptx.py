@@ -31,7 +31,7 @@ def elements(document: OpenDocument, index: int = 0) -> list[tuple[str, dict[str
     return [(element.category, dict(element.content)) for element in document.page(index).elements]
 
 
-@pytest.mark.rule("7.2")
+@pytest.mark.rule("7.2.categories")
 def test_the_title_comes_first_then_shapes_from_top_to_bottom(tmp_path: Path) -> None:
     slide = (
         shape("below", top=4) + shape("right", top=2, left=5) + shape("left", top=2) + shape("T", role="title", top=9)

@@ -48,7 +48,7 @@ def one_sheet(folder: Path, rows: str, after: str = "", parts: Mapping[str, str 
     return FORMAT.open(workbook(folder / "book.xlsx", {"S": worksheet(rows, after)}, parts))
 
 
-@pytest.mark.rule("7.2")
+@pytest.mark.rule("7.2.categories")
 def test_a_table_is_an_element_with_its_source(tmp_path: Path) -> None:
     rows = cells((1, {"A": "Region", "B": "Sum"}), (2, {"A": "north", "B": 10}), (3, {"A": "south", "B": 2.5}))
     document = one_sheet(tmp_path, rows)
