@@ -133,6 +133,7 @@ class XlsxDocument:
         content.pivots = list(objects.pivot_tables(package, sheet.part))
         content.comments = list(objects.comments(package, sheet.part))
         content.drawings = list(objects.drawings(package, sheet.part, self._lookup(package)))
+        content.controls = list(objects.controls(package, sheet.part))
         return content
 
     def _lookup(self, package: Package) -> Lookup:

@@ -27,6 +27,7 @@ from a2c_smcp.documents.ooxml.xml import (
 
 MAX_OBJECTS: Final = 2_000
 MAX_MERGED: Final = 20_000
+_CONTROLS: Final = {"CheckBox": "checkbox", "Radio": "radio", "Drop": "dropdown", "List": "list", "Spin": "spinner"}
 _FUNCTIONS: Final = {"countNums": "count numbers", "stdDev": "standard deviation", "var": "variance"}
 
 
@@ -222,6 +223,23 @@ def drawings(package: Package, part: str, lookup: Lookup) -> Iterator[Draft]:
                 for draft in _drawn(node, package, target, lookup):
                     draft.place = (row, column)
                     yield draft
+
+
+def controls(package: Package, part: str) -> Iterator[Draft]:
+    """Yield the form controls of a sheet: boxes to tick, lists, buttons."""
+    for target in islice(package.related(part, "ctrlProp"), MAX_OBJECTS):
+        root = package.optional(target)
+        if root is None:
+            continue
+        kind = attribute(root, "objectType") or "control"
+        content: dict[str, Any] = {"widget_type": _CONTROLS.get(kind, kind.lower())}
+        if link := attribute(root, "fmlaLink"):
+            content["name"] = link.replace("$", "")
+        if kind in ("CheckBox", "Radio"):
+            content["value"] = attribute(root, "checked") == "Checked"
+        if source := attribute(root, "fmlaRange"):
+            content["description"] = f"one of {source.replace('$', '')}"
+        yield Draft("widget", content, place=(float("inf"), 0))
 
 
 def _anchor(anchor: Node) -> tuple[int, int]:

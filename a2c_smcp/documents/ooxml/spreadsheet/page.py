@@ -44,6 +44,7 @@ class SheetContent:
     pivots: Sequence[tuple[Range, dict[str, Any]]] = ()
     comments: Sequence[tuple[tuple[int, int], dict[str, Any]]] = ()
     drawings: Sequence[Draft] = ()
+    controls: Sequence[Draft] = ()
     last_row: int = 0
     """Of a sheet that goes on below these rows: where it ends."""
     is_exact: bool = True
@@ -222,9 +223,10 @@ def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
         draft = Draft("widget", content | filled, _source(sheet, area), (area.top, area.left))
         draft.summary = f"{area.name}: {content['description']}"[:120]
         yield _following(draft, areas, 4)
+    for draft in sheet.controls:
+        yield _Placed(draft, place=draft.place)
     for draft in sheet.drawings:
-        metadata = {"anchor": f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"}
-        draft.metadata |= metadata
+        draft.metadata["anchor"] = f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"
         yield _Placed(draft, place=(*draft.place, 0.5))
 
 

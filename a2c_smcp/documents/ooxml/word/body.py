@@ -13,7 +13,7 @@ from a2c_smcp.documents.ooxml.word.drawings import read_drawing
 from a2c_smcp.documents.ooxml.word.inline import Inline, InlineReader
 from a2c_smcp.documents.ooxml.word.lists import ListItem, list_content
 from a2c_smcp.documents.ooxml.word.notes import margins
-from a2c_smcp.documents.ooxml.word.styles import Numbering, Style, Styles
+from a2c_smcp.documents.ooxml.word.styles import Level, Numbering, Style, Styles
 from a2c_smcp.documents.ooxml.word.tables import cells_of, is_box, read_table, rows_of
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, text_of, value_of
 
@@ -156,7 +156,9 @@ class BodyReader:
         yield from self._flush()
         if heading and inline.text:
             content = {"level": heading, "text": " ".join(inline.text.split())}
-            yield Draft("heading", content, {"style": style.name} if style.is_title else {})
+            metadata = {"style": style.name} if style.is_title else {}
+            label = self._label(properties, style)
+            yield Draft("heading", content, metadata | ({"number": label} if label else {}))
         elif _is_alone(inline, inline.equations):
             yield from self._formulas(inline)
         elif not _is_alone(inline, [text for text, _ in inline.links]) and inline.text:
@@ -165,15 +167,28 @@ class BodyReader:
             yield Draft("separator", {"separator_type": "line"})
         yield from attached
 
-    def _list_item(self, properties: Node | None, style: Style, inline: Inline) -> ListItem | None:
-        if style.contents:
-            return ListItem(inline.text, style.contents - 1, "contents")
+    def _label(self, properties: Node | None, style: Style) -> str:
+        """Return the number that Word shows before a heading."""
+        num_id, level, found = self._numbered(properties, style)
+        if found is None:
+            return ""
+        self._numbering.count(num_id, level)
+        return self._numbering.label(num_id, level)
+
+    def _numbered(self, properties: Node | None, style: Style) -> tuple[str, int, Level | None]:
+        """Return the list that a paragraph is in, its level there, and how that is numbered."""
         own = child(properties, "numPr")
         num_id = value_of(own, "numId") if child(own, "numId") is not None else style.num_id
         level_node = child(own, "ilvl")
         level = number(attribute(level_node, "val")) if level_node is not None else style.level
-        found = self._numbering.level(num_id, level) if num_id and num_id != "0" else None
-        if found is None or not 0 <= level <= 8:
+        is_listed = num_id not in ("", "0") and 0 <= level <= 8
+        return num_id, level, self._numbering.level(num_id, level) if is_listed else None
+
+    def _list_item(self, properties: Node | None, style: Style, inline: Inline) -> ListItem | None:
+        if style.contents:
+            return ListItem(inline.text, style.contents - 1, "contents")
+        num_id, level, found = self._numbered(properties, style)
+        if found is None:
             return None
         count = self._numbering.count(num_id, level) if inline.text else 1
         text, checked = inline.text, None

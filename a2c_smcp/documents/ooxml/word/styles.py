@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from a2c_smcp.documents.ooxml.xml import Node, W, attribute, child, children, number, value_of
@@ -11,6 +11,14 @@ _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = re.compile(r"toc ([1-9])")
 _CODE: Final = frozenset({"html preformatted", "source code", "code", "code block", "plain text", "macro text"})
 _MAX_CHAIN: Final = 20
+_PLACE = re.compile(r"%([1-9])")
+_ROMAN: Final = tuple(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ["m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"],
+        strict=True,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +113,7 @@ class Level:
 
     format: str = "bullet"
     start: int = 1
+    text: str = ""
 
     @property
     def is_ordered(self) -> bool:
@@ -153,9 +162,38 @@ class Numbering:
             self._counters.pop((key, deeper), None)
         return current
 
+    def label(self, num_id: str, level: int) -> str:
+        """Return what stands before the item that was counted last, like `2.1`; nothing before bullets."""
+        found = self.level(num_id, level)
+        if found is None or not found.is_ordered:
+            return ""
+        key = self._lists.get(num_id, num_id)
+
+        def counted(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
+            above = self.level(num_id, at) or Level()
+            return _numeral(self._counters.get((key, at), above.start), above.format)
+
+        return _PLACE.sub(counted, found.text).strip(" .:)(\t")
+
+
+def _numeral(value: int, kind: str) -> str:
+    match kind:
+        case "lowerLetter" | "upperLetter" if value > 0:
+            letter = chr(ord("a") + (value - 1) % 26) * ((value - 1) // 26 % 5 + 1)
+            return letter if kind == "lowerLetter" else letter.upper()
+        case "lowerRoman" | "upperRoman" if 0 < value < 4_000:
+            roman = ""
+            for amount, sign in _ROMAN:
+                roman += sign * (value // amount)
+                value %= amount
+            return roman if kind == "lowerRoman" else roman.upper()
+    return str(value)
+
 
 def _level(node: Node) -> Level:
-    return Level(value_of(node, "numFmt", default="decimal"), number(value_of(node, "start", default="1"), 1))
+    kind, start = value_of(node, "numFmt", default="decimal"), number(value_of(node, "start", default="1"), 1)
+    return Level(kind, start, value_of(node, "lvlText"))
 
 
 def _overridden(node: Node, level: Level) -> Level:
@@ -163,4 +201,4 @@ def _overridden(node: Node, level: Level) -> Level:
     if own is not None:
         level = _level(own)
     start = child(node, "startOverride")
-    return Level(level.format, number(attribute(start, "val"), 1)) if start is not None else level
+    return replace(level, start=number(attribute(start, "val"), 1)) if start is not None else level
