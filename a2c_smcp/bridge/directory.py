@@ -20,6 +20,8 @@ FRESH: Final = 5.0
 """Seconds for which a list of resources is believed: not every MCP server tells when its list changes."""
 
 _LONG_AGO: Final = float("-inf")
+_ROOM: Final = ""
+"""The office itself, where the rest is about one Computer."""
 
 MAX_LISTED: Final = 100_000
 """Resources of one MCP server that are listed; one that lists without end must not fill the memory."""
@@ -118,15 +120,12 @@ class Directory:
         self.tools: _Kept[list[SMCPTool]] = _Kept(office.get_tools, [])
         self.listed: _Kept[Listed] = _Kept(self._list, Listed(), fresh)
         self.desktops: _Kept[list[str]] = _Kept(office.get_desktop, [])
-        self._kept: tuple[_Kept[Any], ...] = (self.tools, self.listed, self.desktops)
-        self._computers: list[str] | None = None
+        self._members: _Kept[list[str]] = _Kept(self._list_room, [])
+        self._kept: tuple[_Kept[Any], ...] = (self.tools, self.listed, self.desktops, self._members)
 
     async def computers(self) -> list[str]:
         """Return the names of the Computers in the office, in order; raises what asking raises."""
-        if self._computers is None:
-            members = await self._office.list_room()
-            self._computers = sorted(member["name"] for member in members if member.get("role") == "computer")
-        return self._computers
+        return await self._members.of(_ROOM)
 
     async def all_tools(self) -> dict[str, list[SMCPTool]]:
         """Return the tools of every Computer."""
@@ -138,16 +137,14 @@ class Directory:
         names = await self.computers()
         return dict(zip(names, await asyncio.gather(*map(self.listed.or_last, names)), strict=True))
 
-    def came_or_went(self, computer: str | None) -> None:
+    def came_or_went(self, computer: str) -> None:
         """A Computer joined or left: whatever is known of it is about another run of it."""
-        self._computers = None
-        if computer is not None:
-            for kept in self._kept:
-                kept.drop(computer)
+        self._members.drop(_ROOM)
+        for kept in (self.tools, self.listed, self.desktops):
+            kept.drop(computer)
 
     def drop(self) -> None:
         """The seat was lost: anything may have changed."""
-        self._computers = None
         for kept in self._kept:
             kept.drop_all()
 
@@ -155,6 +152,10 @@ class Directory:
         """Ask no more."""
         for kept in self._kept:
             await kept.close()
+
+    async def _list_room(self, _: str) -> list[str]:
+        members = await self._office.list_room()
+        return sorted(member["name"] for member in members if member.get("role") == "computer")
 
     async def _list(self, computer: str) -> Listed:
         config = await self._office.get_config(computer)

@@ -47,11 +47,12 @@ COMPLETE: Final = {"resultType": "complete"}
 """What the newer era demands in every result."""
 
 INSTRUCTIONS: Final = (
-    "The office {office!r}: tools, windows and documents of other machines (Computers). A tool's description begins "
-    "with the Computer it works on, and its _meta names it (a2c/computer). Resources are a2c://COMPUTER/SCHEME/...: "
-    "a2c://desk/window/... is what is on the screen of desk, a2c://desk/dpe/HOST/DOCUMENT a document there, with "
-    "/pages/N and /elements/ID for its parts. The Computer's own URIs (dpe://..., window://...), which stand in what "
-    "you read, can be read as well as long as only one Computer has them. Tools, windows and documents come and go."
+    "The office {office!r}: tools, windows and documents of other machines (Computers). The name of a tool begins with "
+    "the Computer it works on, as in desk__search; its _meta names it, too (a2c/computer). Resources are "
+    "a2c://COMPUTER/SCHEME/...: a2c://desk/window/... is what is on the screen of desk, a2c://desk/dpe/HOST/DOCUMENT a "
+    "document there, with /pages/N and /elements/ID for its parts. The Computer's own URIs (dpe://..., window://...), "
+    "which stand in what you read, can be read as well as long as only one Computer has them. Tools, windows and "
+    "documents come and go."
 )
 
 

@@ -68,12 +68,14 @@ def in_mcp(name: str, named: NamedTool) -> dict[str, Any]:
     tool, own = named.tool, dict(named.tool.get("meta") or {})
     annotations = _annotations(own.pop(ANNOTATIONS, None))
     title = tool.get("title") or annotations.get("title")
+    says = tool["description"] or tool["name"]
     meta = own | {COMPUTER: named.computer, TOOL: tool["name"]}
     if server := tool.get("bundle_id"):
         meta[MCP_SERVER] = server
     found: dict[str, Any] = {
         "name": name,
-        "description": named.description,
+        # A name that had to be shortened may not say where the tool is.
+        "description": says if name.startswith(f"{named.computer}__") else f"[{named.computer}] {says}",
         "inputSchema": _input_schema(tool["params_schema"]),
         "_meta": meta,
     }

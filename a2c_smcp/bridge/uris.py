@@ -32,9 +32,6 @@ class Place:
     uri: str
     computer: str | None = None
 
-    def __str__(self) -> str:
-        return self.uri if self.computer is None else qualify(self.computer, self.uri)
-
 
 def qualify(computer: str, uri: str) -> str:
     """Return the URI, or the URI template, under which an office lists a Computer's."""

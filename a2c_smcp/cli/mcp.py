@@ -65,7 +65,7 @@ class _Serving:
         self._task = loop.create_task(self._run(listening))
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):
-                loop.add_signal_handler(number, self.stop)
+                loop.add_signal_handler(number, self._signalled, number)
         awaited: list[asyncio.Future[Any]] = [self._task, listening]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         return {"url": listening.result(), "office": self._office} if listening.done() else None
@@ -85,6 +85,10 @@ class _Serving:
         self._told_to_end = True
         if self._task is not None:
             self._task.cancel()
+
+    def _signalled(self, number: int) -> None:
+        asyncio.get_running_loop().remove_signal_handler(number)  # the second one does not ask
+        self.stop()
 
     async def _run(self, listening: "asyncio.Future[str]") -> None:
         # Imported when it runs: help and completion must not wait for it, nor miss it.

@@ -26,7 +26,7 @@ def test_a_tool_keeps_its_title_annotations_and_schemas() -> None:
         "desk__echo": {
             "name": "desk__echo",
             "title": "Echo",
-            "description": "[desk] echo it",
+            "description": "echo it",
             "inputSchema": schema,
             "outputSchema": {"type": "object"},
             "annotations": {"title": "Echo", "readOnlyHint": True, "openWorldHint": False},
@@ -58,6 +58,13 @@ def test_a_schema_that_mcp_forbids_is_mended(schema: Any, mended: Any) -> None:
 @pytest.mark.parametrize("text", ["{", "[]", "null", 3, None])
 def test_annotations_that_cannot_be_read_are_left_out(text: Any) -> None:
     assert "annotations" not in listed(Tools({"desk": [tool("x", meta={"MCP_TOOL_ANNOTATION": text})]}))["desk__x"]
+
+
+@pytest.mark.parametrize(
+    ("computer", "described"), [("desk", "echo it"), ("my desk", "[my desk] echo it"), ("书桌", "[书桌] echo it")]
+)
+def test_where_the_name_cannot_say_it_the_description_does(computer: str, described: str) -> None:
+    assert [one["description"] for one in Tools({computer: [tool("echo")]}).in_mcp()] == [described]
 
 
 def test_the_same_tool_on_two_computers_is_two_tools() -> None:
