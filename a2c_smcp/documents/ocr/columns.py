@@ -16,6 +16,7 @@ _MAX_COLUMNS_DEEP: Final = 3
 # A column of prose is filled by most of its lines; the cells of a table are not, or are short.
 _MIN_FILLED: Final = 0.6
 _MIN_CHARACTERS: Final = 16
+_MIN_PROSE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,15 @@ def _gutter(lines: Sequence[OcrLine]) -> float | None:
 
 
 def _is_prose(lines: Sequence[OcrLine]) -> bool:
+    """Whether most of the text stands in lines that fill their column; labels and headings among them do not matter."""
     x0, _, x1, _ = around([line.box for line in lines])
-    filled = median((line.box[2] - line.box[0]) / max(x1 - x0, 1) for line in lines)
-    characters = median(sum(1 if character.isascii() else 2 for character in line.text) for line in lines)
-    return filled >= _MIN_FILLED and characters >= _MIN_CHARACTERS
+    lengths = [sum(1 if character.isascii() else 2 for character in line.text) for line in lines]
+    filling = [
+        length
+        for line, length in zip(lines, lengths, strict=True)
+        if length >= _MIN_CHARACTERS and line.box[2] - line.box[0] >= _MIN_FILLED * (x1 - x0)
+    ]
+    return len(filling) >= _MIN_COLUMN_LINES and sum(filling) >= _MIN_PROSE * sum(lengths)
 
 
 def _are_level(left: Sequence[OcrLine], right: Sequence[OcrLine]) -> bool:

@@ -17,6 +17,7 @@ _MAX_HEADING: Final = 140
 _MAX_HEADING_ROWS: Final = 3
 _MARGIN: Final = 0.06
 _APART: Final = 0.7
+_ON_END: Final = 3.0
 _WIDE = re.compile("[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _ITEM = re.compile(r"(?P<bullet>[•·●○▪■◦‣◆➢✓]|[*–—-](?=\s))\s*(?=\S)|\(?(?P<number>\d{1,3})[.)、](?!\d)\s*(?=\S)")
 _PAGE_NUMBER = re.compile(
@@ -53,10 +54,13 @@ class Scale:
 
 def pieces_of(page: OcrPage) -> list[Piece]:
     """Return the pieces of a page in reading order."""
-    flows = [rows_of(flow) for flow in flows_of([line for line in page.lines if line.text.strip()])]
+    lines = [line for line in page.lines if line.text.strip()]
+    margin = [line for line in lines if _stands_on_end(line)]
+    flows = [rows_of(flow) for flow in flows_of([line for line in lines if line not in margin])]
     every = [row for rows in flows for row in rows]
+    beside = [Piece("text", {"text": line.text}, line.box, (line,)) for line in margin]
     if not every:
-        return []
+        return beside
     scale = _scale_of(flows, page)
     edges = _edges(every, scale)
     pieces: list[Piece] = []
@@ -67,7 +71,7 @@ def pieces_of(page: OcrPage) -> list[Piece]:
             if begin < end:
                 pieces.append(_piece("table", table_content(rows[begin:end]), rows[begin:end]))
             start = end
-    return pieces
+    return pieces + beside
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -83,6 +87,12 @@ def joined(texts: Sequence[str]) -> str:
         else:
             whole = f"{whole} {text}"
     return whole
+
+
+def _stands_on_end(line: OcrLine) -> bool:
+    """Whether a line runs up or down the page, as stamps in its margin do."""
+    x0, y0, x1, y1 = line.box
+    return len(line.text) > 2 and y1 - y0 > _ON_END * (x1 - x0)
 
 
 def _edges(rows: Sequence[Row], scale: Scale) -> list[Row]:
@@ -167,10 +177,19 @@ def _breaks(above: Row, row: Row, scale: Scale, sides: tuple[float, float]) -> b
         return True
     if (row.height > scale.body * _TALLER) != (above.height > scale.body * _TALLER):
         return True
+    if _is_title_line(above, sides) != _is_title_line(row, sides):
+        return True
     short = above.box[2] < right - 0.2 * (right - left)
     indented = row.box[0] - left > scale.body and above.box[0] - left < 0.5 * scale.body
     ended = above.text.rstrip().endswith(_SENTENCE_END)
     return (short and ended) or (indented and (short or ended) and not _ITEM.match(above.text))
+
+
+def _is_title_line(row: Row, sides: tuple[float, float]) -> bool:
+    """Whether a row is a few words in capitals that leave the line open, as titles of sections are."""
+    x0, _, x1, _ = row.box
+    few = len(row.text.split()) <= 6 and x1 - x0 < 0.6 * (sides[1] - sides[0])
+    return few and row.text.isupper() and sum(character.isalpha() for character in row.text) >= 4
 
 
 def _list(items: Sequence[list[Row]]) -> Piece:
