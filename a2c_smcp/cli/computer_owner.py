@@ -9,9 +9,9 @@ from uuid import uuid4
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.inputs import Source
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.socketio.status import ConnectionStatus
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.wire.status import ConnectionStatus
 
 NAME: Final = "owner"
 """What the owner is called in the history of calls."""
