@@ -74,11 +74,12 @@ class Database:
                 return default
             try:
                 return work(self._connection)
-            except sqlite3.OperationalError as error:  # full, locked, read-only: what could be kept is lost
-                _log.warning("The document cache did not work: %s", error)
-            except sqlite3.DatabaseError as error:
-                _log.warning("The document cache is damaged and made anew: %s", error)
-                self._remake()
+            except sqlite3.Error as error:
+                if type(error) is not sqlite3.DatabaseError:  # full, locked, read-only: what could be kept is lost
+                    _log.warning("The document cache did not work: %s", error)
+                else:
+                    _log.warning("The document cache is damaged and made anew: %s", error)
+                    self._remake()
             return default
 
     def clear(self) -> None:

@@ -76,7 +76,7 @@ class Extraction:
         self._unlocked: dict[str, tuple[Signature, str]] = {}
         self._asking: dict[Source, asyncio.Task[str | None]] = {}
         self._flights: dict[bytes, asyncio.Task[bytes]] = {}
-        self._unwritten: list[tuple[Source, Result]] = []
+        self._unwritten: dict[bytes, tuple[Source, Result]] = {}
         self._writing: asyncio.Task[None] | None = None
         told = "" if ocr is None else str(ocr.fingerprint)
         self._salt = code_fingerprint(registered()) + told.encode()
@@ -240,7 +240,8 @@ class Extraction:
         key = self._key(content, source, *request)
         if password is not None:
             return _Look(content, hashlib.sha256(key + password.encode()).digest(), None)
-        known = self._store.get(key)
+        unwritten = self._unwritten.get(key)
+        known = unwritten[1].value if unwritten else self._store.get(key)
         if known is not None:
             return _Look(content, key, known)
         return _Look(content, key, None, *self._store.strikes(key, self._key(content, source)))
@@ -269,7 +270,7 @@ class Extraction:
 
     def _keep_soon(self, source: Source, result: Result) -> None:
         """Write results together, and not while somebody waits for one of them."""
-        self._unwritten.append((source, result))
+        self._unwritten[result.key] = source, result
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_later())
 
@@ -280,9 +281,11 @@ class Extraction:
         self._writing = None
 
     async def _write(self) -> None:
-        unwritten, self._unwritten = self._unwritten, []
+        unwritten = dict(self._unwritten)
         if unwritten:
-            await self._on_disk(lambda: self._store.put(_still_true(unwritten)))
+            await self._on_disk(lambda: self._store.put(_still_true(list(unwritten.values()))))
+        for key in unwritten:
+            self._unwritten.pop(key, None)
 
     @staticmethod
     def _is_lasting(operation: Operation, answer: bytes) -> bool:

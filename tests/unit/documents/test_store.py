@@ -180,9 +180,10 @@ def test_without_a_place_on_disk_it_is_kept_in_memory(tmp_path: Path, caplog: py
     results.close()
 
 
-def test_a_disk_that_refuses_costs_only_the_result(results: Store) -> None:
+@pytest.mark.parametrize("kind", [sqlite3.OperationalError, sqlite3.IntegrityError])
+def test_a_disk_that_refuses_costs_only_the_result(results: Store, kind: type[sqlite3.Error]) -> None:
     def refuse(_: sqlite3.Connection) -> int:
-        raise sqlite3.OperationalError("database or disk is full")
+        raise kind("database or disk is full")
 
     results.put([Result(b"key", b"value")])
     assert results._database.write(refuse, 7) == 7
