@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -19,7 +19,7 @@ from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.confirmation import Answer
 from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
 from a2c_smcp.console.calls import CallLog
-from a2c_smcp.console.events import Broadcast
+from a2c_smcp.console.events import Broadcast, EventStream
 from a2c_smcp.console.guard import Guard
 from a2c_smcp.console.pages import element_view, image_of, page_view, readable
 from a2c_smcp.errors import BadRequest, NotFound, SMCPError, to_wire
@@ -63,14 +63,14 @@ class Console:
         self._log = log
         self._news = Broadcast()
         self._stack = ExitStack()
-        self._watching = 0
         log.changed = lambda: self._news.tell("calls")
         self._stack.callback(computer.on_change(self._news.tell))
         self.app = Guard(self._routes())
 
     def close(self) -> None:
-        """Hear nothing any more."""
+        """Hear nothing any more, and end what open pages listen to."""
         self._stack.close()
+        self._news.close()
 
     def connection_changed(self) -> None:
         """The Computer's connection is not as it was."""
@@ -151,14 +151,9 @@ class Console:
     async def _approvals(self, _: Request) -> Any:
         return {"approvals": [_asked(question) for question in self._desk.pending()]}
 
-    async def _events(self, _: Request) -> Response:
-        return StreamingResponse(self._stream(), media_type="text/event-stream", headers={"cache-control": "no-store"})
-
-    async def _stream(self) -> Any:
+    async def _events(self, _: Request) -> Any:
         # An open page is somebody who can be asked.
-        with self._desk.watch(lambda _: self._news.tell("approvals")):
-            async for event in self._news.stream():
-                yield event
+        return EventStream(self._news.stream(), self._desk.watch(lambda _: self._news.tell("approvals")))
 
     # What can be done
 

@@ -3,7 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Final
+from contextlib import AbstractContextManager, aclosing
+from typing import Any, Final
+
+from a2c_smcp.console.guard import Send
 
 KEEP_ALIVE: Final = 15.0
 GATHER: Final = 0.1
@@ -13,13 +16,21 @@ GATHER: Final = 0.1
 class Broadcast:
     """Tells pages which kinds of things have changed; they ask for what they show."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_alive: float = KEEP_ALIVE) -> None:
+        self._keep_alive = keep_alive
         self._pages: set[_Page] = set()
+        self._over = False
 
     def tell(self, kind: str) -> None:
         """Something of this kind has changed."""
         for page in self._pages:
             page.kinds[kind] = None
+            page.woken.set()
+
+    def close(self) -> None:
+        """End every stream."""
+        self._over = True
+        for page in self._pages:
             page.woken.set()
 
     @property
@@ -33,20 +44,54 @@ class Broadcast:
         self._pages.add(page)
         try:
             yield _event("hello")
-            while True:
+            while not self._over:
                 try:
-                    async with asyncio.timeout(KEEP_ALIVE):
+                    async with asyncio.timeout(self._keep_alive):
                         await page.woken.wait()
                 except TimeoutError:
                     yield b": still here\n\n"
                     continue
-                await asyncio.sleep(GATHER)
+                if not self._over:
+                    await asyncio.sleep(GATHER)
                 kinds, page.kinds = page.kinds, {}
                 page.woken.clear()
                 for kind in kinds:
                     yield _event(kind)
         finally:
             self._pages.discard(page)
+
+
+class EventStream:
+    """The answer of a page that listens: it ends when the page is gone, at once, and so does its `presence`."""
+
+    def __init__(self, events: AsyncIterator[bytes], presence: AbstractContextManager[None]) -> None:
+        self._events = events
+        self._presence = presence
+
+    async def __call__(self, _: Any, receive: Any, send: Send) -> None:
+        """Send events."""
+        headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+        with self._presence:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            sending = asyncio.create_task(self._send(send))
+            leaving = asyncio.create_task(_left(receive))
+            try:
+                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                sending.cancel()
+                leaving.cancel()
+                await asyncio.wait((sending, leaving))
+
+    async def _send(self, send: Send) -> None:
+        async with aclosing(self._events) as events:  # type: ignore[type-var]
+            async for event in events:
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _left(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class _Page:
