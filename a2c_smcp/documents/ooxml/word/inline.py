@@ -18,6 +18,7 @@ MAX_OPEN_COMMENTS: Final = 50
 """Comments whose passages overlap; each word goes to all of them."""
 
 _FIELD_LINK = re.compile(r'HYPERLINK\s+(?:\\l\s+)?(?:"([^"]*)"|(\S+))(?:.*?\\l\s+"([^"]*)")?', re.IGNORECASE)
+_HEX = re.compile(r"[0-9A-Fa-f]{1,8}")
 _SYMBOL_FONTS: Final = {
     "wingdings": {0xA8: "☐", 0xFE: "☑", 0xFD: "☒", 0x6F: "☐", 0xFC: "✓", 0xFB: "✗", 0xE0: "→", 0xA7: "▪"},
     "symbol": {0xB7: "•", 0xAE: "→", 0xB3: "≥", 0xA3: "≤", 0xB1: "±", 0xB4: "×", 0x61: "α", 0x62: "β", 0x6D: "μ"},
@@ -44,11 +45,6 @@ class Inline:
         for name in ("links", "notes", "comments", "equations", "drawings", "controls", "deletions"):
             getattr(self, name).extend(getattr(other, name))
         self.breaks_after = self.breaks_after or other.breaks_after or other.breaks_before
-
-    @property
-    def has_more(self) -> bool:
-        """Whether anything hangs on it."""
-        return bool(self.links or self.notes or self.comments or self.drawings or self.controls or self.deletions)
 
 
 @dataclass(slots=True)
@@ -157,7 +153,8 @@ class InlineReader:
             inline.breaks_before = True
 
     def _symbol(self, node: Node, _: Inline, parts: list[str], __: int) -> None:
-        code = int(attribute(node, "char") or "0", 16) & 0xFF if attribute(node, "char").isalnum() else 0
+        char = attribute(node, "char")
+        code = int(char, 16) & 0xFF if _HEX.fullmatch(char) else 0
         font = _SYMBOL_FONTS.get(attribute(node, "font").lower().rstrip(" 23"), {})
         self._put(font.get(code, ""), parts)
 
