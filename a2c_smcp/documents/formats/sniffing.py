@@ -12,6 +12,7 @@ END_BYTES: Final = 64 << 10
 
 _PDF_MARK_WITHIN: Final = 1024
 _ZIP: Final = b"PK\x03\x04"
+_ZIP_END: Final = b"PK\x05\x06"
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "png"),
@@ -49,7 +50,7 @@ def sniff(path: Path, named: str = "") -> str | None:
 def kind_of(head: bytes, tail: bytes = b"", named: str = "") -> str | None:
     """Return the file type of a file with these two ends."""
     if head.startswith(_ZIP):
-        return next((kind for mark, kind in _IN_ZIP if mark in head or mark in tail), None)
+        return _kind_of_archive(head, tail, named)
     if head.startswith(_OLE):
         ends = head + tail
         return "xls" if _WORKBOOK in ends and _ENCRYPTED not in ends else None
@@ -60,6 +61,23 @@ def kind_of(head: bytes, tail: bytes = b"", named: str = "") -> str | None:
         return "webp"
     marked = next((kind for mark, kind in _SIGNATURES if head.startswith(mark)), None)
     return marked or _kind_of_text(head, complete=not tail)
+
+
+def _kind_of_archive(head: bytes, tail: bytes, named: str) -> str | None:
+    """By what stands in the archive's own directory: a presentation may have whole workbooks among its parts."""
+    directory = _directory_in(head + tail)
+    places = directory if directory is not None else head + tail
+    found = [kind for mark, kind in _IN_ZIP if mark in places or (mark.startswith(b"mimetype") and mark in head)]
+    return named if named in found else found[0] if found else None
+
+
+def _directory_in(ends: bytes) -> bytes | None:
+    """Return the directory at the end of an archive, None where it is not to be seen whole."""
+    end = ends.rfind(_ZIP_END)
+    if end < 0 or len(ends) < end + 16:
+        return None
+    size = int.from_bytes(ends[end + 12 : end + 16], "little")
+    return ends[end - size : end] if 0 < size <= end else None
 
 
 def _kind_of_text(head: bytes, *, complete: bool) -> str | None:

@@ -79,3 +79,16 @@ def test_text_cut_inside_a_character_is_text(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("é" * END_BYTES + "!", encoding="utf-8")
     assert sniff(path) == "txt"
+
+
+def test_what_is_embedded_in_an_archive_does_not_say_what_the_archive_is() -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as made:
+        made.writestr("ppt/embeddings/book.xlsx", archive("xl/workbook.xml", "word/document.xml"))
+        made.writestr("ppt/presentation.xml", b"x")
+    assert kind_of(data.getvalue()) == "pptx"
+
+
+def test_an_archive_that_is_two_things_is_what_it_is_called() -> None:
+    both = archive("xl/workbook.xml", "ppt/presentation.xml")
+    assert (kind_of(both, named="pptx"), kind_of(both, named="xlsx"), kind_of(both)) == ("pptx", "xlsx", "xlsx")
