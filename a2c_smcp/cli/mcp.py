@@ -97,7 +97,11 @@ class _Serving:
 
         http = _http(self._context, self._arguments)
         client = AsyncSMCPAgentClient(office_id=self._office, live=False, **self._seat)
-        settings = bridge.BridgeSettings(plain_names=self._arguments.plain_names, call_timeout=self._arguments.timeout)
+        settings = bridge.BridgeSettings(
+            plain_names=self._arguments.plain_names,
+            reading_tools=self._arguments.reading_tools,
+            call_timeout=self._arguments.timeout,
+        )
 
         async def transport(served: "Bridge") -> None:
             if http is None:

@@ -75,6 +75,14 @@ async def test_a_client_that_starts_it_is_the_agent(relay: Running, office: str,
         assert text_of(await client.call_tool("desk__echo", {"text": "hi"})) == "hi"
 
 
+async def test_options_reach_the_bridge(relay: Running, office: str) -> None:
+    server = program(relay, office, "--reading-tools", "--plain-names", "--timeout", "1")
+    async with computer_in(relay, office), Client(server) as client:
+        assert {"a2c_read", "echo"} <= {tool.name for tool in (await client.list_tools()).tools}
+        late = await client.call_tool("wait")
+        assert (late.is_error, (late.meta or {}).get("timeout")) == (True, True)
+
+
 async def test_it_ends_when_its_input_ends(relay: Running, office: str) -> None:
     async with started("--url", relay.url, "--office", office) as process:
         await say(process, HELLO)
