@@ -105,7 +105,7 @@ def _told(series: dict[str, Any]) -> str:
 
 
 def _amount(value: float) -> str:
-    return str(int(value)) if value == int(value) else f"{value:.6g}"
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def _a(kind: str) -> str:

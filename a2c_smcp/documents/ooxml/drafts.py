@@ -1,5 +1,6 @@
 """Elements before they have ids: a page is collected in any order, then put in reading order and numbered."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,8 @@ from typing import Any
 from a2c_smcp.documents.formats.elements import PREFIXES, summarize
 from a2c_smcp.documents.model import Element
 from a2c_smcp.types import ElementCategory
+
+_PAGE = re.compile(r"p([0-9]{1,6})-.", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -54,6 +57,5 @@ def element_of(draft: Draft, element_id: str) -> Element:
 
 def page_of(element_id: str) -> int | None:
     """Return the page that the id of an element names, None for ids of another form."""
-    first, _, rest = element_id.partition("-")
-    digits = first.removeprefix("p")
-    return int(digits) if rest and digits != first and digits.isascii() and digits.isdigit() else None
+    match = _PAGE.match(element_id)
+    return int(match[1]) if match else None

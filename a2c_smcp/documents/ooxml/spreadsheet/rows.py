@@ -170,7 +170,9 @@ def unescape(text: str) -> str:
     """Return text with `_x000A_` and its like as the characters they stand for."""
     if "_x" not in text:
         return text
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text).replace("\r\n", "\n").replace("\r", "\n")
+    text = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text).replace("\r\n", "\n").replace("\r", "\n")
+    # Characters beyond the first plane are escaped in halves.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: Reading) -> Row:
