@@ -42,11 +42,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A line of the table of contents; `path` and `fragment` say where it leads."""
+    """A line of the table of contents; `path` says which file it leads to, `inside` that it is a place in it."""
 
     title: str
     path: str
     level: int
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,8 @@ def _nav_list(node: "LexborNode", folder: str, level: int) -> Iterator[Contents]
     for entry in children(node):
         for part in children(entry):
             if part.tag in ("a", "span"):
-                yield Contents(text_inside(part), _join(folder, attribute(part, "href")), level)
+                href = attribute(part, "href")
+                yield Contents(text_inside(part), _join(folder, href), level, "#" in href)
             elif part.tag == "ol" and level < MAX_NAV_DEPTH:
                 yield from _nav_list(part, folder, level + 1)
 
@@ -180,7 +182,7 @@ def _ncx(package: "Package", item: Item) -> Iterator[Contents]:
         level = 1 + sum(1 for above in point.iterancestors() if _name(above) == "navPoint")
         title = next((" ".join("".join(label.itertext()).split()) for label in point if _name(label) == "navLabel"), "")
         source = next((part.get("src") or "" for part in point if _name(part) == "content"), "")
-        yield Contents(title, _join(folder, source), level)
+        yield Contents(title, _join(folder, source), level, "#" in source)
 
 
 _EMPTY_TAG = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)/>")

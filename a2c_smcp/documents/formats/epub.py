@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from a2c_smcp.documents.epub.book import Book, closed, read_book
+from a2c_smcp.documents.epub.book import Book, Contents, closed, read_book
 from a2c_smcp.documents.formats.base import Description, OpenDocument, OutlineEntry, suffix_of
 from a2c_smcp.documents.formats.elements import clip, page_title
 from a2c_smcp.documents.making import PageMaker, page_of
@@ -48,16 +48,27 @@ class EpubFormat:
 FORMAT: Final = EpubFormat()
 
 
+def _titles(book: Book) -> dict[str, str]:
+    """Return the title of each chapter file; one that holds several entries and is none itself names the first two."""
+    lines: dict[str, list[Contents]] = {}
+    for line in book.contents:
+        if line.title:
+            lines.setdefault(line.path, []).append(line)
+    titles: dict[str, str] = {}
+    for path, found in lines.items():
+        whole = next((line.title for line in found if not line.inside), "")
+        more = " …" if len(found) > 2 else ""
+        titles[path] = whole or " · ".join(line.title for line in found[:2]) + more
+    return titles
+
+
 class EpubDocument:
     """A book; a page is read when it is asked for, and the last few are kept."""
 
     def __init__(self, path: Path, book: Book) -> None:
         self._path = path
         self._book = book
-        self._titles: dict[str, str] = {}
-        for line in book.contents:
-            if line.title:
-                self._titles.setdefault(line.path, line.title)
+        self._titles = _titles(book)
         self.page = lru_cache(PAGES_KEPT)(self._read)
 
     def describe(self) -> Description:

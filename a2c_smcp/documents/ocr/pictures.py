@@ -1,7 +1,9 @@
 """Pictures as OCR engines need them: opened safely, upright, without transparency."""
 
 import io
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -16,6 +18,18 @@ MAX_PIXELS: Final = 40_000_000
 """As many as a page is rendered with at most; a scan of A3 at 300 dpi has 17 million."""
 
 _BLANK_SPREAD: Final = 24
+_DAMAGE: Final = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    EOFError,
+    ArithmeticError,
+    NotImplementedError,
+    struct.error,
+    zlib.error,
+)
 
 
 @contextmanager
@@ -34,7 +48,7 @@ def safely() -> Iterator[None]:
         raise DocumentError(
             f"the picture has more than the {MAX_PIXELS // 1_000_000} megapixels that are read"
         ) from error
-    except (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, OverflowError) as error:
+    except _DAMAGE as error:
         if isinstance(error, OSError) and error.errno:  # the disk, not the picture
             raise
         raise DocumentError("the picture is damaged or of an unknown kind") from error
