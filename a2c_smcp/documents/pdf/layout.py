@@ -20,7 +20,7 @@ _BULLET = re.compile(
     r"\u27a2\u2192\u2713\u2714\u2610\u2611\u2612\u2751\u2756\uf0a7\uf0b7\uf0d8\uf0fc\uf076\uf0a8\uf06e\uf0e0]|[-–—*+o§](?=\s))\s*"
 )
 _NUMBER = re.compile(
-    r"(?:\(?(?P<number>\d{1,3})[.)](?!\d)|\(?(?P<letter>[a-zA-Z])[.)]|\(?(?P<roman>[ivxIVX]{1,5})[.)]"
+    r"(?:\(?(?P<number>\d{1,3})[.)](?!\d)|\(?(?P<letter>[a-zA-Z])[.)](?=\s)|\(?(?P<roman>[ivxIVX]{1,5})[.)](?=\s)"
     r"|(?P<wide>[一二三四五六七八九十]{1,3})、|[（(](?P<boxed>[一二三四五六七八九十\d]{1,3})[）)])\s*(?=\S)"
 )
 _LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
@@ -208,7 +208,7 @@ def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
     if line.font.mono and not body.mono and line.size < 1.15 * body.size:
         return "code", ""
     first = text[0]
-    if not first.isalpha() or (len(text) > 1 and not text[1].isalpha()):
+    if not first.isalpha() or (len(text) > 1 and not text[1].isalpha()) or first in "ivxIVX":
         bullet = _BULLET.match(text)
         if bullet and (len(text) > bullet.end() or bullet[1] not in "-–—*+o§"):
             return "list", bullet[0]
@@ -361,13 +361,19 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
         if _LONE_NUMBER.fullmatch(text) or text == label:
             if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
                 found = number + 1
-        elif depth > 0.15 * body.height or _is_prose(row, text):
+        elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body):
             break
         elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
             _is_set_off(text, gap, depth, body) and count > 4
         ):
             found = number + 1
+        elif number:
+            break
     return found
+
+
+def _is_note(row: Sequence[Line], body: Body) -> bool:
+    return row[0].size <= NOTE_SIZE * body.size and _begins_note(row[0]) and row[-1].text[-1].isalpha()
 
 
 def _is_prose(row: Sequence[Line], text: str) -> bool:

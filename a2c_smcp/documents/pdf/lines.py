@@ -310,6 +310,18 @@ class TextLayer:
             parts.append(self._part(line, x0, x1))
         return " ".join([part for part in parts if part])
 
+    def widest_gap(self, line: Line) -> tuple[float, float, float]:
+        """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
+        best = 0.0, 0.0
+        text = self.text[line.position : line.position + line.length]
+        at = text.find(" ", line.length // 4)
+        while 0 < at < line.length * 3 // 4:
+            left, right = self._character(line.position + at - 1), self._character(line.position + at + 1)
+            end, start = self._place(left, left)[2], self._place(right, right)[0]
+            best = max(best, (start - end, (start + end) / 2))
+            at = text.find(" ", at + 1)
+        return best[1], best[0], line.size
+
     def cut(self, line: Line, word: Word, x: float) -> list[Word]:
         """Return a word of a line as the two that are left and right of `x`."""
         first = self._nearest(line, word.x0 - 0.5)

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from typing import Final
@@ -155,9 +156,17 @@ def _is_tabular(rows: Sequence[Row]) -> bool:
     return spaced >= 0.4 * len(rows) and rows[-1].y1 - rows[0].y0 < 2_000
 
 
-def spaced_regions(rows: Sequence[Row], leading: float) -> list[Region]:
+@dataclass(slots=True)
+class Spaced:
+    """Regions where text stands in columns: those that may be tables, and columns of running text with their cuts."""
+
+    tables: list[Region] = field(default_factory=list)
+    columns: list[tuple[Region, list[float]]] = field(default_factory=list)
+
+
+def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
     """Return the regions where rows of text stand in columns with nothing but gaps between them."""
-    regions: list[Region] = []
+    regions = Spaced()
     run: list[tuple[Row, list[Segment]]] = []
     gaps = 0
     for row in rows:
@@ -195,7 +204,7 @@ def _fits(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]])
     return any(abs(only.x0 - segment.x0) < 3 or abs(only.x1 - segment.x1) < 3 for segment in run[-1][1])
 
 
-def _finish(run: list[tuple[Row, list[Segment]]], regions: list[Region]) -> None:
+def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
     while run and len(run[-1][1]) < 2:
         run.pop()
     spaced = [segments for _, segments in run if len(segments) > 1]
@@ -204,11 +213,15 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: list[Region]) -> None
     size = median(row.size for row, _ in run)
     cuts = column_cuts([segments for _, segments in run], size, least=0.4)
     rows = [row for row, _ in run]
-    if not cuts or _is_prose(spaced, cuts) or _is_formula(rows) or _is_text_in_columns(rows, cuts):
+    if not cuts or _is_formula(rows) or _is_text_in_columns(rows, cuts):
         return
     x0 = min(row.words[0].word.x0 for row in rows)
     x1 = max(placed.word.x1 for row in rows for placed in row.words)
-    regions.append(Region(x0 - 1, rows[0].y0 - 1, x1 + 1, rows[-1].y1 + 1))
+    region = Region(x0 - 1, rows[0].y0 - 1, x1 + 1, rows[-1].y1 + 1)
+    if _is_prose(spaced, cuts):
+        regions.columns.append((region, cuts))
+    else:
+        regions.tables.append(region)
 
 
 def _is_prose(rows: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> bool:

@@ -42,6 +42,8 @@ def find_tables(
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
     zones = _zones(lines, body, least=2 if len(drawings.paths) > 2 else 3)
+    if not zones and _has_gutter(layer, lines):
+        zones = [(0.0, frame.height)]
     if not zones:
         return [], lines
     rules = read_rules(engine, frame, drawings.paths) if drawings.paths else Rules()
@@ -66,7 +68,10 @@ def find_tables(
     free = rows_outside(rows, search.regions)
     if not body.mono:
         free = [row for row in free if not all(placed.line.font.mono for placed in row.words)]
-    search.add(spaced_regions(free, body.leading))
+    spaced = spaced_regions(free, body.leading)
+    search.add(spaced.tables)
+    for region, cuts in spaced.columns:
+        lines = _split_at_columns(lines, words, region, cuts)
     return _finished(search, lines, words) if search.found else ([], lines)
 
 
@@ -88,6 +93,33 @@ def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]
             divided += [Placed(part, placed.line) for part in layer.cut(placed.line, word, at)]
         else:
             divided.append(placed)
+    return divided
+
+
+def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
+    """Whether lines go across columns of text: some are tried, and two must have a wide gap at one place."""
+    long = [line for line in lines if line.length > 40]
+    if len(long) < 6:
+        return False
+    gaps = [layer.widest_gap(long[len(long) * part // 4]) for part in (1, 2, 3)]
+    places = [at for at, wide, size in gaps if wide > 1.2 * size]
+    return len(places) > 1 and max(places) - min(places) < 20
+
+
+def _split_at_columns(lines: list[Line], words: Sequence[Placed], region: Region, cuts: Sequence[float]) -> list[Line]:
+    """Return lines with those cut in pieces that go across columns of running text."""
+    pieces: dict[int, dict[int, list[Word]]] = {}
+    for placed in words:
+        if region.holds(placed):
+            column = bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)
+            pieces.setdefault(id(placed.line), {}).setdefault(column, []).append(placed.word)
+    divided: list[Line] = []
+    for line in lines:
+        own = pieces.get(id(line), {})
+        if len(own) > 1 and sum(map(len, own.values())) == len(line.text.split()):
+            divided += [_rest(line, own[column]) for column in sorted(own)]
+        else:
+            divided.append(line)
     return divided
 
 

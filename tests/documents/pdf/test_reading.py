@@ -1,0 +1,276 @@
+"""PDFs from file to elements: what is on a page, where it is, and what it is called."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageOps
+
+from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEntry, PasswordNeeded
+from a2c_smcp.documents.formats.pdf import FORMAT
+from a2c_smcp.documents.pdf.document import PdfDocument
+from a2c_smcp.errors import DocumentError
+from tests.documents.pdf.making import Made, MadePage, lines, rule, text
+
+PROSE = [
+    "The quick brown fox jumps over the lazy dog and goes on its way through",
+    "the forest, where nobody has seen it since the days of the old king who",
+    "liked to tell the tale of it to everybody who wanted to hear it again.",
+]
+
+
+def opened(folder: Path, made: Made, options: OpenOptions | None = None) -> PdfDocument:
+    path = folder / "made.pdf"
+    path.write_bytes(made.build())
+    document = FORMAT.open(path, options=options or OpenOptions())
+    assert isinstance(document, PdfDocument)
+    return document
+
+
+def contents(document: PdfDocument, category: str, index: int = 0) -> list[Any]:
+    return [element.content for element in document.page(index).elements if element.category == category]
+
+
+def test_lines_of_a_paragraph_are_one_text_with_its_place(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(lines(72, 600, PROSE))]))
+    (element,) = document.page(0).elements
+    assert (element.id, element.category, element.content) == ("p0-txt1", "text", {"text": " ".join(PROSE)})
+    assert element.metadata["page_width"] == 612.0
+    assert element.metadata["page_height"] == 792.0
+    x0, y0, x1, y1 = element.metadata["bbox"]
+    assert 71 <= x0 <= 73
+    assert 180 <= y0 <= 192
+    assert x1 < 540
+    assert y1 < 222
+
+
+def test_a_large_line_is_a_heading_and_names_the_page(tmp_path: Path) -> None:
+    content = text(72, 700, "Foxes of the forest", 18, "F2") + lines(72, 660, PROSE)
+    document = opened(tmp_path, Made([MadePage(content)]))
+    assert contents(document, "heading") == [{"level": 1, "text": "Foxes of the forest"}]
+    assert document.page(0).title == "Page 1 · Foxes of the forest"
+    assert [entry.title for entry in document.entries(0, 10)] == ["Page 1 · Foxes of the forest"]
+
+
+def test_the_outline_gives_headings_their_levels(tmp_path: Path) -> None:
+    content = text(72, 700, "Foxes", 12, "F2") + lines(72, 660, PROSE)
+    document = opened(tmp_path, Made([MadePage(content), MadePage()], outline=[("Foxes", 0), ("Hares", 1)]))
+    assert contents(document, "heading") == [{"level": 1, "text": "Foxes"}]
+    assert list(document.outline()) == [OutlineEntry("Foxes", 0, 1), OutlineEntry("Hares", 1, 1)]
+
+
+def test_the_catalogue_reads_title_and_chapters_without_a_page(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(), MadePage()], title="On foxes", outline=[("Foxes", 0), ("Hares", 1)]))
+    assert document.describe() == Description("On foxes", 2, ("Foxes", "Hares"), "2 pages")
+
+
+@pytest.mark.parametrize("title", ["", "Microsoft Word - draft3.doc", "untitled", "report_final.indd", "12"])
+def test_a_title_that_names_a_program_or_a_file_gives_way_to_that_of_the_first_page(title: str, tmp_path: Path) -> None:
+    content = text(72, 700, "Foxes of the forest", 18, "F2") + lines(72, 660, PROSE)
+    assert opened(tmp_path, Made([MadePage(content)], title=title)).describe().title == "Foxes of the forest"
+
+
+def test_lists_nest_by_indentation_and_tell_their_start(tmp_path: Path) -> None:
+    content = (
+        lines(72, 700, PROSE)
+        + text(72, 640, "3. Catch the fox.")
+        + text(90, 628, "\u2022 Alive, if it can be done.")
+        + text(90, 616, "\u2022 Without dogs.")
+        + text(72, 604, "4. Let it go.")
+    )
+    document = opened(tmp_path, Made([MadePage(content)]))
+    assert contents(document, "list") == [
+        {
+            "ordered": True,
+            "start": 3,
+            "items": [
+                {
+                    "text": "Catch the fox.",
+                    "children": {"ordered": False, "items": ["Alive, if it can be done.", "Without dogs."]},
+                },
+                "Let it go.",
+            ],
+        }
+    ]
+
+
+def test_a_ruled_table_keeps_wrapped_and_empty_cells(tmp_path: Path) -> None:
+    ruled = "".join(rule(72, y, 372, y) for y in (700, 680, 650, 630))
+    ruled += "".join(rule(x, 630, x, 700) for x in (72, 172, 272, 372))
+    cells = text(76, 686, "Animal", font="F2") + text(176, 686, "Legs", font="F2") + text(276, 686, "Note", font="F2")
+    cells += text(76, 667, "Red fox") + text(176, 667, "4") + text(276, 667, "lives in the forest")
+    cells += text(276, 655, "and near towns") + text(76, 636, "Hen") + text(176, 636, "2")
+    document = opened(tmp_path, Made([MadePage(ruled + cells)]))
+    assert contents(document, "table") == [
+        {
+            "headers": ["Animal", "Legs", "Note"],
+            "rows": [["Red fox", "4", "lives in the forest and near towns"], ["Hen", "2", ""]],
+        }
+    ]
+
+
+def test_a_table_without_rules_is_found_by_its_gaps(tmp_path: Path) -> None:
+    rows = [("Animal", "Legs", "Weight"), ("Red fox", "4", "6 kg"), ("Hen", "2", "3 kg"), ("Hare", "4", "4 kg")]
+    content = lines(72, 720, PROSE) + "".join(
+        text(x, 640 - 14 * number, cell)
+        for number, row in enumerate(rows)
+        for x, cell in zip((72, 200, 300), row, strict=True)
+    )
+    document = opened(tmp_path, Made([MadePage(content)]))
+    assert contents(document, "table") == [{"headers": list(rows[0]), "rows": [list(row) for row in rows[1:]]}]
+
+
+def test_a_caption_belongs_to_its_table(tmp_path: Path) -> None:
+    ruled = "".join(rule(72, y, 372, y) for y in (700, 680, 660)) + "".join(
+        rule(x, 660, x, 700) for x in (72, 222, 372)
+    )
+    cells = text(76, 686, "Animal") + text(230, 686, "Legs") + text(76, 666, "Fox") + text(230, 666, "4")
+    document = opened(tmp_path, Made([MadePage(ruled + cells + text(72, 640, "Table 1: Animals and legs"))]))
+    assert contents(document, "table")[0]["caption"] == "Table 1: Animals and legs"
+    assert contents(document, "text") == []
+
+
+def test_columns_are_read_one_after_the_other_though_the_file_goes_across(tmp_path: Path) -> None:
+    left = [f"left column line {number} goes on and on" for number in range(12)]
+    right = [f"right column line {number} goes on and on" for number in range(12)]
+    across = "".join(
+        text(72, 700 - 12 * number, first) + text(330, 700 - 12 * number, second)
+        for number, (first, second) in enumerate(zip(left, right, strict=True))
+    )
+    document = opened(tmp_path, Made([MadePage(across)]))
+    told = " ".join(content["text"] for content in contents(document, "text"))
+    assert told == " ".join(left + right)
+
+
+def test_running_headers_footers_and_footnotes_are_told_apart(tmp_path: Path) -> None:
+    content = (
+        text(72, 760, "Chapter 3: Foxes")
+        + text(530, 760, "17")
+        + lines(72, 700, PROSE * 6)
+        + lines(72, 90, ["1 So says the old book, which nobody", "has seen for years."], 7, leading=9)
+        + text(300, 40, "- 17 -")
+    )
+    document = opened(tmp_path, Made([MadePage(content)]))
+    assert contents(document, "header") == [{"text": "Chapter 3: Foxes 17"}]
+    assert contents(document, "footer") == [{"text": "- 17 -"}]
+    assert contents(document, "annotation") == [
+        {"text": "1 So says the old book, which nobody has seen for years.", "annotation_type": "footnote"}
+    ]
+
+
+def test_links_lead_to_addresses_and_pages(tmp_path: Path) -> None:
+    content = text(72, 700, "See the forest and the last page.")
+    annotations = [
+        "<</Type/Annot/Subtype/Link/Rect[110 698 138 710]/A<</S/URI/URI(https://example.com/forest)>>>>",
+        "<</Type/Annot/Subtype/Link/Rect[154 698 230 710]/Dest[10 0 R /Fit]>>",
+    ]
+    document = opened(tmp_path, Made([MadePage(content, annotations), MadePage()]))
+    assert [(link["text"].strip(" ."), link["url"]) for link in contents(document, "link")] == [
+        ("forest", "https://example.com/forest"),
+        ("the last page", "#page=2"),
+    ]
+
+
+def test_comments_come_with_author_date_passage_and_replies(tmp_path: Path) -> None:
+    content = text(72, 700, "The fox is red.")
+    annotations = [
+        (
+            "<</Type/Annot/Subtype/Highlight/Rect[88 696 104 712]/QuadPoints[88 711 104 711 88 697 104 697]"
+            "/Contents(Really?)/T(Reader)/CreationDate(D:20260102030405+01'00')>>"
+        ),
+        "<</Type/Annot/Subtype/Popup/Rect[0 0 10 10]>>",
+    ]
+    document = opened(tmp_path, Made([MadePage(content, annotations)]))
+    assert contents(document, "annotation") == [
+        {
+            "text": "Really?",
+            "annotation_type": "highlight",
+            "target": "fox",
+            "author": "Reader",
+            "created": "2026-01-02T03:04:05+01:00",
+        }
+    ]
+
+
+def test_form_fields_come_with_values_and_options(tmp_path: Path) -> None:
+    widgets = [
+        "<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/TU(Your name)/V(Alice)/Ff 2/Rect[72 700 172 716]/P 8 0 R>>",
+        "<</Type/Annot/Subtype/Widget/FT/Ch/T(animal)/Opt[(Fox)(Hen)]/V(Hen)/Ff 131072/Rect[72 670 172 686]/P 8 0 R>>",
+    ]
+    page = MadePage("", ["{extra} 0 R", "11 0 R"])
+    document = opened(tmp_path, Made([page], catalogue="/AcroForm<</Fields[{extra} 0 R 11 0 R]>>", extra=widgets))
+    assert contents(document, "form") == [
+        {
+            "fields": [
+                {"name": "name", "field_type": "text", "label": "Your name", "required": True, "value": "Alice"},
+                {"name": "animal", "field_type": "choice", "options": ["Fox", "Hen"], "value": "Hen"},
+            ]
+        }
+    ]
+
+
+@pytest.mark.parametrize("rotate", [0, 90, 180, 270])
+def test_boxes_are_those_of_the_page_as_shown(rotate: int, tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(text(100, 150, "Fox", 20), rotate=rotate, box=(50, 100, 450, 700))]))
+    (element,) = document.page(0).elements
+    wide, high = (400.0, 600.0) if rotate in (0, 180) else (600.0, 400.0)
+    assert (element.metadata["page_width"], element.metadata["page_height"]) == (wide, high)
+    x0, y0, x1, y1 = element.metadata["bbox"]
+    image = Image.open(io.BytesIO(document.render(0, 72))).convert("L")
+    assert image.size == (round(wide), round(high))
+    shown = ImageOps.invert(image).getbbox()
+    assert shown is not None
+    left, top, right, bottom = shown
+    assert x0 - 2 <= left
+    assert right <= x1 + 2
+    assert y0 - 2 <= top
+    assert bottom <= y1 + 2
+
+
+def test_an_encrypted_file_opens_with_its_password_only(tmp_path: Path) -> None:
+    made = [MadePage(text(72, 700, "A secret fox"))]
+    with pytest.raises(PasswordNeeded, match="needs a password"):
+        opened(tmp_path, Made(made, password="forest"))
+    with pytest.raises(PasswordNeeded, match="password is wrong"):
+        opened(tmp_path, Made(made, password="forest"), OpenOptions(password="town"))
+    document = opened(tmp_path, Made(made, password="forest"), OpenOptions(password="forest"))
+    assert contents(document, "heading") + contents(document, "text") == [{"text": "A secret fox"}]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"", "the file is empty"), (b"no pdf at all", "it is not a PDF"), (b"%PDF-1.7\n1 0 obj<<", "it is not a PDF")],
+)
+def test_a_broken_file_says_why(data: bytes, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.pdf"
+    path.write_bytes(data)
+    with pytest.raises(DocumentError, match=why):
+        FORMAT.open(path)
+
+
+def test_a_page_of_any_size_is_drawn_within_the_limit(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(text(10, 10, "Fox"), box=(0, 0, 200_000, 200_000))]))
+    image = Image.open(io.BytesIO(document.render(0, 110)))
+    assert image.size[0] * image.size[1] <= 40_100_000
+    assert contents(document, "text") == [{"text": "Fox"}]
+
+
+@pytest.mark.parametrize(("index", "dpi"), [(5, 72), (-1, 72), (0, 0), (0, 10_000)])
+def test_what_cannot_be_drawn_is_said(index: int, dpi: int, tmp_path: Path) -> None:
+    with pytest.raises(DocumentError):
+        opened(tmp_path, Made([MadePage()])).render(index, dpi)
+
+
+def test_elements_are_found_by_their_ids_again(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(), MadePage(lines(72, 600, PROSE))]))
+    found = document.find("p1-txt1")
+    assert found == (1, document.page(1).elements[0])
+    assert [document.find(other) for other in ("p1-txt2", "p9-txt1", "tbl-001", "p1-txt1 ")] == [None] * 4
+
+
+def test_a_wrong_extension_gives_an_error_of_the_file_not_of_the_parser(tmp_path: Path) -> None:
+    path = tmp_path / "picture.pdf"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 64)
+    with pytest.raises(DocumentError, match="not a PDF"):
+        FORMAT.open(path)
