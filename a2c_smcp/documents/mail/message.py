@@ -24,6 +24,8 @@ MAX_TEXT: Final = 1 << 20
 
 ELEMENTS_A_PAGE: Final = 400
 
+_SHOWN_TEXTS: Final = frozenset({"text/plain", "text/enriched", "text/markdown"})
+
 Mail: TypeAlias = "Message[str, str]"
 
 
@@ -196,8 +198,8 @@ def _sort(message: Mail, parts: Parts) -> None:
             parts.nested += [one for one in inner if isinstance(one, Message)] if isinstance(inner, list) else []
         elif kind == "text/html" and not attached:
             parts.html.append(part)
-        elif kind.startswith("text/") and not attached and kind in ("text/plain", "text/enriched", "text/markdown"):
-            parts.plain.append(part)
+        elif kind.startswith("multipart/") or (kind in _SHOWN_TEXTS and not attached):
+            parts.plain.append(part)  # several parts that cannot be told apart are still there to be read
         else:
             parts.attached.append(part)
 
@@ -205,7 +207,7 @@ def _sort(message: Mail, parts: Parts) -> None:
 def _leaves(message: Mail, depth: int) -> Iterator[Mail]:
     """Yield the parts that hold something, those of messages inside excepted."""
     inner = message.get_payload()
-    if message.get_content_type() == "message/rfc822" and depth:
+    if message.get_content_type() == "message/rfc822":
         yield message
     elif isinstance(inner, list):
         if depth > 50:

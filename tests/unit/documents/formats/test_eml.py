@@ -193,3 +193,14 @@ def test_hostile_and_wrong_files_are_refused(tmp_path: Path, data: bytes, why: s
 )
 def test_damaged_mails_are_read_as_far_as_they_go(tmp_path: Path, rest: bytes) -> None:
     assert elements(opened(tmp_path, HEAD + rest))[0].content == {"level": 1, "text": "Hi"}
+
+
+def test_parts_that_cannot_be_told_apart_are_read_as_text(tmp_path: Path) -> None:
+    document = opened(tmp_path, HEAD + b"Content-Type: multipart/mixed; boundary=B\r\n\r\nText without its boundary")
+    assert contents(document) == [("text", {"text": "Text without its boundary"})]
+
+
+def test_a_message_that_is_nothing_but_another_gives_both(tmp_path: Path) -> None:
+    inner = b"From: c@x.org\r\nSubject: Inside\r\n\r\ninner text"
+    document = opened(tmp_path, HEAD + b"Content-Type: message/rfc822\r\n\r\n" + inner)
+    assert [entry.title for entry in document.entries(0, 9)] == ["Hi", "Inside"]
