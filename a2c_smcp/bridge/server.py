@@ -125,6 +125,7 @@ class Bridge:
         """The Agent is not in the office, and tries to come back."""
         self._problem = problem
         self._seated.clear()
+        self._watcher.missed = True
 
     async def close(self) -> None:
         """End the streams of clients, and ask no more."""

@@ -24,6 +24,7 @@ class Watcher:
 
     Attributes:
         news: Who is told.
+        missed: Whether something may have happened that nobody heard of, because there was no seat.
     """
 
     def __init__(self, directory: Directory, *, burst: float = BURST) -> None:
@@ -33,6 +34,7 @@ class Watcher:
         self._windows: dict[str, set[str]] = {}
         self._working: dict[str, asyncio.Task[None]] = {}
         self.news = News(self._look)
+        self.missed = False
         directory.listed.changed = self._list_changed
         directory.desktops.changed = self._desktop_changed
 
@@ -65,8 +67,10 @@ class Watcher:
         await self.news.close()
 
     async def _arrived(self) -> None:
-        # While the seat was lost, anything may have happened, and nobody told.
         self._directory.drop()
+        if not self.missed:
+            return
+        self.missed = False
         await self.news.tools_changed()
         await self.news.resources_changed()
         await self.news.updated([uri for uri, _ in self.news.subscriptions()])

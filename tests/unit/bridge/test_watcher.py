@@ -86,8 +86,14 @@ async def test_a_computer_that_comes_or_goes_changes_everything_of_it(watcher: W
 
 
 async def test_after_a_lost_seat_everything_may_have_changed(watcher: Watcher) -> None:
-    told = await Told(watcher, BOARD).of(("joined", ""))
-    assert told == ["ToolsListChanged", "ResourcesListChanged", BOARD]
+    watcher.missed = True
+    told = Told(watcher, BOARD)
+    assert await told.of(("joined", "")) == ["ToolsListChanged", "ResourcesListChanged", BOARD]
+    assert await told.of(("joined", "")) == []
+
+
+async def test_the_first_seat_is_no_news(watcher: Watcher) -> None:
+    assert await Told(watcher, BOARD).of(("joined", "")) == []
 
 
 async def test_an_agent_that_comes_changes_nothing(watcher: Watcher) -> None:
