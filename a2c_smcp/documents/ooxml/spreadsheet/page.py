@@ -31,6 +31,7 @@ SINGLE_FORMULAS: Final = 100
 
 MAX_FORMULAS: Final = 500
 _LONG_TEXT: Final = 40
+_FEW_LINES: Final = 8
 
 
 @dataclass(slots=True)
@@ -125,7 +126,7 @@ def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
         found = _open_ended(found, sheet)
     areas += found
     for area in found:
-        yield from _region(sheet, area)
+        yield from _region(sheet, area, areas)
 
 
 def replace_values(row: Row, columns: Sequence[int]) -> Row:
@@ -158,7 +159,13 @@ def _open_ended(found: list[Range], sheet: SheetContent) -> list[Range]:
     return [*(area for area in found if area not in ending), whole]
 
 
-def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
+def _reads_as_lines(lines: Sequence[str], beside: Sequence[Range]) -> bool:
+    """Whether a column of strings is no table: sentences, or a few lines above or below one."""
+    is_list = len(lines) > _FEW_LINES or all(other.width == 1 for other in beside)
+    return not is_list or any(len(line) > _LONG_TEXT for line in lines)
+
+
+def _region(sheet: SheetContent, area: Range, beside: Sequence[Range]) -> Iterable[_Placed]:
     values = [
         (row, column, sheet.value(row, column))
         for row in _rows_in(sheet, area)
@@ -175,7 +182,9 @@ def _region(sheet: SheetContent, area: Range) -> Iterable[_Placed]:
         content = {"level": 2, "text": text} if is_heading else {"text": text}
         draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
         yield _placed(draft, area)
-    elif area.width == 1 and is_text and not goes_on and any(len(str(value)) > _LONG_TEXT for _, _, value in values):
+    elif (
+        area.width == 1 and is_text and not goes_on and _reads_as_lines([str(value) for _, _, value in values], beside)
+    ):
         text = "\n".join(str(value) for _, _, value in values)
         yield _placed(Draft("text", {"text": text}, _source(sheet, area)), area)
     else:

@@ -215,6 +215,8 @@ def _is_header(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence[
     if _is_styled(rows, area, top) or any(not isinstance(value, str) for value in below):
         return True
     longest = max(len(str(name)) for name in names)
+    if any(str(name).rstrip().endswith((":", "：")) for name in names):  # a label of what stands beside it
+        return False
     return area.width > 1 and longest <= 80 and len(set(names)) == len(names)
 
 

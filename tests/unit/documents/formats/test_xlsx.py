@@ -120,6 +120,14 @@ def test_a_bold_cell_alone_is_a_heading(tmp_path: Path) -> None:
     assert told(document, "heading") == [{"level": 2, "text": "Title"}]
 
 
+def test_a_few_lines_beside_a_table_and_sentences_are_text(tmp_path: Path) -> None:
+    rows = cells(
+        (1, {"A": "ACME"}), (2, {"A": "Budget"}), (4, {"A": "a", "B": "b"}), (5, {"A": 1, "B": 2}), (7, {"A": "x" * 50})
+    )
+    assert told(one_sheet(tmp_path, rows), "text") == [{"text": "ACME\nBudget"}, {"text": "x" * 50}]
+    assert told(one_sheet(tmp_path, cells((1, {"A": "ACME"}), (2, {"A": "Budget"}))), "text") == []
+
+
 def test_formulas_tell_expression_value_and_place(tmp_path: Path) -> None:
     rows = (
         '<row r="1"><c r="A1"><v>2</v></c><c r="B1"><f t="shared" ref="B1:B2" si="0">A1*2</f><v>4</v></c></row>'

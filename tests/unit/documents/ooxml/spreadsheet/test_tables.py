@@ -37,6 +37,7 @@ def planned(*lines: Sequence[Cell], bold: int = 0, merged: str = "") -> Plan:
         ([["same", "same"], ["a", "b"]], 0),
         ([["x" * 90, "y"], ["a", "b"]], 0),
         ([["only"]], 0),
+        ([["Name:", "Ann"], ["Town:", "Rome"]], 0),
     ],
 )
 def test_a_header_is_recognized(lines: list[list[Cell]], header: int) -> None:
