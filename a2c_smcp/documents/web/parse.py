@@ -50,12 +50,18 @@ _TEXT_CODECS: Final = frozenset(
     {"utf-7", "utf7", "unicode_escape", "raw_unicode_escape", "idna", "punycode", "undefined"}
 )
 _STATEFUL: Final = frozenset({"iso-2022-jp", "iso-2022-kr", "hz-gb-2312", "hz"})
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)([^<>]*)")
 _SKIPPED = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 # Elements that end by themselves cannot pile up.
 _FLAT: Final = names(
     "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead tbody tfoot "
     "option optgroup rp rt colgroup caption html head body frame"
+)
+_FOREIGN: Final = names("svg math")
+# These are never part of a drawing, but end it.
+_ENDS_FOREIGN: Final = names(
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    "nobr ol p pre ruby s small span strong strike sub sup table tt u ul var svg math"
 )
 
 
@@ -127,12 +133,15 @@ def attribute(node: "LexborNode", name: str) -> str:
 
 
 def _check(html: str) -> None:
-    depth = options = 0
+    depth = options = foreign = 0
     for match in _TAG.finditer(_SKIPPED.sub("", html)):
         name = match[2].lower()
         if name == "option":
             options += 1
-        if name in _FLAT:
+        if name in _FOREIGN:
+            foreign = max(foreign - 1, 0) if match[1] else foreign + 1
+        # A slash ends an element in drawings and formulas, and means nothing anywhere else.
+        if name in _FLAT or (foreign and match[3].endswith("/") and name not in _ENDS_FOREIGN):
             continue
         depth = max(depth - 1, 0) if match[1] else depth + 1
         if depth > MAX_DEPTH:

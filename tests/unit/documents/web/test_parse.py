@@ -47,3 +47,12 @@ def test_scripts_do_not_count_as_nesting() -> None:
     node = parse(html).css_first("p")
     assert node is not None
     assert (attribute(node, "id"), attribute(node, "class")) == ("x", "")
+
+
+def test_drawings_of_many_shapes_do_not_count_as_nesting() -> None:
+    assert parse("<svg>" + "<g><path d='m'/><rect/></g>" * 5_000 + "</svg>").css_first("svg") is not None
+
+
+def test_slashes_do_not_hide_nesting() -> None:
+    with pytest.raises(DocumentError, match="deeper"):
+        parse("<svg>" + "<div/>" * 5_000)
