@@ -126,6 +126,7 @@ class Desk:
 
 def main() -> None:
     """Serve until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, with which its workers end
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
     requests = sys.stdin.buffer

@@ -40,6 +40,7 @@ IDLE_SECONDS: Final = 60.0
 START_SECONDS: Final = 60.0
 MAX_HEAD: Final = 1 << 20
 
+_SIGNALS: Final = {number.value: number.name for number in signal.Signals}
 _CODE: Final = "from a2c_smcp.documents.worker_main import main; main()"
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,17 @@ class FileChanged(DocumentError):
 
 
 class _Crashed(Exception):
-    """The process is gone; the text says how."""
+    """The process is gone, with this exit code."""
+
+    def __init__(self, code: int | None) -> None:
+        super().__init__(code)
+        self.signal = "" if code is None or code >= 0 else _SIGNALS.get(-code, "")
+
+    def told(self) -> DocumentError:
+        """What its caller is told. Who stops everything stops the workers, too: that is no fault of the file."""
+        if self.signal in ("SIGTERM", "SIGINT", "SIGHUP"):
+            return Unreadable("its parser was stopped", lasting=False)
+        return WorkerEnded(f"the parser crashed ({self.signal})" if self.signal else "the parser crashed")
 
 
 class Unreadable(DocumentError):
@@ -219,11 +230,11 @@ class _Worker:
             return await self._exchange(request)
         except _Crashed as crash:
             if not used:
-                raise WorkerEnded(str(crash)) from crash
+                raise crash.told() from crash
         try:
             return await self._exchange(request)
         except _Crashed as crash:
-            raise WorkerEnded(str(crash)) from crash
+            raise crash.told() from crash
 
     async def _exchange(self, request: Request) -> tuple[dict[str, Any], bytes]:
         try:
@@ -237,7 +248,7 @@ class _Worker:
             await self.end()
             raise WorkerEnded(f"it took longer than {request.seconds:g} seconds") from None
         except (asyncio.IncompleteReadError, OSError, ValueError) as error:
-            raise _Crashed(await self._epitaph()) from error
+            raise _Crashed(await self._bury()) from error
         except BaseException:
             await self.end()
             raise
@@ -276,7 +287,7 @@ class _Worker:
             limit=1 << 20,
         )
 
-    async def _epitaph(self) -> str:
+    async def _bury(self) -> int | None:
         process = self.process
         if process is not None:
             # Its output has ended; what is left of it ends on its own or by the kill.
@@ -285,10 +296,7 @@ class _Worker:
         code = process.returncode if process is not None else None
         await self.end()
         _log.info("A worker ended", extra={"status": code})
-        if code is not None and code < 0:
-            with contextlib.suppress(ValueError):
-                return f"the parser crashed ({signal.Signals(-code).name})"
-        return "the parser crashed"
+        return code
 
 
 async def _ask(process: asyncio.subprocess.Process, message: Request | Setup) -> tuple[dict[str, Any], bytes]:

@@ -107,6 +107,8 @@ _DEEDS: Final[Mapping[str, Callable[[], None]]] = {
     "crash": _crash,
     "exit": lambda: os._exit(3),
     "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGTERM),
+    "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT),
     "nest": _nest,
     "fail": _fail,
     "break": _break,

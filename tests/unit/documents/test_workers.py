@@ -127,6 +127,16 @@ async def test_a_parser_that_gives_up_leaves_the_worker_alive(
     assert pool.pids == before
 
 
+async def test_a_worker_that_somebody_stops_speaks_not_against_the_file(pool: WorkerPool, tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="its parser was stopped") as caught:
+        await page(pool, file(tmp_path, "page0 stop"))
+    assert not caught.value.lasting
+
+
+async def test_an_interrupt_at_the_terminal_is_not_for_workers(pool: WorkerPool, tmp_path: Path) -> None:
+    assert await page(pool, file(tmp_path, "page0 interrupt")) == FINE
+
+
 async def test_what_a_parser_prints_is_not_taken_for_an_answer(pool: WorkerPool, tmp_path: Path) -> None:
     assert await page(pool, file(tmp_path, "page0 print")) == FINE
 
