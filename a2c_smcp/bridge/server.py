@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from mcp import types
+from mcp import MCPError, types
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
@@ -27,7 +27,7 @@ from a2c_smcp.bridge.reading import NAMES, TOOLS, Reading
 from a2c_smcp.bridge.resources import Resources
 from a2c_smcp.bridge.tools import Tools
 from a2c_smcp.bridge.watcher import Watcher
-from a2c_smcp.errors import BadRequest, NotInOffice, SMCPError
+from a2c_smcp.errors import BadRequest, InternalError, NotInOffice, SMCPError
 from a2c_smcp.smcp import SMCPTool
 
 log = logging.getLogger(__name__)
@@ -212,6 +212,12 @@ class Bridge:
                 raise as_mcp_error(error) from None
             except ConnectionError as error:
                 raise as_mcp_error(NotInOffice(f"The office {self.name!r} was left: {error}")) from None
+            except MCPError:
+                raise
+            except Exception as problem:
+                log.exception("%s failed", context.method)
+                told = f"{context.method} failed in the bridge ({type(problem).__name__}); it is logged there"
+                raise as_mcp_error(InternalError(told)) from None
             return result | COMPLETE if context.protocol_version in MODERN_PROTOCOL_VERSIONS else result
 
         return answer

@@ -103,6 +103,11 @@ class _Serving:
             call_timeout=self._arguments.timeout,
         )
 
+        if http is None and self._context.stdin.isatty():
+            self._context.stderr.write(
+                "speaking MCP over standard input and output, as a client wants it; Ctrl-C ends\n"
+            )
+
         async def transport(served: "Bridge") -> None:
             if http is None:
                 await bridge.serve_stdio(served)

@@ -42,6 +42,7 @@ async def test_without_the_token_nobody_is_let_in(relay: Running, office: str) -
     ("headers", "status"),
     [
         ({"Host": "evil.example.com"}, 421),
+        ({"Host": "evil.example.com", "MCP-Protocol-Version": "2026-07-28"}, 421),
         ({"Host": "127.0.0.1:1"}, 421),
         ({"Origin": "http://evil.example.com"}, 403),
         ({"Origin": "null"}, 403),

@@ -66,6 +66,25 @@ async def test_what_must_stay_here_does_not_reach_a_client() -> None:
     assert not [secret for secret in ("abcdef123456", "/home/ada", "hunter2") if secret in told]
 
 
+@pytest.mark.parametrize(
+    ("problem", "code", "told"),
+    [
+        (ConnectionError("closed"), 4103, "The office 'lab' was left: closed"),
+        (KeyError("/home/ada"), 500, "tools/call failed in the bridge (KeyError); it is logged there"),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+async def test_whatever_happens_a_client_gets_an_answer(problem: Exception, code: int, told: str, era: str) -> None:
+    class Broken(FakeOffice):
+        async def call_tool(self, *arguments: Any, **options: Any) -> Any:
+            raise problem
+
+    async with client_of(Broken(desk=FakeComputer([tool("x")])), era) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("desk__x")
+    assert (caught.value.code, caught.value.message) == (code, told)
+
+
 async def test_a_call_is_made_with_the_bridges_own_time_out() -> None:
     office = FakeOffice(
         desk=FakeComputer([tool("x")], result={"content": [], "isError": True, "meta": {"timeout": True}})
