@@ -233,7 +233,8 @@ class Blocks:
         links = span.links[:50]
         if any(content["items"]):
             self._make("list", content, place, links=links)
-        self._loose(replace(span, controls=[]), place)
+        boxes = [control for control in span.controls if attribute(control, "type") != "checkbox"]
+        self._loose(replace(span, controls=boxes), place)
 
     def _terms(self, node: "LexborNode", place: Place) -> None:
         if node.css_first(_RICH_ITEM) is not None or not is_terms(node):

@@ -23,6 +23,8 @@ def list_content(node: "LexborNode", items: "list[LexborNode]", base: str, numbe
         "ordered": node.tag == "ol",
         "items": [item for child in items for item in _items(child, base, 1, tell)],
     }
+    if not content["ordered"]:
+        content["items"] = [item for item in content["items"] if item]  # nothing but a picture or a button
     return content | {"start": number} if node.tag == "ol" and number != 1 else content
 
 

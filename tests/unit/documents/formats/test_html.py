@@ -193,6 +193,15 @@ def test_code_in_a_list_item_is_an_element_and_the_numbering_goes_on() -> None:
     ]
 
 
+def test_buttons_in_a_list_are_widgets() -> None:
+    html = "<ul><li><button>Light</button><li>Text<li><button>Dark</button></ul>"
+    assert [(category, content.get("items") or content.get("label")) for category, content in contents(html)] == [
+        ("list", ["Text"]),
+        ("widget", "Light"),
+        ("widget", "Dark"),
+    ]
+
+
 def test_links_are_kept_beside_the_text() -> None:
     [element] = elements("<p>See <a href='/a' title=T>this</a> and <a href='#b'>that</a>.</p>")
     assert element.metadata == {"links": [{"text": "this", "url": "/a", "title": "T"}]}
