@@ -22,7 +22,7 @@ from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
-from a2c_smcp.documents.ooxml.spreadsheet.references import MAX_ROW, parse_range
+from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, finish
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, compact, linked, window_at
 from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
@@ -146,8 +146,10 @@ class XlsxDocument:
         if size <= WHOLE_BYTES:
             rows = finish(reader.rows(), package, self._workbook.reading)
         else:
-            rows = finish(islice(reader.rows(), WINDOW_ROWS + 2), package, self._workbook.reading)
-            content.last_row, content.is_exact = _end_of(pieces, reader, size)
+            raw = list(islice(reader.rows(), WINDOW_ROWS + 2))
+            rows = finish(raw, package, self._workbook.reading)
+            if len(raw) == WINDOW_ROWS + 2:  # else that was all, and the rest is only formatted
+                content.last_row, content.is_exact = _end_of(pieces, reader, raw[-1].number, size)
         content.rows = {row.number: row for row in rows}
         if pieces.tail:
             content.tail = objects.read_tail(pieces.tail_tree(), package, sheet.part)
@@ -167,7 +169,7 @@ class XlsxDocument:
         return Element(f"{table_id}-r{first}", "table", window.content, window.summary, window.metadata)
 
 
-def _end_of(pieces: Pieces, reader: RowReader, size: int) -> tuple[int, bool]:
+def _end_of(pieces: Pieces, reader: RowReader, seen: int, size: int) -> tuple[int, bool]:
     """Return the last row of a long sheet, and whether that is sure.
 
     What a sheet says of its own size is often wrong, so it has to agree with the size of the part; else the sheet is
@@ -178,6 +180,4 @@ def _end_of(pieces: Pieces, reader: RowReader, size: int) -> tuple[int, bool]:
     expected = size / pieces.bytes_an_item()
     if size > SURVEY_BYTES and area and expected / _CLOSE_ENOUGH <= area.bottom <= expected * _CLOSE_ENOUGH:
         return area.bottom, False
-    for _ in reader.rows(MAX_ROW + 1):
-        pass
-    return reader.last_row, True
+    return max(seen, reader.end()), True

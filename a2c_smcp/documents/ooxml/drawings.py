@@ -57,7 +57,7 @@ def image_content(package: Package, part: str, node: Node, properties: Node | No
     target = ""
     if blip is not None:
         target = package.target(part, blip.get(f"{R}embed")) or ""
-        outside = package.relationships(part).get(blip.get(f"{R}link") or "")
+        outside = package.relationships(part).get(blip.get(f"{R}link") or blip.get(f"{R}embed") or "")
         if outside is not None and outside.external and not target:
             content["url"] = outside.target
     if target:

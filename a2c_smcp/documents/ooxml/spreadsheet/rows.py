@@ -15,6 +15,7 @@ from a2c_smcp.documents.ooxml.xml import Node, children, local, number, text_of
 
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LETTERS = re.compile(r"[A-Za-z]{1,3}")
+_FILLED = re.compile(rb"<(?:\w+:)?(?:v|f|is)[\s/>]")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}")
 
 
@@ -62,28 +63,42 @@ class RowReader:
         self.last_row = 0
         """The number of the last row that was read or passed over."""
         self._batches = pieces.batches()
+        self._current: Iterator[RawRow] = iter(())
 
     def rows(self, first: int = 1) -> Iterator[RawRow]:
         """Yield the rows from number `first` on; batches of earlier rows are passed over unread."""
         for batch in self._batches:
-            if self._is_before(batch, first):
-                continue
-            for node in self._pieces.tree(batch):
-                if local(node) != "row":
-                    continue
-                row = self._row(node)
-                if row.number >= first and row.cells:
-                    yield row
+            last = self._last_in(batch) if first > 1 else 0
+            if 0 < last < first:
+                self.last_row = last
+            elif not _FILLED.search(batch):  # rows that are only formatted, which may be a million
+                self.last_row = max(last or self._last_in(batch), self.last_row)
+            else:
+                self._current = self._rows_in(batch)
+                yield from (row for row in self._current if row.number >= first)
 
-    def _is_before(self, batch: bytes, first: int) -> bool:
-        if first <= 1:
-            return False
+    def end(self) -> int:
+        """Pass over the rest and return the number of the last row in it that holds something, 0 if none does."""
+        last = max((row.number for row in self._current), default=0)
+        filled: tuple[bytes, int] | None = None
+        for batch in self._batches:
+            if _FILLED.search(batch):
+                filled = batch, self.last_row
+            self.last_row = self._last_in(batch)
+        if filled is None:
+            return last
+        batch, self.last_row = filled
+        return max((row.number for row in self._rows_in(batch)), default=last)
+
+    def _rows_in(self, batch: bytes) -> Iterator[RawRow]:
+        for node in self._pieces.tree(batch):
+            row = self._row(node) if local(node) == "row" else None
+            if row is not None and row.cells:
+                yield row
+
+    def _last_in(self, batch: bytes) -> int:
         told = self._pieces.last_attribute(batch, b"r")
-        last = number(told.decode("ascii", "replace")) if told else self.last_row + self._pieces.count(batch)
-        if last >= first:
-            return False
-        self.last_row = last
-        return True
+        return number(told.decode("ascii", "replace")) if told else self.last_row + self._pieces.count(batch)
 
     def _row(self, node: Node) -> RawRow:
         row_number = number(node.get("r"), self.last_row + 1)

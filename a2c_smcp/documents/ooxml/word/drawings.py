@@ -1,16 +1,20 @@
 """Drawings in a Word document: pictures, charts, SmartArt, text boxes, groups of shapes, embedded objects."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
+from a2c_smcp.documents.content import ListContent
 from a2c_smcp.documents.ooxml.charts import read_chart
 from a2c_smcp.documents.ooxml.diagrams import described, diagram_at
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.drawings import alt_of, image_content, image_summary, mime_type_of
 from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, descendants, local
+from a2c_smcp.documents.render.values import all_items_of
 
 MAX_SHAPES: Final = 500
+
+_WORDY: Final = frozenset({"text", "heading", "list", "table", "code"})
 
 ReadBox: TypeAlias = Callable[[Node], list[Draft]]
 """Reads the content of a text box like that of a document."""
@@ -56,13 +60,17 @@ def _boxes(frame: Node, properties: Node | None, read_box: ReadBox) -> Iterator[
     boxes = list(_outside_boxes(frame, "txbxContent"))
     if len(boxes) > 1:
         nodes: list[dict[str, str]] = []
+        others: list[Draft] = []
         for box in boxes[:MAX_SHAPES]:
-            text = "\n".join(_words(draft) for draft in read_box(box)).strip()
+            drafts = read_box(box)
+            others += (draft for draft in drafts if draft.category not in _WORDY)
+            text = "\n".join(_words(draft) for draft in drafts if draft.category in _WORDY).strip()
             if text:
                 nodes.append({"id": f"n{len(nodes) + 1}", "text": text})
         if nodes:
             content = {"diagram_type": "drawing", "nodes": nodes, "description": described(nodes)}
             yield Draft("diagram", _titled(content, properties))
+        yield from others
         return
     for box in boxes:
         for draft in read_box(box):
@@ -81,7 +89,7 @@ def _outside_boxes(frame: Node, name: str) -> Iterator[Node]:
 def _words(draft: Draft) -> str:
     match draft.category:
         case "list":
-            return "\n".join(item if isinstance(item, str) else item["text"] for item in draft.content["items"])
+            return "\n".join(item.text for item in all_items_of(cast("ListContent", draft.content)))
         case "table":
             lines = [draft.content["headers"], *draft.content["rows"]]
             return "\n".join(" | ".join(str(cell or "") for cell in line) for line in lines if line)

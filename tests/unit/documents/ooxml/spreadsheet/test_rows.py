@@ -46,6 +46,25 @@ def test_reading_from_a_row_on_gives_what_reading_all_gives_there(tmp_path: Path
     assert read(tmp_path, rows, first=15_000, most=100) == everything[14_999:15_099]
 
 
+def formatted(first: int, last: int) -> str:
+    return "".join(f'<row r="{n}"><c r="A{n}" s="1"/><c r="B{n}" s="1"/></row>' for n in range(first, last))
+
+
+@pytest.mark.parametrize("filled", [300, 5_000])
+def test_the_end_is_the_last_row_that_holds_something(tmp_path: Path, filled: int) -> None:
+    rows = "".join(f'<row r="{n}"><c r="A{n}"><v>{n}</v></c></row>' for n in range(1, filled + 1))
+    path = write(tmp_path / "x.zip", {"sheet.xml": worksheet(rows + formatted(filled + 1, 30_000))})
+    with open_package(path) as package:
+        reader = RowReader(Pieces(package, "sheet.xml", "row", "sheetData"))
+        assert len(list(islice(reader.rows(), 100))) == 100
+        assert reader.end() == filled
+
+
+def test_rows_that_are_only_formatted_are_passed_over(tmp_path: Path) -> None:
+    rows = formatted(1, 50_000) + '<row r="50000"><c r="A50000"><v>1</v></c></row>'
+    assert [row.number for row in read(tmp_path, rows)] == [50_000]
+
+
 def test_only_the_strings_that_are_wanted_are_returned(tmp_path: Path) -> None:
     items = "".join(f"<si><t>string {number}</t></si>" for number in range(30_000))
     path = write(tmp_path / "x.zip", {"strings.xml": f'<sst xmlns="{MAIN}">{items}<si/></sst>'})

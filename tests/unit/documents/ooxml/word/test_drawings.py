@@ -97,6 +97,12 @@ def test_older_drawings_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_a_picture_in_a_box_of_a_group_is_not_lost(tmp_path: Path) -> None:
+    picture = drawing('<pic:pic><pic:nvPicPr><pic:cNvPr id="1" name="P" descr="A duck"/></pic:nvPicPr></pic:pic>')
+    second = box("y").replace("<w:t ", f"{picture}<w:t ")
+    assert [category for category, _ in elements(tmp_path, drawing(box("x") + second))] == ["diagram", "image"]
+
+
 def test_lists_and_tables_in_a_group_keep_their_words(tmp_path: Path) -> None:
     table = f"<w:tbl><w:tr><w:tc>{paragraph('a')}</w:tc><w:tc>{paragraph('b')}</w:tc></w:tr></w:tbl>"
     second = f"<wps:wsp><wps:txbx><w:txbxContent>{table}</w:txbxContent></wps:txbx></wps:wsp>"
