@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
@@ -24,6 +24,9 @@ from a2c_smcp.documents.opening import CANNOT
 from a2c_smcp.documents.store import Result, Store
 from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import FileChanged, Unreadable, WorkerEnded, WorkerPool
+
+if TYPE_CHECKING:
+    from a2c_smcp.documents.ocr.base import OcrPolicy
 
 DEADLINE: Final = 30.0
 OCR_DEADLINE: Final = 180.0
@@ -52,7 +55,7 @@ class Extraction:
     """Reads files for one service.
 
     Args:
-        ocr: How text in pictures is recognized, an `OcrPolicy`.
+        ocr: How text in pictures is recognized.
         passwords: Gives the password of an encrypted document by its `doc_ref`; it may block.
         deadline: Seconds a request may take; by default more where text may have to be recognized.
     """
@@ -62,7 +65,7 @@ class Extraction:
         pool: WorkerPool,
         store: Store,
         *,
-        ocr: Any = None,
+        ocr: "OcrPolicy | None" = None,
         passwords: Callable[[str], str | None] | None = None,
         deadline: float | None = None,
     ) -> None:
@@ -78,7 +81,7 @@ class Extraction:
         self._flights: dict[bytes, asyncio.Task[bytes]] = {}
         self._unwritten: dict[bytes, tuple[Source, Result]] = {}
         self._writing: asyncio.Task[None] | None = None
-        told = "" if ocr is None else str(ocr.fingerprint)
+        told = "" if ocr is None else ocr.fingerprint
         self._salt = code_fingerprint(registered()) + told.encode()
 
     def is_private(self, source: Source) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from a2c_smcp.documents import reading
 from a2c_smcp.documents.excludes import Excludes
@@ -23,6 +23,9 @@ from a2c_smcp.documents.render import Renderer, renderer_for
 from a2c_smcp.errors import DocumentNotFound
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 from a2c_smcp.uris.dpe import Format as ReplyFormat
+
+if TYPE_CHECKING:
+    from a2c_smcp.documents.ocr.base import OcrPolicy
 
 MAX_OPEN: Final = 16
 """How many documents stay parsed; the least recently read leaves first."""
@@ -40,7 +43,7 @@ class Library:
 
     Args:
         excludes: Patterns as in a `.gitignore` for what to leave out.
-        ocr: How text in pictures is recognized, an `OcrPolicy`.
+        ocr: How text in pictures is recognized.
         passwords: Gives the password of an encrypted document by its `doc_ref`.
 
     Raises:
@@ -54,7 +57,7 @@ class Library:
         *,
         host: str,
         excludes: Sequence[str] = (),
-        ocr: Any = None,
+        ocr: "OcrPolicy | None" = None,
         passwords: Callable[[str], str | None] | None = None,
     ) -> None:
         self.host = parse_dpe_uri(build_dpe_uri(host)).host

@@ -16,10 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.errors import DocumentError
+
+if TYPE_CHECKING:
+    from a2c_smcp.documents.ocr.base import OcrPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,11 @@ class OpenOptions:
 
     Attributes:
         password: For an encrypted file. It is never written, logged or shown.
-        ocr: An `OcrPolicy` of the package `documents.ocr`, None where nothing may be recognized.
+        ocr: Who recognizes text in pictures, None where nobody may.
     """
 
     password: str | None = field(default=None, repr=False)
-    ocr: Any = None
+    ocr: "OcrPolicy | None" = None
 
 
 class PasswordNeeded(DocumentError):
