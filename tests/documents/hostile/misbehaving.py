@@ -24,6 +24,8 @@ class MisbehavingFormat:
         plan = dict(line.split(maxsplit=1) for line in path.read_text(encoding="utf-8").splitlines() if " " in line)
         if plan.get("open") == "locked" and options.password != PASSWORD:
             raise PasswordNeeded("it is encrypted: a password opens it")
+        if plan.get("title") == "ocr":
+            plan["title"] = options.ocr.fingerprint if options.ocr else "nobody reads pictures"
         return Misbehaving(plan)
 
 

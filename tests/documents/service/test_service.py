@@ -15,6 +15,7 @@ from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.indexing import Progress
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import (
     BadRequest,
@@ -166,6 +167,13 @@ async def test_a_moved_file_needs_no_second_reading(serve: Serve, write: Write, 
     path.rename(root / "sub" / "a.misbehaving")
     after = await service.document("sub-a.misbehaving")
     assert before.summary == after.summary  # which names the process that read it
+
+
+async def test_who_recognizes_text_reaches_the_worker_and_keeps_results_apart(serve: Serve, write: Write) -> None:
+    write("a.misbehaving", "title ocr")
+    policy = OcrPolicy((OcrSpec("local"),))
+    titles = [(await (await serve(ocr=ocr)).document("a.misbehaving")).title for ocr in (None, policy, None)]
+    assert titles == ["nobody reads pictures", policy.fingerprint, "nobody reads pictures"]
 
 
 async def test_a_cleared_cache_is_filled_anew(serve: Serve, write: Write) -> None:
