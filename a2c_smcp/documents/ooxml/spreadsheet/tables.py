@@ -106,7 +106,9 @@ def window_at(rows: Mapping[int, Row], plan: Plan, first: int) -> Window:
     most = max(1, min(WINDOW_ROWS, WINDOW_CELLS // plan.area.width))
     shown: list[list[Cell]] = []
     characters = 0
-    for row in range(start, min(start + most - 1, plan.area.bottom) + 1):
+    # Where the end of the sheet is only what it says of itself, what follows the last row that came is nothing.
+    bottom = plan.area.bottom if plan.is_exact else min(plan.area.bottom, max(rows, default=0))
+    for row in range(start, min(start + most - 1, bottom) + 1):
         cells = _cells(rows.get(row), plan.area)
         characters += sum(len(cell) for cell in cells if isinstance(cell, str))
         if shown and characters > WINDOW_CHARACTERS:

@@ -1,6 +1,5 @@
 """Workbooks: a sheet is a page, its regions are tables, and a long sheet is never held."""
 
-import tracemalloc
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,6 @@ from a2c_smcp.documents.formats.base import Description, Illustrated, OpenDocume
 from a2c_smcp.documents.formats.xlsx import FORMAT
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.errors import DocumentError
-from benchmarks.spreadsheets import write_workbook
 from tests.unit.documents.ooxml.office import (
     CHART,
     DRAWING,
@@ -287,61 +285,6 @@ def test_a_sheet_in_too_many_pieces_is_one_table_under_its_columns(tmp_path: Pat
     assert (first.content["headers"], first.content["total_rows"]) == (["A", "C"], 400)
     assert first.metadata["source_range"] == "S!A1:C799"
     assert (first.metadata["next"], second.id) == ("p0-tbl-001-r101", "p0-tbl-001-r101")
-
-
-@pytest.fixture(scope="module")
-def long_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("long") / "long.xlsx"
-    write_workbook(path, 40_000)
-    return path
-
-
-def test_of_a_long_sheet_a_page_shows_the_start_and_each_window_is_read_alone(long_book: Path) -> None:
-    document = FORMAT.open(long_book)
-    first = page(document).elements[0]
-    assert (len(first.content["rows"]), first.metadata["total_rows"], first.metadata["next"]) == (
-        100,
-        40_000,
-        "p0-tbl-001-r101",
-    )
-    found = document.find("p0-tbl-001-r39901")
-    assert found is not None
-    last = found[1]
-    assert [row[0] for row in last.content["rows"]] == list(range(39_901, 40_001))
-    assert last.metadata["source_range"] == "Rows!A39902:J40001"
-    assert "next" not in last.metadata
-    assert last.content["headers"][0] == "column A"
-    assert [document.find(f"p0-tbl-001-r{row}") for row in (0, 40_001)] == [None, None]
-
-
-def test_a_long_sheet_is_not_held(long_book: Path) -> None:
-    document = FORMAT.open(long_book)
-    document.page(0)
-    tracemalloc.start()
-    document.find("p0-tbl-001-r30001")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 << 20
-
-
-@pytest.mark.parametrize("dimension", ["", '<dimension ref="A1"/>', '<dimension ref="A1:C1048576"/>'])
-def test_what_a_long_sheet_says_of_its_size_is_not_believed_blindly(tmp_path: Path, dimension: str) -> None:
-    rows = "".join(
-        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><v>{n}.5</v></c></row>' for n in range(1, 90_001)
-    )
-    path = workbook(tmp_path / "book.xlsx", {"S": worksheet(rows, before=dimension)})
-    assert page(FORMAT.open(path)).elements[0].content["total_rows"] == 90_000
-
-
-def test_a_gap_in_a_long_sheet_is_stepped_over(tmp_path: Path) -> None:
-    rows = "".join(
-        f'<row r="{n}"><c r="A{n}" t="inlineStr"><is><t>{"x" * 80} {n}</t></is></c></row>'
-        for n in [*range(1, 301), *range(900_000, 960_000)]
-    )
-    document = one_sheet(tmp_path, rows)
-    found = document.find("p0-tbl-001-r201")
-    assert found is not None
-    assert found[1].metadata["next"] == "p0-tbl-001-r900000"
 
 
 @pytest.mark.parametrize("element_id", ["", "x", "p9-tbl-001", "p0-tbl-009", "p-tbl-001", "p0-tbl-001-r9", "pp-1"])

@@ -1,0 +1,87 @@
+"""Sheets too long to be held: their windows are read alone, and what they say of themselves is checked."""
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from a2c_smcp.documents.content import validate_content
+from a2c_smcp.documents.formats.base import OpenDocument
+from a2c_smcp.documents.formats.xlsx import FORMAT
+from a2c_smcp.documents.model import Element
+from benchmarks.spreadsheets import write_workbook
+from tests.unit.documents.ooxml.office import cells, workbook, worksheet
+
+
+def first_table(document: OpenDocument) -> Element:
+    found = document.page(0).elements[0]
+    validate_content("table", found.content)
+    return found
+
+
+@pytest.fixture(scope="module")
+def long_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("long") / "long.xlsx"
+    write_workbook(path, 40_000)
+    return path
+
+
+def test_of_a_long_sheet_a_page_shows_the_start_and_each_window_is_read_alone(long_book: Path) -> None:
+    document = FORMAT.open(long_book)
+    first = first_table(document)
+    assert (len(first.content["rows"]), first.metadata["total_rows"], first.metadata["next"]) == (
+        100,
+        40_000,
+        "p0-tbl-001-r101",
+    )
+    found = document.find("p0-tbl-001-r39901")
+    assert found is not None
+    last = found[1]
+    assert [row[0] for row in last.content["rows"]] == list(range(39_901, 40_001))
+    assert last.metadata["source_range"] == "Rows!A39902:J40001"
+    assert "next" not in last.metadata
+    assert last.content["headers"][0] == "column A"
+    assert [document.find(f"p0-tbl-001-r{row}") for row in (0, 40_001)] == [None, None]
+
+
+def test_a_long_sheet_is_not_held(long_book: Path) -> None:
+    document = FORMAT.open(long_book)
+    document.page(0)
+    tracemalloc.start()
+    document.find("p0-tbl-001-r30001")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 << 20
+
+
+@pytest.mark.parametrize("dimension", ["", '<dimension ref="A1"/>', '<dimension ref="A1:C1048576"/>'])
+def test_what_a_long_sheet_says_of_its_size_is_not_believed_blindly(tmp_path: Path, dimension: str) -> None:
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><v>{n}.5</v></c></row>' for n in range(1, 90_001)
+    )
+    path = workbook(tmp_path / "book.xlsx", {"S": worksheet(rows, before=dimension)})
+    assert first_table(FORMAT.open(path)).content["total_rows"] == 90_000
+
+
+def test_rows_that_are_only_formatted_are_no_rows_of_a_window(tmp_path: Path) -> None:
+    filled = cells(*((n, {"A": n, "B": n}) for n in range(1, 151)))
+    empty = "".join(f'<row r="{n}"><c r="A{n}" s="1"/><c r="B{n}" s="1"/></row>' for n in range(151, 340_001))
+    sheet = worksheet(filled + empty, before='<dimension ref="A1:B340000"/>')
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": sheet}))
+    assert first_table(document).metadata["total_rows_exact"] is False
+    found = document.find("p0-tbl-001-r101")
+    assert found is not None
+    assert found[1].content["rows"] == [[n, n] for n in range(101, 151)]
+    assert "next" not in found[1].metadata
+    assert document.find("p0-tbl-001-r301") is None
+
+
+def test_a_gap_in_a_long_sheet_is_stepped_over(tmp_path: Path) -> None:
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}" t="inlineStr"><is><t>{"x" * 80} {n}</t></is></c></row>'
+        for n in [*range(1, 301), *range(900_000, 960_000)]
+    )
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(rows)}))
+    found = document.find("p0-tbl-001-r201")
+    assert found is not None
+    assert found[1].metadata["next"] == "p0-tbl-001-r900000"
