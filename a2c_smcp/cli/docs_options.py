@@ -73,6 +73,12 @@ HOST: Final = Argument("--host", "The host of the URIs.", default="a2c.docs")
 EXCLUDE: Final = Argument(
     "--exclude", "Leave out what this pattern of .gitignore matches.", metavar="PATTERN", many=True
 )
+DIGESTS: Final = Argument(
+    "--digests",
+    "Let clients have digests of PDFs made; they are put here, and offered too.",
+    metavar="DIR",
+    completes="directory",
+)
 OCR: Final = (
     Argument(
         "--ocr",

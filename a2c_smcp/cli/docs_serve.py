@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.docs_cache import CACHE, chosen
-from a2c_smcp.cli.docs_options import ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
+from a2c_smcp.cli.docs_options import DIGESTS, ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
 from a2c_smcp.cli.parsing import UsageError, positive
 from a2c_smcp.cli.seating import given
 from a2c_smcp.cli.terminal import Terminal, printable
@@ -90,22 +90,30 @@ class _Serving:
 
 @asynccontextmanager
 async def _documents(context: Context, arguments: Namespace) -> AsyncIterator["DocumentService"]:
-    from a2c_smcp.documents.service import DocumentService  # noqa: PLC0415
-
-    async with DocumentService(
-        arguments.folder,
-        host=arguments.host,
-        cache=chosen(arguments),
-        excludes=tuple(arguments.exclude or ()),
-        ocr=ocr_policy(context, arguments),
-        passwords=passwords(context, arguments),
-        workers=arguments.workers,
-    ) as service:
+    async with _service(context, arguments) as service:
         telling = asyncio.create_task(_tell_progress(service, context))
         try:
             yield service
         finally:
             telling.cancel()
+
+
+def _service(context: Context, arguments: Namespace) -> "DocumentService":
+    options: dict[str, Any] = {
+        "host": arguments.host,
+        "cache": chosen(arguments),
+        "excludes": tuple(arguments.exclude or ()),
+        "ocr": ocr_policy(context, arguments),
+        "passwords": passwords(context, arguments),
+        "workers": arguments.workers,
+    }
+    if arguments.digests is not None:
+        from a2c_smcp.cli.digesting import DigestingService  # noqa: PLC0415
+
+        return DigestingService(arguments.folder, arguments.digests, **options)
+    from a2c_smcp.documents.service import DocumentService  # noqa: PLC0415
+
+    return DocumentService(arguments.folder, **options)
 
 
 async def _tell_progress(service: "DocumentService", context: Context) -> None:
@@ -165,7 +173,9 @@ COMMAND: Final = Command(
     help=(
         "Without --http it speaks over standard input and output, as programs do that a client starts; everything "
         "else it has to say goes to standard error. Every document is a dpe:// resource with pages and elements below "
-        "it; clients are told when files change. Files named in .gitignore or .a2cignore are left out. "
+        "it; clients are told when files change. Files named in .gitignore or .a2cignore are left out. With --digests "
+        "clients can have digests of PDFs made, by the model that A2C_LLM_BASE_URL, A2C_LLM_API_KEY and A2C_LLM_MODEL "
+        "name, or without one of headings, key sentences and tables. "
         f"{ENV}HTTP_TOKEN stands for the option, {ENV}OCR_KEY is sent to OCR services."
     ),
     arguments=(
@@ -177,6 +187,7 @@ COMMAND: Final = Command(
         Argument("--allow-host", "A name by which HTTP clients may call this server.", metavar="HOST", many=True),
         Argument("--allow-origin", "A web page that may call it, like https://app.example.", metavar="URL", many=True),
         EXCLUDE,
+        DIGESTS,
         *OCR,
         PASSWORD,
         CACHE,
@@ -189,6 +200,7 @@ COMMAND: Final = Command(
     examples=(
         "a2c docs serve ~/Documents",
         "a2c docs serve ~/Documents --http 127.0.0.1:8080 --ocr local --exclude '*.tmp'",
+        "a2c docs serve ~/Documents --digests ~/Digests",
         "npx @modelcontextprotocol/inspector a2c docs serve examples/documents",
     ),
 )

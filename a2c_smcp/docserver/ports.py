@@ -1,7 +1,7 @@
 """What a server of documents is made over: Protocols, so that a folder on disk and a shelf in memory look alike."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from a2c_smcp.documents.model import Document
 
@@ -143,4 +143,53 @@ class Pictorial(Protocol):
 
     async def element_image(self, doc_ref: str, element_id: str) -> tuple[str, bytes]:
         """Return the picture of an element: its MIME type and its bytes."""
+        ...
+
+
+Tell: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
+"""Told how far something is: how much is done, of how much if that is known, and what was done last."""
+
+
+class Digested(Protocol):
+    """A digest that was made, which is a document like the others."""
+
+    @property
+    def uri(self) -> str:
+        """Of the digest."""
+        ...
+
+    @property
+    def doc_ref(self) -> str:
+        """Of the digest."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Of the digest."""
+        ...
+
+    @property
+    def by(self) -> str:
+        """`model`, or `extract` where no language model has written it."""
+        ...
+
+    @property
+    def source_pages(self) -> int:
+        """How many pages it is a digest of."""
+        ...
+
+    @property
+    def sections(self) -> Sequence[Mapping[str, Any]]:
+        """What became of each section: `title`, `pages`, `by`, and `error` where the model failed."""
+        ...
+
+
+@runtime_checkable
+class Digestible(Protocol):
+    """Documents of which digests can be made. Cancelling ends the run and whatever works for it."""
+
+    async def digest(
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: Tell
+    ) -> Digested:
+        """Make a digest, put it among the documents, and return where it is."""
         ...

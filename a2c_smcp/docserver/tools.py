@@ -1,17 +1,17 @@
-"""What can be asked of documents beyond reading them: search, and the look of pages and pictures."""
+"""What can be asked of documents beyond reading them: search, the look of pages and pictures, digests."""
 
 import base64
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import mcp.types as t
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from a2c_smcp.docserver.ports import Documents, Pictorial, Searchable
+from a2c_smcp.docserver.ports import Digestible, Documents, Pictorial, Searchable
 from a2c_smcp.errors import SMCPError, to_wire
 
 MAX_DPI: Final = 300
@@ -55,6 +55,23 @@ class ElementArguments(_Arguments):
     """The id of an image element, as its page gives it."""
 
 
+class DigestArguments(_Arguments):
+    """What to make a digest of."""
+
+    doc_ref: _DocRef
+    section_ranges: (
+        Annotated[
+            list[Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2, max_length=2)]],
+            Field(min_length=1, max_length=500),
+        ]
+        | None
+    ) = None
+    """The first and last page of each section, counted from 1: [[1, 5], [6, 10]]. By default as the document's own
+    table of contents has them."""
+    dpi: Annotated[int, Field(ge=36, le=600)] = 180
+    """Dots per inch of the page images beside the digest."""
+
+
 class Place(BaseModel):
     """A place where the words are."""
 
@@ -79,13 +96,45 @@ class Places(BaseModel):
     hits: list[Place]
 
 
+class DigestSection(BaseModel):
+    """A section of a digest."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    title: str
+    pages: list[int]
+    """The first and the last, counted from 1."""
+    by: str
+    error: str | None = None
+    """Why the language model has not written it."""
+
+
+class DigestPlace(BaseModel):
+    """Where a digest is."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    uri: str
+    """Read it like any document: ?depth=pages for its pages."""
+    doc_ref: str
+    title: str
+    by: str
+    """`model`, or `extract` where no language model has written it."""
+    source_pages: int
+    """How many pages it is a digest of."""
+    sections: list[DigestSection]
+
+
+Answer: TypeAlias = Callable[[Any, Context], Awaitable[t.CallToolResult]]
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A row of the table: what is listed, what the arguments must be, and what answers."""
 
     listed: t.Tool
     arguments: type[_Arguments]
-    answer: Callable[[Any], Awaitable[t.CallToolResult]]
+    answer: Answer
 
 
 class Tools:
@@ -98,6 +147,8 @@ class Tools:
         if isinstance(documents, Pictorial):
             self._add(_render(documents))
             self._add(_picture(documents))
+        if isinstance(documents, Digestible):
+            self._add(_digest(documents))
 
     def _add(self, tool: Tool) -> None:
         self._tools[tool.listed.name] = tool
@@ -106,7 +157,7 @@ class Tools:
         """`tools/list`."""
         return t.ListToolsResult(tools=[tool.listed for tool in self._tools.values()])
 
-    async def call(self, _: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
+    async def call(self, ctx: Context, params: t.CallToolRequestParams) -> t.CallToolResult:
         """`tools/call`: what goes wrong is a result that says so, for the model to read."""
         tool = self._tools.get(params.name)
         if tool is None:
@@ -116,14 +167,14 @@ class Tools:
         except ValidationError as error:
             return _failed("; ".join(map(_fault, error.errors(include_url=False, include_input=False))))
         try:
-            return await tool.answer(arguments)
+            return await tool.answer(arguments, ctx)
         except SMCPError as error:
             body = to_wire(error)["error"]
             return _failed(body["message"], body)
 
 
 def _search(documents: Searchable) -> Tool:
-    async def answer(arguments: SearchArguments) -> t.CallToolResult:
+    async def answer(arguments: SearchArguments, _: Context) -> t.CallToolResult:
         found = await documents.search(arguments.query, limit=arguments.limit, doc_ref=arguments.doc_ref)
         hits = [
             Place(
@@ -153,7 +204,7 @@ def _search(documents: Searchable) -> Tool:
 
 
 def _render(documents: Pictorial) -> Tool:
-    async def answer(arguments: PageArguments) -> t.CallToolResult:
+    async def answer(arguments: PageArguments, _: Context) -> t.CallToolResult:
         png = await documents.render_page(arguments.doc_ref, arguments.page_index, arguments.dpi)
         return t.CallToolResult(content=[_image("image/png", png)])
 
@@ -167,7 +218,7 @@ def _render(documents: Pictorial) -> Tool:
 
 
 def _picture(documents: Pictorial) -> Tool:
-    async def answer(arguments: ElementArguments) -> t.CallToolResult:
+    async def answer(arguments: ElementArguments, _: Context) -> t.CallToolResult:
         mime_type, data = await documents.element_image(arguments.doc_ref, arguments.element_id)
         return t.CallToolResult(content=[_image(mime_type, data)])
 
@@ -180,13 +231,47 @@ def _picture(documents: Pictorial) -> Tool:
     )
 
 
+def _digest(documents: Digestible) -> Tool:
+    async def answer(arguments: DigestArguments, ctx: Context) -> t.CallToolResult:
+        made = await documents.digest(
+            arguments.doc_ref,
+            section_ranges=arguments.section_ranges,
+            dpi=arguments.dpi,
+            tell=ctx.session.report_progress,
+        )
+        sections = [DigestSection.model_validate(section) for section in made.sections]
+        place = DigestPlace(
+            uri=made.uri,
+            doc_ref=made.doc_ref,
+            title=made.title,
+            by=made.by,
+            source_pages=made.source_pages,
+            sections=sections,
+        ).model_dump(exclude_none=True)
+        text = json.dumps(place, ensure_ascii=False)
+        return t.CallToolResult(content=[t.TextContent(text=text)], structured_content=place)
+
+    return _tool(
+        "digest_document",
+        "Make a digest",
+        "Make an illustrated digest of a PDF: a new document, smaller than the PDF, with the pages that each statement "
+        "is from. Tells how far it is: scans take a second a page. Made once, it is kept.",
+        DigestArguments,
+        answer,
+        DigestPlace,
+        writes=True,
+    )
+
+
 def _tool(
     name: str,
     title: str,
     description: str,
     arguments: type[_Arguments],
-    answer: Callable[[Any], Awaitable[t.CallToolResult]],
+    answer: Answer,
     output: type[BaseModel] | None = None,
+    *,
+    writes: bool = False,
 ) -> Tool:
     listed = t.Tool(
         name=name,
@@ -195,7 +280,7 @@ def _tool(
         input_schema=arguments.model_json_schema(),
         output_schema=output.model_json_schema() if output else None,
         annotations=t.ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+            read_only_hint=not writes, destructive_hint=False, idempotent_hint=True, open_world_hint=writes
         ),
     )
     return Tool(listed, arguments, answer)

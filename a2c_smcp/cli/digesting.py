@@ -1,0 +1,247 @@
+"""Digests of the documents that are served: made in a process of its own, put beside the others as documents.
+
+    run     {"params": …}                            the run's standard input, which stays open as long as it is wanted
+    run →   {"progress": [stage, done, total]} …     its standard output, a line each
+            {"response": …}                          the last one
+
+The process leads a group, so that ending it ends its workers too, whatever they wait for: a page that is recognized,
+a service, a language model. It ends by itself when its input does.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from a2c_smcp.documents.ocr.base import OcrPolicy
+from a2c_smcp.documents.service import DocumentService
+from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
+from a2c_smcp.uris.dpe import build_dpe_uri
+
+if TYPE_CHECKING:  # a run has no use for what a server needs
+    from a2c_smcp.docserver.ports import Tell
+
+IMAGES: Final = ".images"
+"""The folder below that of the digests for page images and what is known of runs: hidden, so none of it is served."""
+
+MAX_NAME: Final = 60
+MAX_LINE: Final = 16 << 20
+PDF: Final = "pdf"
+
+_CODE: Final = "from a2c_smcp.cli.digesting import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A digest that was made."""
+
+    uri: str
+    doc_ref: str
+    title: str
+    by: str
+    source_pages: int
+    sections: Sequence[dict[str, Any]]
+
+
+class DigestingService(DocumentService):
+    """Documents of which digests can be made; the digests are documents of the same host.
+
+    Args:
+        folder: Where digests go; it is made where it is missing, and served like the roots.
+        options: Those of `DocumentService`. Scans are read for a digest as its `ocr` says. Encrypted documents are
+            not digested: their text would be left on disk.
+
+    Raises:
+        BadRequest: The folder cannot be made.
+    """
+
+    def __init__(self, roots: Sequence[str | Path], folder: str | Path, **options: Any) -> None:
+        self._digests = Path(folder).expanduser().absolute()
+        try:
+            self._digests.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadRequest(f"The folder {str(folder)!r} cannot be made: {error.strerror}") from None
+        self._digests = self._digests.resolve()
+        super().__init__([*roots, self._digests], **options)
+        self._how = ocr_params(options.get("ocr"))
+        self._turn = asyncio.Lock()
+
+    async def digest(
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: "Tell"
+    ) -> Digest:
+        """Make a digest of a PDF, one after another, since each uses every core; cancelling ends the run.
+
+        Raises:
+            DocumentNotFound: There is no such document.
+            BadRequest: It is no PDF, or the ranges are none of its pages.
+            DocumentError: There can be no digest of it.
+        """
+        document = await self.document(doc_ref)
+        if document.file_type != PDF:
+            raise BadRequest(
+                f"Digests are made of PDFs, and {doc_ref!r} is {document.file_type!r}: read it page by page",
+                details={"doc_ref": doc_ref, "file_type": document.file_type},
+            )
+        source = await self._upkeep.source(doc_ref)
+        name = digest_name(doc_ref, source.file.path.stem)
+        target, images = self._digests / f"{name}.digest.md", self._digests / IMAGES / name
+        params = {
+            "pdf_path": source.path,
+            "out_dir": str(images),
+            "output_md": str(target),
+            "dpi": dpi,
+            "section_ranges": [list(pair) for pair in section_ranges] if section_ranges else None,
+            "allow_install": False,
+            **self._how,
+        }
+        async with self._turn:
+            await asyncio.to_thread(images.mkdir, parents=True, exist_ok=True)
+            response = await _run({key: value for key, value in params.items() if value is not None}, tell)
+        if not response["ok"]:
+            why = _without_paths(str(response["error"]), source.file.path, self._digests)
+            raise DocumentError(f"There can be no digest of {doc_ref!r}: {why}", details={"doc_ref": doc_ref})
+        data = response["data"]
+        made = await self._made(target)
+        return Digest(
+            uri=build_dpe_uri(self.host, made),
+            doc_ref=made,
+            title=(await self.document(made)).title,
+            by=data["by"],
+            source_pages=document.page_count,
+            sections=data["sections"],
+        )
+
+    async def _made(self, target: Path) -> str:
+        """Return the `doc_ref` of a digest, once it is among the documents."""
+        await self._upkeep.refresh()
+        for source in self._catalogue.sources:
+            if source.path == str(target):
+                return source.doc_ref
+        raise InternalError(f"{target.name!r} was written, but what is left out (--exclude, .a2cignore) hides it")
+
+
+def digest_name(doc_ref: str, stem: str) -> str:
+    """Return what the digest of a document is called: no two documents share one."""
+    if stem.isascii():
+        return doc_ref.removesuffix(f".{PDF}")
+    return f"{stem[:MAX_NAME]}-{hashlib.sha256(doc_ref.encode()).hexdigest()[:6]}"
+
+
+def ocr_params(policy: OcrPolicy | None) -> dict[str, Any]:
+    """Return the parameters of a run that read scans as the policy says, as far as the pipeline can."""
+    engines = policy.engines if policy is not None else ()
+    remote = next((spec for spec in engines if spec.kind == "remote"), None)
+    params: dict[str, Any] = {"ocr": any(spec.kind == "local" for spec in engines)}
+    if remote is not None:
+        params |= {"ocr_url": remote.url, "ocr_key": remote.key or None, "allow_http": remote.allow_http == "always"}
+    return params
+
+
+def _without_paths(text: str, source: Path, folder: Path) -> str:
+    for path in (source, source.parent, folder / IMAGES, folder):
+        text = text.replace(str(path), path.name)
+    return text
+
+
+async def _run(params: dict[str, Any], tell: "Tell") -> dict[str, Any]:
+    steps: dict[str, tuple[int, int]] = {}
+    told = -1
+    async with _process() as process:
+        if process.stdin is None or process.stdout is None:
+            raise InternalError("a run without pipes")
+        process.stdin.write(json.dumps({"params": params}).encode() + b"\n")
+        async for line in process.stdout:
+            message = json.loads(line)
+            if (response := message.get("response")) is not None:
+                return dict(response)
+            stage, done, total = message["progress"]
+            steps[stage] = done, total
+            so_far = sum(step[0] for step in steps.values())
+            if so_far > told:
+                told = so_far
+                await tell(so_far, sum(step[1] for step in steps.values()), f"{stage}: {done} of {total}")
+    raise InternalError("The run of the digest has ended without a word; try again")
+
+
+@asynccontextmanager
+async def _process() -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        _CODE,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        limit=MAX_LINE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        _kill(process.pid)
+        # Whoever cancels waits for an end that is certain, not for a farewell.
+        await asyncio.shield(process.wait())
+
+
+def _kill(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(leader, signal.SIGKILL)
+        else:  # pragma: no cover - Windows
+            os.kill(leader, signal.SIGTERM)
+
+
+# The process of a run
+
+
+def main() -> None:
+    """Make one digest."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints does not print into the answers
+    unread = _first_line()
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    lock = threading.Lock()
+
+    def say(message: dict[str, Any]) -> None:
+        with lock:
+            answers.write(json.dumps(message) + "\n")
+            answers.flush()
+
+    say({"response": _digest(json.loads(unread)["params"], say)})
+
+
+def _digest(params: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> Any:
+    from a2c_smcp.digest.framework_protocol import make_response  # noqa: PLC0415 - the room of this process alone
+
+    try:
+        from a2c_smcp.digest.llm_proxy import LlmProxy, LlmSettings  # noqa: PLC0415
+        from a2c_smcp.digest.pipeline import Pipeline  # noqa: PLC0415
+
+        llm = LlmProxy(LlmSettings.from_environment())
+    except SMCPError as error:
+        return make_response(ok=False, error=error.message)
+    except ModuleNotFoundError as error:
+        why = f"the module {error.name!r} is missing: pip install 'a2c-smcp[digest]'"
+        return make_response(ok=False, error=why)
+    return Pipeline(llm=llm).run(params, progress=lambda stage, done, total: say({"progress": [stage, done, total]}))
+
+
+def _first_line() -> bytes:
+    with open(0, "rb", buffering=0, closefd=False) as file:
+        return file.readline()
+
+
+def _end_with_input() -> None:
+    while os.read(0, 1 << 10):
+        pass
+    if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
