@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias, cast
 
-from a2c_smcp.documents.ocr.http import AllowHttp, check_url
+from a2c_smcp.documents.ocr.http import AllowHttp, Service, check_url
 from a2c_smcp.documents.ocr.layout import elements_of
 from a2c_smcp.documents.ocr.model import Box, OcrBlock, OcrLine, OcrPage
 from a2c_smcp.documents.ocr.quality import fault_of
@@ -71,7 +71,7 @@ class OcrSpec:
         key: The credential that is sent along as a bearer token; never shown.
         model: The model of a `vision` endpoint.
         prompt: What a `vision` endpoint is asked, instead of a request for Markdown.
-        timeout: Seconds that one request may take.
+        timeout: Seconds that a page may take with a service, repetitions included; the next engine needs time, too.
         retries: How often a request that failed for a passing reason is sent again.
         backoff: Seconds before the first repetition; each further one waits twice as long.
         allow_http: Whether `http://` is good enough: "never", on "loopback" only, or "always".
@@ -87,7 +87,7 @@ class OcrSpec:
     key: str = field(default="", repr=False)
     model: str = ""
     prompt: str = ""
-    timeout: float = 120.0
+    timeout: float = 60.0
     retries: int = 2
     backoff: float = 0.5
     allow_http: AllowHttp = "never"
@@ -107,6 +107,18 @@ class OcrSpec:
             raise BadRequest(
                 "Time-out, threads and DPI of an OCR engine must be above 0, retries and back-off not below it"
             )
+
+    def service(self, url: str = "") -> Service:
+        """Return how the service is to be asked, at `url` where that is not its own."""
+        return Service(
+            url or self.url,
+            self.key,
+            timeout=self.timeout,
+            retries=self.retries,
+            backoff=self.backoff,
+            allow_http=self.allow_http,
+            patience=self.timeout,
+        )
 
 
 @dataclass(frozen=True, slots=True)

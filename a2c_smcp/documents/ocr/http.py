@@ -4,6 +4,7 @@ Nothing is preset: without a URL nobody is asked. The URL has to be `https://`; 
 caller says so. Redirects are not followed, since they could lead a credential elsewhere.
 """
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +37,7 @@ class Service:
 
     Attributes:
         timeout: Seconds for one attempt, from connecting to the last byte.
+        patience: Seconds for all attempts together, for callers who have another service to ask; 0 is no limit.
         retries: How often an attempt that failed for a passing reason is repeated.
         backoff: Seconds before the first repetition; each further one waits twice as long.
         max_answer: How many bytes an answer may have.
@@ -51,6 +53,7 @@ class Service:
     backoff: float = 0.5
     allow_http: AllowHttp = "never"
     max_answer: int = MAX_ANSWER
+    patience: float = 0.0
 
     def __post_init__(self) -> None:
         check_url(self.url, self.allow_http)
@@ -112,9 +115,9 @@ def send_file(
     name, mime = ("page.png", "image/png") if kind == "image" else ("document.pdf", "application/pdf")
     form = {"task": f"{kind}_ocr", **(fields or {})}
 
-    def attempt(client: Any) -> Any:
+    def attempt(client: Any, seconds: float) -> Answer:
         with _readable(file) as body:
-            return _exchange(client, service, into, files={kind: (name, body, mime)}, data=form)
+            return _exchange(client, service, into, seconds, files={kind: (name, body, mime)}, data=form)
 
     return _patiently(service, attempt, sleep)
 
@@ -127,7 +130,7 @@ def send_json(
     Raises:
         DocumentError: The service could not be reached, refused, or answered too much.
     """
-    return _patiently(service, lambda client: _exchange(client, service, into, json=body), sleep)
+    return _patiently(service, lambda client, seconds: _exchange(client, service, into, seconds, json=body), sleep)
 
 
 class _Passing(Exception):
@@ -138,36 +141,38 @@ class _Passing(Exception):
         self.wait = wait
 
 
-def _patiently(service: Service, attempt: Callable[[Any], Answer], sleep: Callable[[float], None]) -> Answer:
+def _patiently(service: Service, attempt: Callable[[Any, float], Answer], sleep: Callable[[float], None]) -> Answer:
     httpx = require("httpx", "ocr")
-    limits = httpx.Timeout(service.timeout, connect=min(CONNECT_SECONDS, service.timeout))
-    with httpx.Client(timeout=limits, follow_redirects=False) as client:
+    end = time.monotonic() + (service.patience or math.inf)
+    with httpx.Client(follow_redirects=False) as client:
         for repetition in range(service.retries + 1):
             try:
-                return attempt(client)
+                return attempt(client, min(service.timeout, end - time.monotonic()))
             except _Passing as error:
-                if repetition == service.retries:
-                    raise DocumentError(str(error)) from error
                 # Not all callers that failed together come back together.
                 pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
-                sleep(min(max(pause, error.wait), MAX_WAIT))
+                pause = min(max(pause, error.wait), MAX_WAIT)
+                if repetition == service.retries or time.monotonic() + pause >= end:
+                    raise DocumentError(str(error)) from error
+                sleep(pause)
             except httpx.HTTPError as error:
                 raise DocumentError(f"the service cannot be used ({type(error).__name__})") from error
     raise DocumentError("the service was not asked")
 
 
-def _exchange(client: Any, service: Service, into: Path, **request: Any) -> Answer:
+def _exchange(client: Any, service: Service, into: Path, seconds: float, **request: Any) -> Answer:
     httpx = require("httpx", "ocr")
     headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
     headers["Accept"] = "application/json, application/zip, text/markdown, text/plain;q=0.9, */*;q=0.1"
-    deadline = time.monotonic() + service.timeout
+    deadline = time.monotonic() + seconds
+    limits = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
     try:
-        with client.stream("POST", service.url, headers=headers, **request) as response:
+        with client.stream("POST", service.url, headers=headers, timeout=limits, **request) as response:
             _check_status(response)
             _keep(response, into, service.max_answer, deadline)
             return Answer(into, response.headers.get("content-type", "").partition(";")[0].strip().lower())
     except httpx.TimeoutException as error:
-        raise _Passing(f"the service did not answer within {service.timeout:g} seconds") from error
+        raise _Passing(f"the service did not answer within {seconds:.3g} seconds") from error
     except httpx.TransportError as error:
         raise _Passing(f"the service cannot be reached ({type(error).__name__})") from error
 

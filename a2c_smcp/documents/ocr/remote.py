@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from a2c_smcp.documents.ocr.answers import unpack
 from a2c_smcp.documents.ocr.blocks import blocks_of
-from a2c_smcp.documents.ocr.http import Service, send_file
+from a2c_smcp.documents.ocr.http import send_file
 from a2c_smcp.documents.ocr.model import OcrPage
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture
 
@@ -20,7 +20,7 @@ class RemoteEngine:
     name = "remote"
 
     def __init__(self, spec: "OcrSpec") -> None:
-        self._service = Service(spec.url, spec.key, spec.timeout, spec.retries, spec.backoff, spec.allow_http)
+        self._service = spec.service()
         self._dpi = spec.dpi
 
     def read(self, png: bytes) -> OcrPage:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.ocr.blocks import blocks_of
-from a2c_smcp.documents.ocr.http import Answer, Service, send_json
+from a2c_smcp.documents.ocr.http import Answer, send_json
 from a2c_smcp.documents.ocr.model import OcrBlock, OcrPage
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, png_of
 from a2c_smcp.errors import DocumentError
@@ -33,7 +33,7 @@ class VisionEngine:
 
     def __init__(self, spec: "OcrSpec") -> None:
         url = f"{spec.url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
-        self._service = Service(url, spec.key, spec.timeout, spec.retries, spec.backoff, spec.allow_http)
+        self._service = spec.service(url)
         self._model = spec.model
         self._prompt = spec.prompt or PROMPT
 

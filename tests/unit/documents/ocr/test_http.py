@@ -1,5 +1,6 @@
 """Talking to a service: what is sent, when it is sent again, and what is refused."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,21 @@ def test_it_gives_up_after_its_retries(service: FakeService, tmp_path: Path) -> 
     with pytest.raises(DocumentError, match="503"):
         send_json(quick(service, retries=2), {}, tmp_path / "a")
     assert len(service.requests) == 3
+
+
+def test_it_gives_up_when_its_patience_ends(service: FakeService, tmp_path: Path) -> None:
+    waits: list[float] = []
+    service.answer(Reply(status=503, headers={"Retry-After": "20"}))
+    with pytest.raises(DocumentError, match="503"):
+        send_json(quick(service, retries=5, patience=10.0), {}, tmp_path / "a", sleep=waits.append)
+    assert (len(service.requests), waits) == (1, [])
+
+
+def test_a_service_that_never_answers_is_left(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        with pytest.raises(DocumentError, match=r"within 0\.2 seconds"):
+            send_json(Service(url, timeout=0.2, retries=0, allow_http="loopback"), {}, tmp_path / "a")
 
 
 def test_an_answer_that_is_too_large_is_refused(service: FakeService, tmp_path: Path) -> None:
