@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import unquote
 
 from a2c_smcp.documents.formats.base import require
@@ -36,7 +36,8 @@ CHUNK: Final = 64 << 10
 
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
-_OLE_HEAD: Final = 4 << 20
+_OLE_HEAD: Final = 64 << 10
+_LOCKED: Final = "password-protected: encrypted Office files cannot be opened; save a copy without the password"
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _DAMAGE: Final = (
     zipfile.BadZipFile,
@@ -99,6 +100,8 @@ class Package:
         info = self._infos.get(_key(part))
         if info is None:
             raise DocumentError(f"damaged: its part {part!r} is missing")
+        if info.flag_bits & 1:
+            raise DocumentError(_LOCKED)
         _check_size(info, limit)
         left = min(info.file_size, limit)
         with damage_as_error():
@@ -190,7 +193,7 @@ def open_package(path: Path) -> Iterator[Package]:
     with path.open("rb") as file:
         head = file.read(8)
         if head == _OLE:
-            raise DocumentError(_ole_problem(head + file.read(_OLE_HEAD)))
+            raise DocumentError(_ole_problem(file))
     if not head:
         raise DocumentError("empty: it holds no bytes")
     if head[:2] != b"PK":
@@ -217,7 +220,7 @@ def damage_as_error() -> Iterator[None]:
 
 
 def _inflate(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
-    if info.compress_type != zipfile.ZIP_DEFLATED or info.flag_bits & 1 or archive.fp is None:
+    if info.compress_type != zipfile.ZIP_DEFLATED:
         with archive.open(info) as stream:
             while chunk := stream.read(CHUNK):
                 yield chunk
@@ -277,9 +280,16 @@ def _check_size(info: zipfile.ZipInfo, limit: int) -> None:
         raise DocumentError(f"unsafe: its part {info.filename!r} is packed like a ZIP bomb")
 
 
-def _ole_problem(data: bytes) -> str:
-    if _ENCRYPTED in data:
-        return "password-protected: encrypted Office files cannot be opened; save a copy without the password"
+def _ole_problem(file: BinaryIO) -> str:
+    file.seek(0)
+    header = file.read(_OLE_HEAD)
+    # The directory that names the streams may be anywhere; the header tells where it begins.
+    shift, sector = struct.unpack_from("<H", header.ljust(_OLE_HEAD, b"\0"), 30)[0], 0
+    if shift in (9, 12):
+        sector = (struct.unpack_from("<L", header, 48)[0] + 1 if len(header) > 52 else 0) << shift
+    file.seek(sector)
+    if _ENCRYPTED in header or _ENCRYPTED in file.read(_OLE_HEAD):
+        return _LOCKED
     return "an Office document of the old kind under a new name: give it the ending .doc, .xls or .ppt"
 
 

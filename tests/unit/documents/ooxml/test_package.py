@@ -31,6 +31,16 @@ def problem(path: Path, part: str = "") -> str:
             "password-protected: encrypted Office files cannot be opened; save a copy without the password",
         ),
         (
+            OLE
+            + b"\0" * 22
+            + b"\x09\0"
+            + b"\0" * 16
+            + struct.pack("<L", 400)
+            + b"\0" * 205_400
+            + "EncryptedPackage".encode("utf-16-le"),
+            "password-protected: encrypted Office files cannot be opened; save a copy without the password",
+        ),
+        (
             OLE + b"\0" * 600,
             "an Office document of the old kind under a new name: give it the ending .doc, .xls or .ppt",
         ),
@@ -98,6 +108,16 @@ def test_parts_come_out_as_they_were_packed(tmp_path: Path, method: int) -> None
         archive.writestr("a.bin", content)
     with open_package(tmp_path / "file.docx") as package:
         assert package.read("a.bin") == content
+
+
+def test_an_archive_with_a_password_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "file.docx", {"a.bin": "x"})
+    data = path.read_bytes()
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(signature) + flags
+        data = data[:at] + b"\x01\x00" + data[at + 2 :]
+    path.write_bytes(data)
+    assert problem(path, "a.bin").startswith("password-protected")
 
 
 def test_relationships_are_resolved_from_the_part_that_has_them(tmp_path: Path) -> None:
