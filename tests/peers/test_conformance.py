@@ -10,6 +10,9 @@ from tests.peers.mcp_suite import conformance
 
 EXPECTED = Path(__file__).parent / "conformance" / "expected-failures.yml"
 
+WARNED = {"server-sse-polling"}
+"""The suite's list of expected failures wants what it only warns of as well."""
+
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -17,8 +20,9 @@ async def test_the_official_suite_finds_only_what_a_bridge_cannot_offer(server_u
     async with bridged(server_url, api_key, "conformance", "--plain-names") as url:
         verdict = await conformance(url, EXPECTED, suite="all")
     assert verdict.sound, verdict.output[-3000:]
-    assert verdict.failed == set(re.findall(r"^ {2}- ([\w-]+)", EXPECTED.read_text(encoding="utf-8"), re.MULTILINE))
-    assert verdict.passed == {
+    expected = set(re.findall(r"^ {2}- ([\w-]+)", EXPECTED.read_text(encoding="utf-8"), re.MULTILINE))
+    assert verdict.failed == expected - WARNED
+    assert verdict.passed - WARNED == {
         "dns-rebinding-protection",
         "json-schema-2020-12",
         "ping",
@@ -30,7 +34,6 @@ async def test_the_official_suite_finds_only_what_a_bridge_cannot_offer(server_u
         "resources-unsubscribe",
         "server-initialize",
         "server-sse-multiple-streams",
-        "server-sse-polling",
         "tools-call-audio",
         "tools-call-embedded-resource",
         "tools-call-error",
