@@ -62,18 +62,20 @@ class PdfDocument:
             self._source = _load(engine(), path, options.password)
             self._page_count: int = self._source.engine.FPDF_GetPageCount(self._source.document)
         self._close = weakref.finalize(self, _release, self._source)
+        self._pages: OrderedDict[int, tuple[Page, PageContent]] = OrderedDict()
         if self._page_count > MAX_PAGES:
             self.close()
             raise DocumentError(f"more than the {MAX_PAGES:,} pages that are read of a file")
-        self._pages: OrderedDict[int, tuple[Page, PageContent]] = OrderedDict()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; what is asked afterwards is an error."""
         self._close()
+        self._pages.clear()
 
     def describe(self) -> Description:
         """Return title, keywords and summary from the file's metadata; the first page only where it has no title."""
         with LOCK:
+            self._check_open()
             title = _sane_title(self._told(b"Title"))
             summary = self._told(b"Subject")
             keywords = _keywords(self._told(b"Keywords")) or self._chapters()
@@ -105,6 +107,7 @@ class PdfDocument:
     def outline(self) -> Sequence[OutlineEntry]:
         """Return the outline with the pages it leads to."""
         with LOCK:
+            self._check_open()
             return self._source.outline.entries()
 
     def render(self, index: int, dpi: int) -> bytes:
@@ -118,6 +121,7 @@ class PdfDocument:
         if not 1 <= dpi <= MAX_DPI:
             raise DocumentError(f"a resolution of 1 to {MAX_DPI} dots per inch can be drawn, not {dpi}")
         with LOCK:
+            self._check_open()
             return self._draw(index, dpi)
 
     def element_image(self, element_id: str) -> tuple[str, bytes] | None:
@@ -131,11 +135,16 @@ class PdfDocument:
         if picture is None:
             return None
         with LOCK:
+            self._check_open()
             if picture.content.get("mime_type") == "image/jpeg":
                 jpeg = self._jpeg(index, picture.number)
                 if jpeg:
                     return "image/jpeg", jpeg
             return "image/png", self._draw(index, 200, picture.box)
+
+    def _check_open(self) -> None:
+        if not self._close.alive:
+            raise DocumentError("it is closed")
 
     def _entry(self, index: int) -> PageEntry:
         try:
@@ -149,6 +158,7 @@ class PdfDocument:
             self._pages.move_to_end(index)
             return known
         with LOCK:
+            self._check_open()
             label = self._label(index)
             with opened(self._source, index) as handles:
                 content = PageReader(self._source, handles, index, label).read()
@@ -190,7 +200,7 @@ class PdfDocument:
         page = core.FPDF_LoadPage(self._source.document, index)
         try:
             images = survey(core, page).images
-            return jpeg_of(core, images[number].handle) if number < len(images) else None
+            return jpeg_of(core, images[number][0]) if number < len(images) else None
         finally:
             core.FPDF_ClosePage(page)
 

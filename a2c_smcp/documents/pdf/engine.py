@@ -15,6 +15,9 @@ from a2c_smcp.documents.formats.base import require
 LOCK: Final = threading.RLock()
 """PDFium is not thread-safe: whoever calls it holds this."""
 
+_SHORT: Final = 1_024
+"""Bytes that most strings fit into."""
+
 _P, _I, _U, _L, _F, _D = c_void_p, c_int, c_uint, c_ulong, c_float, c_double
 
 # Result type, then argument types. These work for long and let other threads run meanwhile.
@@ -53,6 +56,7 @@ _QUICK: Final[dict[str, tuple[Any, ...]]] = {
     "FPDFText_GetFontInfo": (_L, _P, _I, _P, _L, _P),
     "FPDFText_GetMatrix": (_I, _P, _I, _P),
     "FPDFText_GetTextObject": (_P, _P, _I),
+    "FPDFTextObj_GetFont": (_P, _P),
     "FPDFText_GetBoundedText": (_I, _P, _D, _D, _D, _D, _P, _I),
     # What is drawn
     "FPDFPage_CountObjects": (_I, _P),
@@ -158,6 +162,7 @@ class Engine:
     def __init__(self) -> None:
         # The package initializes the library when it is imported.
         require("pypdfium2", "documents")
+        self._buffer = ctypes.create_string_buffer(_SHORT)
         self.raw = require("pypdfium2.raw", "documents")
         for prototype, table in ((CFUNCTYPE, _SLOW), (PYFUNCTYPE, _QUICK)):
             for name, signature in table.items():
@@ -170,13 +175,13 @@ class Engine:
 
     def string(self, function: Any, *arguments: Any, encoding: str = "utf-16-le", most: int = 65_536) -> str:
         """Return what a function that fills a buffer says, without its final zero; cut at `most` bytes."""
-        length = function(*arguments, None, 0)
-        if length <= 0:
-            return ""
-        # A buffer that is too small gets nothing, so that only the result can be cut.
-        buffer = ctypes.create_string_buffer(length)
-        function(*arguments, ctypes.addressof(buffer), length)
-        return buffer.raw[: min(length, most)].decode(encoding, "replace").rstrip("\0")
+        buffer = self._buffer
+        length = function(*arguments, ctypes.addressof(buffer), _SHORT)
+        if length > _SHORT:
+            # A buffer that is too small gets nothing, so that only the result can be cut.
+            buffer = ctypes.create_string_buffer(length)
+            function(*arguments, ctypes.addressof(buffer), length)
+        return buffer.raw[: max(0, min(length, most))].decode(encoding, "replace").rstrip("\0")
 
 
 @cache

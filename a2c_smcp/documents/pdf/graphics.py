@@ -1,10 +1,10 @@
 """What is drawn on a page beside text: ruling lines and filled boxes, which shape tables, and pictures."""
 
 import ctypes
-from collections.abc import Iterator
+import struct
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from a2c_smcp.documents.pdf.engine import Engine, Matrix
 from a2c_smcp.documents.pdf.lines import Frame
@@ -18,6 +18,7 @@ MAX_IMAGES: Final = 100
 
 _PATH, _IMAGE, _FORM = 2, 3, 5
 _LINE_TO, _BEZIER_TO = 0, 1
+_FLOATS = struct.Struct("4f")
 _THIN: Final = 2.5
 _MAX_DEPTH: Final = 4
 
@@ -30,11 +31,9 @@ class Rule(NamedTuple):
     at: float
 
 
-class Drawn(NamedTuple):
-    """An object of the page: its handle, and the matrices of the forms around it, the innermost first."""
-
-    handle: int
-    matrices: tuple[tuple[float, ...], ...] = ()
+Matrices: TypeAlias = tuple[tuple[float, ...], ...]
+Drawn: TypeAlias = tuple[int, Matrices]
+"""An object of the page: its handle, and the matrices of the forms around it, the innermost first."""
 
 
 @dataclass(slots=True)
@@ -58,29 +57,25 @@ def survey(engine: Engine, page: int) -> Drawings:
     found = Drawings()
     count = min(engine.FPDFPage_CountObjects(page), MAX_OBJECTS)
     handles = list(map(engine.FPDFPage_GetObject, repeat(page), range(count)))
-    kinds = list(map(engine.FPDFPageObj_GetType, handles))
-    if _PATH in kinds or _IMAGE in kinds or _FORM in kinds:
-        _sort(engine, found, zip(handles, kinds, strict=True), ())
+    _sort(engine, found, handles, ())
     return found
 
 
-def _sort(
-    engine: Engine, found: Drawings, objects: "Iterator[tuple[int, int]]", matrices: tuple[tuple[float, ...], ...]
-) -> None:
-    for handle, kind in objects:
-        if kind == _PATH:
-            if len(found.paths) < MAX_PATHS:
-                found.paths.append(Drawn(handle, matrices))
-        elif kind == _IMAGE:
-            if len(found.images) < MAX_IMAGES:
-                found.images.append(Drawn(handle, matrices))
-        elif kind == _FORM and len(matrices) < _MAX_DEPTH:
-            count = min(engine.FPDFFormObj_CountObjects(handle), MAX_OBJECTS)
-            inner = [engine.FPDFFormObj_GetObject(handle, number) for number in range(count)]
-            kinds = list(map(engine.FPDFPageObj_GetType, inner))
-            if _PATH in kinds or _IMAGE in kinds or _FORM in kinds:
-                matrix = _matrix(engine, handle)
-                _sort(engine, found, zip(inner, kinds, strict=True), (matrix, *matrices))
+def _sort(engine: Engine, found: Drawings, handles: list[int], matrices: Matrices) -> None:
+    kinds = list(map(engine.FPDFPageObj_GetType, handles))
+    if _PATH in kinds:
+        paths = [(handle, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _PATH]
+        found.paths += paths[: MAX_PATHS - len(found.paths)]
+    if _IMAGE in kinds:
+        images = [(handle, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _IMAGE]
+        found.images += images[: MAX_IMAGES - len(found.images)]
+    if _FORM not in kinds or len(matrices) >= _MAX_DEPTH:
+        return
+    for form, kind in zip(handles, kinds, strict=True):
+        if kind == _FORM:
+            count = min(engine.FPDFFormObj_CountObjects(form), MAX_OBJECTS)
+            inner = list(map(engine.FPDFFormObj_GetObject, repeat(form), range(count)))
+            _sort(engine, found, inner, (_matrix(engine, form), *matrices))
 
 
 def _matrix(engine: Engine, handle: int) -> tuple[float, ...]:
@@ -94,42 +89,49 @@ class Bounds:
     """Where drawn objects are, as shown."""
 
     def __init__(self, engine: Engine, frame: Frame) -> None:
-        self._engine, self._frame = engine, frame
-        self._floats = [ctypes.c_float() for _ in range(4)]
-        self._to = [ctypes.addressof(number) for number in self._floats]
+        self._bounds, self._frame = engine.FPDFPageObj_GetBounds, frame
+        self._buffer = ctypes.create_string_buffer(_FLOATS.size)
+        start = ctypes.addressof(self._buffer)
+        self._to = start, start + 4, start + 8, start + 12
 
     def of(self, drawn: Drawn) -> tuple[float, float, float, float] | None:
         """Return the box of an object; None where it has none."""
-        if not self._engine.FPDFPageObj_GetBounds(drawn.handle, *self._to):
+        handle, matrices = drawn
+        if not self._bounds(handle, *self._to):
             return None
-        left, bottom, right, top = (number.value for number in self._floats)
-        for matrix in drawn.matrices:
+        left, bottom, right, top = _FLOATS.unpack(self._buffer)
+        for matrix in matrices:
             (left, bottom), (right, top) = _apply(matrix, left, bottom), _apply(matrix, right, top)
-        return self._frame.box(left, bottom, right, top)
+        frame = self._frame
+        if frame.is_plain and not matrices:
+            e, f = frame.matrix[4], frame.matrix[5]
+            return left + e, f - top, right + e, f - bottom
+        return frame.box(left, bottom, right, top)
 
 
 def read_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:
     """Return the ruling lines that paths draw."""
     rules = Rules()
     bounds = Bounds(engine, frame)
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    to_fill, to_stroke = ctypes.addressof(fill), ctypes.addressof(stroke)
     for drawn in paths:
         box = bounds.of(drawn)
-        if box is None or not _is_visible(engine, drawn.handle):
+        if box is None:
             continue
         x0, y0, x1, y1 = box
         wide, high = x1 - x0, y1 - y0
-        segments = 5 if wide <= _THIN or high <= _THIN else engine.FPDFPath_CountSegments(drawn.handle)
+        if wide < 5 and high < 5:  # a dot, a part of a drawing
+            continue
+        engine.FPDFPath_GetDrawMode(drawn[0], to_fill, to_stroke)
+        if not fill.value and not stroke.value:  # it only clips
+            continue
+        segments = 5 if wide <= _THIN or high <= _THIN else engine.FPDFPath_CountSegments(drawn[0])
         if segments <= 5:
             _add_box(rules, frame, box)
         elif segments <= MAX_SEGMENTS:
             _add_segments(engine, frame, rules, drawn, segments)
     return rules
-
-
-def _is_visible(engine: Engine, handle: int) -> bool:
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    engine.FPDFPath_GetDrawMode(handle, ctypes.addressof(fill), ctypes.addressof(stroke))
-    return bool(fill.value or stroke.value)
 
 
 def _add_box(rules: Rules, frame: Frame, box: tuple[float, float, float, float]) -> None:
@@ -147,12 +149,13 @@ def _add_box(rules: Rules, frame: Frame, box: tuple[float, float, float, float])
 
 
 def _add_segments(engine: Engine, frame: Frame, rules: Rules, drawn: Drawn, count: int) -> None:
-    matrices = (_matrix(engine, drawn.handle), *drawn.matrices)
+    handle, around = drawn
+    matrices = (_matrix(engine, handle), *around)
     x, y = ctypes.c_float(), ctypes.c_float()
     to_x, to_y = ctypes.addressof(x), ctypes.addressof(y)
     last: tuple[float, float] | None = None
     for number in range(count):
-        segment = engine.FPDFPath_GetPathSegment(drawn.handle, number)
+        segment = engine.FPDFPath_GetPathSegment(handle, number)
         kind = engine.FPDFPathSegment_GetType(segment)
         engine.FPDFPathSegment_GetPoint(segment, to_x, to_y)
         point = x.value, y.value

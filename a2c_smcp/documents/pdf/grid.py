@@ -181,10 +181,10 @@ def _spans(
     height, width = len(ys) - 1, len(xs) - 1
     if height * width > 20_000:
         return {}
-    down = [[_is_ruled(region.down, xs[c], (ys[r] + ys[r + 1]) / 2) for c in range(width + 1)] for r in range(height)]
-    across = [
-        [_is_ruled(region.across, ys[r], (xs[c] + xs[c + 1]) / 2) for c in range(width)] for r in range(height + 1)
-    ]
+    at_x = [[rule for rule in region.down if abs(rule.at - x) <= _NEAR] for x in xs]
+    at_y = [[rule for rule in region.across if abs(rule.at - y) <= _NEAR] for y in ys]
+    down = [[_is_ruled(rules, (top + bottom) / 2) for rules in at_x] for top, bottom in pairwise(ys)]
+    across = [[_is_ruled(rules, (left + right) / 2) for left, right in pairwise(xs)] for rules in at_y]
     ruled_x = [any(row[c] for row in down) for c in range(width + 1)]
     ruled_y = [any(across[r]) for r in range(height + 1)]
     spans: dict[tuple[int, int], tuple[int, int, int, int]] = {}
@@ -208,8 +208,8 @@ def _spans(
     return spans
 
 
-def _is_ruled(rules: Sequence[Rule], at: float, middle: float) -> bool:
-    return any(abs(rule.at - at) <= _NEAR and rule.start - 1 <= middle <= rule.end + 1 for rule in rules)
+def _is_ruled(rules: Sequence[Rule], middle: float) -> bool:
+    return any(rule.start - 1 <= middle <= rule.end + 1 for rule in rules)
 
 
 # With gaps between columns

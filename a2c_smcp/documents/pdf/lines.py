@@ -4,8 +4,8 @@ import ctypes
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from a2c_smcp.documents.pdf.engine import Engine, Matrix, Rect
 
@@ -135,30 +135,35 @@ class Frames:
         return self._x.value, self._y.value
 
 
-@dataclass(slots=True)
 class FontBook:
     """The fonts of a document, each looked at once."""
 
-    known: dict[tuple[bytes, int], Font] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, int], Font] = {}
+        self._on_page: dict[int, Font] = {}
+        self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
 
-    def __post_init__(self) -> None:
-        self._name = ctypes.create_string_buffer(128)
-        self._flags = ctypes.c_int()
-        self._at = ctypes.addressof(self._name), ctypes.addressof(self._flags)
-
-    _name: Any = field(init=False, repr=False)
-    _flags: Any = field(init=False, repr=False)
-    _at: tuple[int, int] = field(init=False, repr=False)
+    def turn(self) -> None:
+        """Begin another page, whose fonts may have the handles of others that are gone."""
+        self._on_page.clear()
 
     def font(self, engine: Engine, text_page: int, index: int) -> Font:
         """Return the font of a character."""
-        name, flags = self._at
+        drawn = engine.FPDFText_GetTextObject(text_page, index)
+        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else 0
+        font = self._on_page.get(handle)
+        if font is None:
+            font = self._on_page[handle] = self._named(engine, text_page, index)
+        return font
+
+    def _named(self, engine: Engine, text_page: int, index: int) -> Font:
+        name, flags = ctypes.addressof(self._name), ctypes.addressof(self._flags)
         if not engine.FPDFText_GetFontInfo(text_page, index, name, 128, flags):
             return _NO_FONT
         key = self._name.value, self._flags.value
-        font = self.known.get(key)
+        font = self._known.get(key)
         if font is None:
-            font = self.known[key] = self._look(engine, text_page, index, *key)
+            font = self._known[key] = self._look(engine, text_page, index, *key)
         return font
 
     def _look(self, engine: Engine, text_page: int, index: int, name: bytes, flags: int) -> Font:
@@ -191,6 +196,7 @@ class TextLayer:
 
     def __init__(self, engine: Engine, text_page: int, frame: Frame, fonts: FontBook) -> None:
         self._engine, self._text_page, self._frame, self._fonts = engine, text_page, frame, fonts
+        fonts.turn()
         self.text, self._is_direct = read_text(engine, text_page)
         self._is_clean = not _STRANGE.search(self.text)
         self._rect, self._matrix = Rect(), Matrix()
@@ -302,7 +308,9 @@ class TextLayer:
         x0, y0, x1, y1 = box
         parts = []
         for line in lines:
-            if not y0 <= (line.y0 + line.y1) / 2 <= y1 or line.x1 <= x0 or line.x0 >= x1:
+            if line.y1 <= y0 or line.y0 >= y1 or line.x1 <= x0 or line.x0 >= x1:
+                continue
+            if not y0 <= (line.y0 + line.y1) / 2 <= y1:
                 continue
             if x0 <= line.x0 + 1 and line.x1 - 1 <= x1:
                 parts.append(line.text)

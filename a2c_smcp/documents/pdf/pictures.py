@@ -48,11 +48,11 @@ def pictures_of(engine: Engine, frame: Frame, images: Sequence[Drawn]) -> list[P
         if y1 - y0 < MIN_SIDE:
             continue
         content: dict[str, Any] = {}
-        if engine.FPDFImageObj_GetImagePixelSize(drawn.handle, ctypes.addressof(wide), ctypes.addressof(high)):
+        if engine.FPDFImageObj_GetImagePixelSize(drawn[0], ctypes.addressof(wide), ctypes.addressof(high)):
             content |= {"width": wide.value, "height": high.value}
-        content["mime_type"] = "image/jpeg" if is_jpeg(engine, drawn.handle) else "image/png"
+        content["mime_type"] = "image/jpeg" if is_jpeg(engine, drawn[0]) else "image/png"
         content["description"] = _describe(content, (x0, y0, x1, y1), frame)
-        found.append(Picture(content, (x0, y0, x1, y1), drawn.handle, number))
+        found.append(Picture(content, (x0, y0, x1, y1), drawn[0], number))
     for picture in found:
         if not picture.handle:
             picture.content.pop("width", None)

@@ -44,7 +44,7 @@ def find_tables(
     zones = _zones(lines, body, least=2 if len(drawings.paths) > 2 else 3)
     if not zones and _has_gutter(layer, lines):
         zones = [(0.0, frame.height)]
-    if not zones:
+    if not zones or _is_drawing(lines, len(drawings.paths)):
         return [], lines
     rules = read_rules(engine, frame, drawings.paths) if drawings.paths else Rules()
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
@@ -94,6 +94,11 @@ def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]
         else:
             divided.append(placed)
     return divided
+
+
+def _is_drawing(lines: Sequence[Line], paths: int) -> bool:
+    """Whether a page has far more lines and boxes than the words on it could need for tables."""
+    return paths > 300 and paths > 8 * sum([line.text.count(" ") + 1 for line in lines])
 
 
 def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:

@@ -274,3 +274,12 @@ def test_a_wrong_extension_gives_an_error_of_the_file_not_of_the_parser(tmp_path
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 64)
     with pytest.raises(DocumentError, match="not a PDF"):
         FORMAT.open(path)
+
+
+def test_a_closed_document_says_so(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(lines(72, 600, PROSE))]))
+    document.page(0)
+    document.close()
+    for ask in (document.describe, document.outline, lambda: document.page(0), lambda: document.render(0, 72)):
+        with pytest.raises(DocumentError, match="closed"):
+            ask()
