@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from a2c_smcp.documents import codec, reading
 from a2c_smcp.documents.catalogue import Catalogue, Changes, Source
@@ -23,6 +23,7 @@ from a2c_smcp.documents.files import existing
 from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.indexing import Indexer, Progress
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
+from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.render import Renderer, renderer_for
 from a2c_smcp.documents.search import Hit, SearchIndex, hit_of
@@ -33,9 +34,6 @@ from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, Unreadable, W
 from a2c_smcp.errors import BadRequest, DocumentError
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 from a2c_smcp.uris.dpe import Format as ReplyFormat
-
-if TYPE_CHECKING:
-    from a2c_smcp.documents.ocr.base import OcrPolicy
 
 CATALOGUE_PATIENCE: Final = 20.0
 """Seconds after which the catalogue is told with documents that have not been read yet, and says so of them."""
@@ -77,7 +75,7 @@ class DocumentService:
         host: str,
         cache: Path | None = None,
         excludes: Sequence[str] = (),
-        ocr: "OcrPolicy | None" = None,
+        ocr: OcrPolicy | None = None,
         passwords: Callable[[str], str | None] | None = None,
         workers: int | None = None,
         watch: bool = True,
@@ -96,7 +94,7 @@ class DocumentService:
         self._watch = watch
         self._deadline = deadline
         self._index = index
-        extra = _extra_memory(ocr)
+        extra = LOCAL_MEMORY if ocr is not None and ocr.is_local else 0
         self._pool = WorkerPool(workers, memory=(memory or MEMORY) + extra, tired=TIRED + extra)
         self._catalogue = Catalogue(self.host)
         self._rendered: dict[ReplyFormat, tuple[int, str]] = {}
@@ -121,7 +119,11 @@ class DocumentService:
             watch=self._watch,
             index=self._index,
         )
-        await self._upkeep.start()
+        try:
+            await self._upkeep.start()
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(
@@ -264,6 +266,7 @@ class DocumentService:
 
     async def complete_refs(self, prefix: str = "") -> list[str]:
         """Return every `doc_ref` that begins so, sorted."""
+        await self._upkeep.freshen()
         wanted = prefix.casefold()
         return sorted(ref for ref in self._catalogue.refs if ref.casefold().startswith(wanted))
 
@@ -388,11 +391,3 @@ class DocumentService:
             return await self._extraction.read(source, operation, *arguments)
         except (Unreadable, WorkerEnded, Unsupported) as error:
             raise reading.unreadable(source.doc_ref, what, error.message) from error
-
-
-def _extra_memory(ocr: "OcrPolicy | None") -> int:
-    if ocr is None or not ocr.is_local:
-        return 0
-    from a2c_smcp.documents.ocr.base import LOCAL_MEMORY  # noqa: PLC0415 - only where it is used
-
-    return LOCAL_MEMORY

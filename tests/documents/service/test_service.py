@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -138,6 +139,16 @@ async def test_a_root_or_host_or_pattern_that_is_none_is_refused(root: Path) -> 
         DocumentService([root], host="no host")
     with pytest.raises(BadRequest):
         DocumentService([root], host=HOST, excludes=["!"])
+
+
+async def test_a_service_that_cannot_start_leaves_nothing_behind(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(upkeep, "scan", fail)
+    with pytest.raises(MemoryError):
+        await make().__aenter__()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("a2c-documents")]
 
 
 async def test_what_is_to_be_left_out_is(folder: Path, serve: Serve) -> None:
