@@ -20,11 +20,11 @@ from a2c_smcp.documents.ooxml.drawings import mime_type_of
 from a2c_smcp.documents.ooxml.package import Package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.spreadsheet import objects
-from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
+from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page, compacted
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, finish
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, compact, linked, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, linked, window_at
 from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
 from a2c_smcp.documents.ooxml.xml import attribute, child
 
@@ -158,11 +158,10 @@ class XlsxDocument:
         sheet = self._workbook.sheets[index]
         start = plan.body + first - 1
         with open_package(self._path) as package:
-            reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
             if plan.origin:
-                every = {row.number: row for row in finish(reader.rows(), package, self._workbook.reading)}
-                plan, rows = compact(every, sheet.name)
+                plan, rows = compacted(self._content(package, sheet))
             else:
+                reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
                 raw = islice(reader.rows(start), WINDOW_ROWS + 1)
                 rows = {row.number: row for row in finish(raw, package, self._workbook.reading)}
         window = linked(window_at(rows, plan, first), table_id)

@@ -103,21 +103,19 @@ def _windows(placed: _Placed, table_id: str, most: int) -> list[Element]:
 
 def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
     """Return every region of cells; `areas` is filled with where they are."""
-    taken: list[Range] = []
     for area, content in sheet.pivots:
-        taken.append(area)
         yield _placed(_pivot(sheet, area, content), area)
-    for declared in sheet.declared:
-        if any(declared.area.overlaps(other) for other in taken):
-            continue
-        taken.append(declared.area)
+    for declared in _declared(sheet):
         yield _table(sheet, declared.area, has_header=declared.has_header, name=declared.name)
+    taken = _taken(sheet)
     areas += taken
     occupied = _without(sheet.rows, taken)
     found = split(occupied, [span for span in sheet.tail.merged if not any(span.overlaps(area) for area in taken)])
+    if found is None and sheet.last_row:  # a long sheet is one table, whatever its start looks like
+        columns = [column for row in occupied.values() for column in row]
+        found = [Range(min(occupied), min(columns), max(occupied), max(columns))]
     if found is None:
-        rows = {number: replace_values(sheet.rows[number], columns) for number, columns in occupied.items()}
-        plan, packed = compact(rows, sheet.name)
+        plan, packed = compacted(sheet)
         if plan.origin:
             areas.append(plan.origin)
             yield _Placed(None, plan, packed, (plan.origin.top, plan.origin.left, 0))
@@ -129,9 +127,29 @@ def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
         yield from _region(sheet, area, areas)
 
 
-def replace_values(row: Row, columns: Sequence[int]) -> Row:
-    """Return a row with only those columns."""
-    return replace(row, values={column: row.values[column] for column in columns})
+def compacted(sheet: SheetContent) -> tuple[Plan, Mapping[int, Row]]:
+    """Return what belongs to no declared table of a sheet as one table without blank rows and columns."""
+    occupied = _without(sheet.rows, _taken(sheet))
+    rows = {
+        number: replace(sheet.rows[number], values={column: sheet.rows[number].values[column] for column in columns})
+        for number, columns in occupied.items()
+    }
+    return compact(rows, sheet.name)
+
+
+def _declared(sheet: SheetContent) -> list[objects.Declared]:
+    """Return the declared tables that overlap neither a pivot table nor one another."""
+    areas = [area for area, _ in sheet.pivots]
+    found = []
+    for declared in sheet.declared:
+        if not any(declared.area.overlaps(other) for other in areas):
+            areas.append(declared.area)
+            found.append(declared)
+    return found
+
+
+def _taken(sheet: SheetContent) -> list[Range]:
+    return [*(area for area, _ in sheet.pivots), *(declared.area for declared in _declared(sheet))]
 
 
 def _without(rows: Mapping[int, Row], taken: Sequence[Range]) -> dict[int, list[int]]:
@@ -202,7 +220,7 @@ def _columns_in(sheet: SheetContent, row: int, area: Range) -> Iterable[int]:
 
 def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: str = "") -> _Placed:
     plan = plan_table(sheet.rows, area, sheet.name, has_header=has_header, caption=name, merged=sheet.tail.merged)
-    if sheet.last_row and area.bottom >= max(sheet.rows, default=0):
+    if sheet.last_row and area.bottom == sheet.last_row:
         plan = replace(plan, is_exact=sheet.is_exact)
     return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from a2c_smcp.documents.ooxml.xml import Node, W, attribute, child, children, number, value_of
 
-_HEADING = re.compile(r"heading ([1-9])")
+# Names are in English whatever language Word speaks; some other programs translate them.
+_HEADING = re.compile(r"(?:heading|标题|überschrift|titre|título|titolo|заголовок|見出し) ?([1-9])")
 _CONTENTS = re.compile(r"toc ([1-9])")
 _CODE: Final = frozenset({"html preformatted", "source code", "code", "code block", "plain text", "macro text"})
 _MAX_CHAIN: Final = 20

@@ -10,7 +10,7 @@ from a2c_smcp.documents.formats.base import OpenDocument
 from a2c_smcp.documents.formats.xlsx import FORMAT
 from a2c_smcp.documents.model import Element
 from benchmarks.spreadsheets import write_workbook
-from tests.unit.documents.ooxml.office import cells, workbook, worksheet
+from tests.unit.documents.ooxml.office import cells, relationships, workbook, worksheet
 
 
 def first_table(document: OpenDocument) -> Element:
@@ -85,3 +85,41 @@ def test_a_gap_in_a_long_sheet_is_stepped_over(tmp_path: Path) -> None:
     found = document.find("p0-tbl-001-r201")
     assert found is not None
     assert found[1].metadata["next"] == "p0-tbl-001-r900000"
+
+
+def test_a_sheet_in_many_pieces_is_read_on_by_its_windows(tmp_path: Path) -> None:
+    rows = cells(*((number, {"A" if number % 4 == 1 else "C": number}) for number in range(1, 6_001, 2)))
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(rows)}))
+    assert document.page(0).elements[-1].metadata["next"] == "p0-tbl-001-r2001"
+    found = document.find("p0-tbl-001-r2901")
+    assert found is not None
+    assert found[1].content["rows"][-1] == [None, 5_999]
+    assert "next" not in found[1].metadata
+
+
+def test_a_long_sheet_in_many_pieces_is_one_table(tmp_path: Path) -> None:
+    def row(n: int) -> str:
+        return "".join(f'<c r="{name}{n}"><v>{n}</v></c>' for name in ("A", "C", "E", "G"))
+
+    rows = "".join(f'<row r="{n}">{row(n)}</row>' for n in range(1, 80_001, 2))
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(rows)}))
+    (table,) = document.page(0).elements
+    assert (table.content["total_rows"], table.content["total_columns"]) == (79_999, 7)
+    found = document.find("p0-tbl-001-r79999")
+    assert found is not None
+    assert found[1].content["rows"] == [[79_999, None, 79_999, None, 79_999, None, 79_999]]
+
+
+def test_a_long_declared_table_is_as_long_as_it_is_declared(tmp_path: Path) -> None:
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><v>{n}.25</v></c></row>' for n in range(1, 90_001)
+    )
+    table = '<table ref="A1:B90000" displayName="Sales"/>'
+    parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relationships({"t:table": "../table.xml"}),
+        "xl/table.xml": table,
+    }
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(rows)}, parts))
+    found = first_table(document)
+    assert (found.content["caption"], found.metadata["total_rows"]) == ("Sales", 89_999)
+    assert "total_rows_exact" not in found.metadata
