@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.engine import Engine, Quad, Rect
-from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer, clean
+from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000

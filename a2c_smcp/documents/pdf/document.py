@@ -11,8 +11,10 @@ from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEnt
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
+from a2c_smcp.documents.pdf.fonts import FontBook
+from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
-from a2c_smcp.documents.pdf.lines import FontBook, Frames, clean
+from a2c_smcp.documents.pdf.lines import clean
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.page import PageContent, PageReader, Source, opened
 from a2c_smcp.documents.pdf.pictures import jpeg_of
@@ -63,6 +65,7 @@ class PdfDocument:
             self._page_count: int = self._source.engine.FPDF_GetPageCount(self._source.document)
         self._close = weakref.finalize(self, _release, self._source)
         self._pages: OrderedDict[int, tuple[Page, PageContent]] = OrderedDict()
+        self._has_labels: bool | None = None
         if self._page_count > MAX_PAGES:
             self.close()
             raise DocumentError(f"more than the {MAX_PAGES:,} pages that are read of a file")
@@ -176,8 +179,14 @@ class PdfDocument:
         return f"Page {label or index + 1}"
 
     def _label(self, index: int) -> str:
-        source = self._source
-        return clean(source.engine.string(source.engine.FPDF_GetPageLabel, source.document, index)).strip()[:20]
+        # Labels begin with the first page, so that a file without one there has none.
+        if self._has_labels is None:
+            self._has_labels = bool(self._label_of(0))
+        return self._label_of(index) if self._has_labels else ""
+
+    def _label_of(self, index: int) -> str:
+        core = self._source.engine
+        return clean(core.string(core.FPDF_GetPageLabel, self._source.document, index)).strip()[:20]
 
     def _draw(self, index: int, dpi: float, crop: tuple[float, float, float, float] | None = None) -> bytes:
         source = self._source

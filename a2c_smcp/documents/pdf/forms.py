@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET, Box, Found
 from a2c_smcp.documents.pdf.engine import Engine, Rect
-from a2c_smcp.documents.pdf.lines import Frame, clean
+from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.lines import clean
 
 MAX_OPTIONS: Final = 500
 

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Final, NamedTuple, TypeAlias
 
 from a2c_smcp.documents.pdf.engine import Engine, Matrix
-from a2c_smcp.documents.pdf.lines import Frame
+from a2c_smcp.documents.pdf.frames import Frame
 
 MAX_OBJECTS: Final = 20_000
 """Pages with more are drawings or maps: what comes later adds nothing to the text."""

@@ -1,4 +1,4 @@
-"""From lines to blocks: reading order, paragraphs, and what stands at the edges of a page. Pure."""
+"""From lines to blocks: reading order and paragraphs. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -22,12 +22,6 @@ _BULLET = re.compile(
 _NUMBER = re.compile(
     r"(?:\(?(?P<number>\d{1,3})[.)](?!\d)|\(?(?P<letter>[a-zA-Z])[.)](?=\s)|\(?(?P<roman>[ivxIVX]{1,5})[.)](?=\s)"
     r"|(?P<wide>[一二三四五六七八九十]{1,3})、|[（(](?P<boxed>[一二三四五六七八九十\d]{1,3})[）)])\s*(?=\S)"
-)
-_LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
-_NUMBER_AT_END = re.compile(
-    r"(?:^(?:\d{1,4}|[ivxlc]{1,7})\s)|(?:\s(?:\d{1,4}|[ivxlc]{1,7})$)|\d+\s*(?:/|of|von|sur|de)\s*\d+"
-    r"|\bpage\s+\d+|第\s*\d+\s*页|[A-Z]-\d{1,3}$",
-    re.IGNORECASE,
 )
 
 
@@ -305,112 +299,3 @@ def _rejoined(blocks: list[Block]) -> list[Block]:
         else:
             whole.append(block)
     return whole
-
-
-# The edges of a page
-
-
-def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
-    """Return the lines of running headers, of the body, and of running footers."""
-    upper, lower = 0.15 * body.height, 0.8 * body.height
-    above: list[Line] = []
-    below: list[Line] = []
-    inner_top, inner_bottom = 1e4, -1e4
-    for line in lines:
-        if line.y1 < upper:
-            above.append(line)
-        elif line.y0 > lower:
-            below.append(line)
-        else:
-            inner_top = min(inner_top, line.y0)
-            inner_bottom = max(inner_bottom, line.y1)
-    if not above and not below:
-        return [], lines, []
-    top, bottom = rows_of(above), rows_of(below)[::-1]
-    top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
-    bottom = bottom[: _running(bottom, body, label, inner_bottom, len(lines), is_top=False)]
-    headers = {id(line) for row in top for line in row}
-    footers = {id(line) for row in bottom for line in row}
-    if len(headers) + len(footers) >= len(lines) and len(lines) > 1:
-        return [], lines, []
-    return (
-        [line for line in lines if id(line) in headers],
-        [line for line in lines if id(line) not in headers and id(line) not in footers],
-        [line for line in lines if id(line) in footers],
-    )
-
-
-def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:
-    """Return how many of `rows`, the outermost first, run from page to page; `inner` is where the others begin."""
-    found = 0
-    for number, row in enumerate(rows[:3]):
-        y0, y1 = min(line.y0 for line in row), max(line.y1 for line in row)
-        depth = y1 if is_top else body.height - y0
-        if number + 1 < len(rows):
-            following = rows[number + 1]
-            inner_edge = min(line.y0 for line in following) if is_top else max(line.y1 for line in following)
-        else:
-            inner_edge = inner
-        gap = inner_edge - y1 if is_top else y0 - inner_edge
-        text = " ".join([line.text for line in row])
-        if max([line.size for line in row]) > 1.12 * body.size:
-            # A large number may still be that of the page.
-            if _LONE_NUMBER.fullmatch(text) and gap > 0.3 * body.size:
-                found = number + 1
-            break
-        if _LONE_NUMBER.fullmatch(text) or text == label:
-            if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
-                found = number + 1
-        elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body):
-            break
-        elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
-            _is_set_off(text, gap, depth, body) and count > 4
-        ):
-            found = number + 1
-        elif number:
-            break
-    return found
-
-
-def _is_note(row: Sequence[Line], body: Body) -> bool:
-    return row[0].size <= NOTE_SIZE * body.size and _begins_note(row[0]) and row[-1].text[-1].isalpha()
-
-
-def _is_prose(row: Sequence[Line], text: str) -> bool:
-    """Whether a row is a line of running text: long, and without room inside."""
-    return len(text) > 60 and row[-1].x1 - row[0].x0 < 0.6 * max([line.size for line in row]) * len(text)
-
-
-def _is_set_off(text: str, gap: float, depth: float, body: Body) -> bool:
-    """Whether a row without a page number is too far from the text to be part of it."""
-    if depth > 0.1 * body.height or gap < 0.9 * body.leading or len(text) > 120:
-        return False
-    return not text.endswith((".", "。", ",", ";"))
-
-
-# Footnotes
-
-_NOTE_MARK = re.compile(r"(?:\d{0,2}[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\d{1,3}|[*†‡§¶]{1,3}|\[\d{1,3}\]|[①-⑳])\s*(?=[^\s\d.,:;)%/-])")
-NOTE_SIZE: Final = 0.93
-
-
-def _begins_note(line: Line) -> bool:
-    # The mark may be a line of its own, because it is raised.
-    return bool(_NOTE_MARK.match(line.text if len(line.text) > 3 else f"{line.text} x"))
-
-
-def split_footnotes(lines: list[Line], body: Body) -> tuple[list[Line], list[list[Line]]]:
-    """Return the lines of the body, and those of each footnote: small text with marks at the foot of a column."""
-    cut = len(lines)
-    while cut and lines[cut - 1].size <= NOTE_SIZE * body.size and lines[cut - 1].y0 > 0.4 * body.height:
-        cut -= 1
-    while cut < len(lines) and not _begins_note(lines[cut]):
-        cut += 1
-    if cut in (0, len(lines)):
-        return lines, []
-    notes: list[list[Line]] = []
-    for line in lines[cut:]:
-        if not notes or (_begins_note(line) and line.x0 <= notes[-1][0].x0 + body.size):
-            notes.append([])
-        notes[-1].append(line)
-    return lines[:cut], notes

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from a2c_smcp.documents.pdf.engine import Engine, Matrix, Rect
+from a2c_smcp.documents.pdf.fonts import Font, FontBook
+from a2c_smcp.documents.pdf.frames import Frame
 
 MAX_CHARACTERS: Final = 400_000
 """A page of more text is read up to here: the densest real pages have some ten thousand characters."""
@@ -15,27 +17,12 @@ MAX_CHARACTERS: Final = 400_000
 HYPHEN: Final = "\ufffe"
 """What PDFium puts where a word was divided at the end of a line; no other line end is written there."""
 
-_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|cmssbx|ptmb|[-,]bd|[-_]b\b|-medi|w7|w8|w9", re.IGNORECASE)
-_ITALIC = re.compile(rb"italic|oblique|cmti|cmsl|sfti|-it\b|ital", re.IGNORECASE)
-_MONO = re.compile(rb"mono|courier|tt\d|tt$|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
 _NUMBERS = struct.Struct("14f")
 """Two boxes and a matrix."""
 _WORD = re.compile(r"[^\s\ufffe]+")
-_FORCE_BOLD: Final = 1 << 18
-_FIXED_PITCH: Final = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Font:
-    """What a font's name and flags say of it."""
-
-    name: str = ""
-    bold: bool = False
-    italic: bool = False
-    mono: bool = False
 
 
 @dataclass(slots=True)
@@ -79,103 +66,6 @@ class Word:
     y0: float
     x1: float
     y1: float
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """How a page is shown: its size, and the way from PDF space to points from the top left."""
-
-    width: float
-    height: float
-    matrix: tuple[float, float, float, float, float, float]
-    is_plain: bool
-
-    def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
-        """Return a box of PDF space as it is shown: x0, y0, x1, y1."""
-        a, b, c, d, e, f = self.matrix
-        xs = (a * left + c * bottom + e, a * right + c * top + e)
-        ys = (b * left + d * bottom + f, b * right + d * top + f)
-        return min(xs), min(ys), max(xs), max(ys)
-
-
-class Frames:
-    """How the pages of a document are shown; most pages of a document share one frame."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._x, self._y = ctypes.c_int(), ctypes.c_int()
-        self._known: dict[tuple[float, float, int, int, int], Frame] = {}
-
-    def frame(self, page: int) -> Frame:
-        """Return how a page is shown, rotation and crop box included."""
-        engine = self._engine
-        width, height = engine.FPDF_GetPageWidthF(page), engine.FPDF_GetPageHeightF(page)
-        # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
-        scale = min(16.0, 1e9 / max(width, height, 1.0))
-        wide, high = max(1, round(width * scale)), max(1, round(height * scale))
-        origin = self._shown(page, wide, high, 0, 0)
-        key = (width, height, engine.FPDFPage_GetRotation(page), *origin)
-        frame = self._known.get(key)
-        if frame is None:
-            frame = self._known[key] = self._frame(page, wide, high, scale)
-            if len(self._known) > 1_000:
-                self._known.clear()
-        return frame
-
-    def _frame(self, page: int, wide: int, high: int, scale: float) -> Frame:
-        points = [self._shown(page, wide, high, *point) for point in ((0, 0), (1000, 0), (0, 1000))]
-        (e, f), (ax, ay), (cx, cy) = [(x / scale, y / scale) for x, y in points]
-        matrix = ((ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f)
-        is_plain = all(abs(got - plain) < 2e-3 for got, plain in zip(matrix, (1, 0, 0, -1), strict=False))
-        return Frame(wide / scale, high / scale, matrix, is_plain)
-
-    def _shown(self, page: int, wide: int, high: int, x: float, y: float) -> tuple[int, int]:
-        to_x, to_y = ctypes.addressof(self._x), ctypes.addressof(self._y)
-        self._engine.FPDF_PageToDevice(page, 0, 0, wide, high, 0, x, y, to_x, to_y)
-        return self._x.value, self._y.value
-
-
-class FontBook:
-    """The fonts of a document, each looked at once."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[bytes, int], Font] = {}
-        self._on_page: dict[int, Font] = {}
-        self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
-
-    def turn(self) -> None:
-        """Begin another page, whose fonts may have the handles of others that are gone."""
-        self._on_page.clear()
-
-    def font(self, engine: Engine, text_page: int, index: int) -> Font:
-        """Return the font of a character."""
-        drawn = engine.FPDFText_GetTextObject(text_page, index)
-        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else 0
-        font = self._on_page.get(handle)
-        if font is None:
-            font = self._on_page[handle] = self._named(engine, text_page, index)
-        return font
-
-    def _named(self, engine: Engine, text_page: int, index: int) -> Font:
-        name, flags = ctypes.addressof(self._name), ctypes.addressof(self._flags)
-        if not engine.FPDFText_GetFontInfo(text_page, index, name, 128, flags):
-            return _NO_FONT
-        key = self._name.value, self._flags.value
-        font = self._known.get(key)
-        if font is None:
-            font = self._known[key] = self._look(engine, text_page, index, *key)
-        return font
-
-    def _look(self, engine: Engine, text_page: int, index: int, name: bytes, flags: int) -> Font:
-        # A subset's name begins with six letters and a plus sign.
-        own = name.partition(b"+")[2] or name
-        heavy = engine.FPDFText_GetFontWeight(text_page, index) >= 600
-        bold = bool(_BOLD.search(own)) or bool(flags & _FORCE_BOLD) or heavy
-        mono = bool(_MONO.search(own)) or bool(flags & _FIXED_PITCH)
-        return Font(own.decode("utf-8", "replace"), bold, bool(_ITALIC.search(own)), mono)
-
-
-_NO_FONT: Final = Font()
 
 
 def read_text(engine: Engine, text_page: int) -> tuple[str, bool]:

@@ -10,8 +10,11 @@ from typing import Any, Final, NamedTuple
 from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay
+from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
 from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.fonts import Font, FontBook
 from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
+from a2c_smcp.documents.pdf.frames import Frame, Frames
 from a2c_smcp.documents.pdf.graphics import Drawings, survey
 from a2c_smcp.documents.pdf.headings import mark_headings
 from a2c_smcp.documents.pdf.layout import (
@@ -20,11 +23,9 @@ from a2c_smcp.documents.pdf.layout import (
     blocks_of,
     body_of,
     in_reading_order,
-    split_edges,
-    split_footnotes,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import Font, FontBook, Frame, Frames, Line, TextLayer, clean
+from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
 from a2c_smcp.documents.pdf.lists import list_content
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
@@ -243,7 +244,8 @@ def _settle_fonts(layer: TextLayer, lines: Sequence[Line], body: Body) -> None:
     for line in lines:
         font = line.font
         if (font.bold and not body.bold) or (font.mono and not body.mono) or font.italic:
-            first, last = layer.font_at(line, 0), layer.font_at(line, line.length - 1)
+            first = layer.font_at(line, 0)
+            last = layer.font_at(line, line.length - 1) if font.bold or font.italic else font
             if first is not font or last is not font:
                 line.font = Font(
                     font.name,

@@ -9,10 +9,11 @@ from typing import Any, Final
 from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
-from a2c_smcp.documents.pdf.lines import Frame, Line, TextLayer, Word
+from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
 
 MAX_WORDS: Final = 20_000

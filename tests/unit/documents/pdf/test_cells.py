@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.documents.pdf.cells import Placed, column_cuts, rows_of, segments_of, text_of_words
-from a2c_smcp.documents.pdf.lines import Font, Line, Word
+from a2c_smcp.documents.pdf.fonts import Font
+from a2c_smcp.documents.pdf.lines import Line, Word
 
 
 def placed(text: str, x: float, y: float = 0.0, width: float = 20.0) -> Placed:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from a2c_smcp.documents.pdf.cells import Placed
+from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.graphics import Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
-from a2c_smcp.documents.pdf.lines import Font, Line, Word
+from a2c_smcp.documents.pdf.lines import Line, Word
 
 
 def words(rows: Sequence[Sequence[tuple[float, str]]], top: float = 5.0, pitch: float = 20.0) -> list[Placed]:

@@ -1,9 +1,10 @@
-"""From lines to blocks: paragraphs, order, and the edges of a page."""
+"""From lines to blocks: paragraphs and order."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.layout import (
     Block,
     Body,
@@ -11,11 +12,9 @@ from a2c_smcp.documents.pdf.layout import (
     body_of,
     in_reading_order,
     rows_of,
-    split_edges,
-    split_footnotes,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import Font, Line
+from a2c_smcp.documents.pdf.lines import Line
 
 PLAIN, BOLD, MONO = Font("Serif"), Font("Serif-Bold", bold=True), Font("Mono", mono=True)
 BODY = Body(10.0, 10.0, 12.0, bold=False, mono=False, width=612.0, height=792.0)
@@ -104,28 +103,6 @@ def test_what_most_text_looks_like_is_the_body() -> None:
     assert body_of(lines, 612, 792) == Body(10.0, 10.0, 14.0, bold=False, mono=False, width=612, height=792)
 
 
-def test_running_lines_are_taken_from_the_edges() -> None:
-    header, footer = line("Chapter 3 12", y=40), line("12", x=300, y=750)
-    middle = [line("some text that is long enough", y=100 + 12 * number) for number in range(40)]
-    assert split_edges([header, *middle, footer], BODY, "12") == ([header], middle, [footer])
-
-
-def test_a_page_of_nothing_but_edges_keeps_its_text() -> None:
-    lines = [line("12", y=40), line("12", y=750)]
-    assert split_edges(lines, BODY, "12") == ([], lines, [])
-
-
-def test_small_text_with_marks_at_the_foot_is_notes() -> None:
-    body = [line("text with a note", y=400)]
-    notes = [line("1 the note", y=700, size=8), line("goes on", y=709, size=8), line("2 another", y=718, size=8)]
-    assert split_footnotes(body + notes, BODY) == (body, [notes[:2], notes[2:]])
-
-
-def test_small_text_without_marks_is_text() -> None:
-    lines = [line("text", y=400), line("small print", y=700, size=8)]
-    assert split_footnotes(lines, BODY) == (lines, [])
-
-
 lines_anywhere = st.lists(
     st.builds(
         line,
@@ -145,10 +122,6 @@ def test_no_line_is_ever_lost_or_doubled(lines: list[Line]) -> None:
     def ids(found: list[Line]) -> list[int]:
         return sorted(map(id, found))
 
-    headers, middle, footers = split_edges(lines, BODY, "1")
-    assert ids(headers + middle + footers) == ids(lines)
-    rest, notes = split_footnotes(lines, BODY)
-    assert ids(rest + [each for note in notes for each in note]) == ids(lines)
     assert ids([each for row in rows_of(lines) for each in row]) == ids(lines)
     if lines:
         assert ids(in_reading_order(lines, BODY)) == ids(lines)

@@ -1,7 +1,8 @@
 """Items as nested lists."""
 
+from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.layout import Block
-from a2c_smcp.documents.pdf.lines import Font, Line
+from a2c_smcp.documents.pdf.lines import Line
 from a2c_smcp.documents.pdf.lists import list_content
 
 

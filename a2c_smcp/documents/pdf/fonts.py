@@ -1,0 +1,67 @@
+"""What the fonts of a document say of its text."""
+
+import ctypes
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from a2c_smcp.documents.pdf.engine import Engine
+
+_BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|cmssbx|ptmb|[-,]bd|[-_]b\b|-medi|w7|w8|w9", re.IGNORECASE)
+_ITALIC = re.compile(rb"italic|oblique|cmti|cmsl|sfti|-it\b|ital", re.IGNORECASE)
+_MONO = re.compile(rb"mono|courier|tt\d|tt$|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
+_FORCE_BOLD: Final = 1 << 18
+_FIXED_PITCH: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Font:
+    """What a font's name and flags say of it."""
+
+    name: str = ""
+    bold: bool = False
+    italic: bool = False
+    mono: bool = False
+
+
+class FontBook:
+    """The fonts of a document, each looked at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, int], Font] = {}
+        self._on_page: dict[int, Font] = {}
+        self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
+
+    def turn(self) -> None:
+        """Begin another page, whose fonts may have the handles of others that are gone."""
+        self._on_page.clear()
+
+    def font(self, engine: Engine, text_page: int, index: int) -> Font:
+        """Return the font of a character."""
+        drawn = engine.FPDFText_GetTextObject(text_page, index)
+        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else 0
+        font = self._on_page.get(handle)
+        if font is None:
+            font = self._on_page[handle] = self._named(engine, text_page, index)
+        return font
+
+    def _named(self, engine: Engine, text_page: int, index: int) -> Font:
+        name, flags = ctypes.addressof(self._name), ctypes.addressof(self._flags)
+        if not engine.FPDFText_GetFontInfo(text_page, index, name, 128, flags):
+            return _NO_FONT
+        key = self._name.value, self._flags.value
+        font = self._known.get(key)
+        if font is None:
+            font = self._known[key] = self._look(engine, text_page, index, *key)
+        return font
+
+    def _look(self, engine: Engine, text_page: int, index: int, name: bytes, flags: int) -> Font:
+        # A subset's name begins with six letters and a plus sign.
+        own = name.partition(b"+")[2] or name
+        heavy = engine.FPDFText_GetFontWeight(text_page, index) >= 600
+        bold = bool(_BOLD.search(own)) or bool(flags & _FORCE_BOLD) or heavy
+        mono = bool(_MONO.search(own)) or bool(flags & _FIXED_PITCH)
+        return Font(own.decode("utf-8", "replace"), bold, bool(_ITALIC.search(own)), mono)
+
+
+_NO_FONT: Final = Font()

@@ -1,0 +1,60 @@
+"""How pages are shown: their sizes, and the way from PDF space to points from the top left."""
+
+import ctypes
+from dataclasses import dataclass
+
+from a2c_smcp.documents.pdf.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How a page is shown: its size, and the way from PDF space to points from the top left."""
+
+    width: float
+    height: float
+    matrix: tuple[float, float, float, float, float, float]
+    is_plain: bool
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
+        """Return a box of PDF space as it is shown: x0, y0, x1, y1."""
+        a, b, c, d, e, f = self.matrix
+        xs = (a * left + c * bottom + e, a * right + c * top + e)
+        ys = (b * left + d * bottom + f, b * right + d * top + f)
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+class Frames:
+    """How the pages of a document are shown; most pages of a document share one frame."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._x, self._y = ctypes.c_int(), ctypes.c_int()
+        self._known: dict[tuple[float, float, int, int, int], Frame] = {}
+
+    def frame(self, page: int) -> Frame:
+        """Return how a page is shown, rotation and crop box included."""
+        engine = self._engine
+        width, height = engine.FPDF_GetPageWidthF(page), engine.FPDF_GetPageHeightF(page)
+        # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
+        scale = min(16.0, 1e9 / max(width, height, 1.0))
+        wide, high = max(1, round(width * scale)), max(1, round(height * scale))
+        origin = self._shown(page, wide, high, 0, 0)
+        key = (width, height, engine.FPDFPage_GetRotation(page), *origin)
+        frame = self._known.get(key)
+        if frame is None:
+            frame = self._known[key] = self._frame(page, wide, high, scale)
+            if len(self._known) > 1_000:
+                self._known.clear()
+        return frame
+
+    def _frame(self, page: int, wide: int, high: int, scale: float) -> Frame:
+        points = [self._shown(page, wide, high, *point) for point in ((0, 0), (1000, 0), (0, 1000))]
+        (e, f), (ax, ay), (cx, cy) = [(x / scale, y / scale) for x, y in points]
+        matrix = ((ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f)
+        is_plain = all(abs(got - plain) < 2e-3 for got, plain in zip(matrix, (1, 0, 0, -1), strict=False))
+        return Frame(wide / scale, high / scale, matrix, is_plain)
+
+    def _shown(self, page: int, wide: int, high: int, x: float, y: float) -> tuple[int, int]:
+        to_x, to_y = ctypes.addressof(self._x), ctypes.addressof(self._y)
+        self._engine.FPDF_PageToDevice(page, 0, 0, wide, high, 0, x, y, to_x, to_y)
+        return self._x.value, self._y.value
