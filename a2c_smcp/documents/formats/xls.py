@@ -21,7 +21,7 @@ from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, compact, linked, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, compact, linked, widened, window_at
 from a2c_smcp.errors import DocumentError
 
 MAX_BYTES: Final = 128 << 20
@@ -103,7 +103,7 @@ class XlsDocument:
             plan, packed = compact(rows, self._sheets[index][0])
             window = linked(window_at(packed, plan, first), match[1])
         else:
-            window = linked(window_at(rows, plan, first), match[1])
+            window = linked(window_at(rows, widened(plan, rows), first), match[1])
         return index, Element(element_id, "table", window.content, window.summary, window.metadata)
 
     def _page(self, index: int) -> BuiltPage:

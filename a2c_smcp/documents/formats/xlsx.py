@@ -24,7 +24,7 @@ from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, b
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, finish
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, linked, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, linked, widened, window_at
 from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
 from a2c_smcp.documents.ooxml.xml import attribute, child
 
@@ -164,7 +164,7 @@ class XlsxDocument:
                 reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
                 raw = islice(reader.rows(start), WINDOW_ROWS + 1)
                 rows = {row.number: row for row in finish(raw, package, self._workbook.reading)}
-        window = linked(window_at(rows, plan, first), table_id)
+        window = linked(window_at(rows, widened(plan, rows), first), table_id)
         return Element(f"{table_id}-r{first}", "table", window.content, window.summary, window.metadata)
 
 

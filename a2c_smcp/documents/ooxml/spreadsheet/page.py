@@ -221,7 +221,7 @@ def _columns_in(sheet: SheetContent, row: int, area: Range) -> Iterable[int]:
 def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: str = "") -> _Placed:
     plan = plan_table(sheet.rows, area, sheet.name, has_header=has_header, caption=name, merged=sheet.tail.merged)
     if sheet.last_row and area.bottom == sheet.last_row:
-        plan = replace(plan, is_exact=sheet.is_exact)
+        plan = replace(plan, is_exact=sheet.is_exact, is_open=True)
     return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
 
 

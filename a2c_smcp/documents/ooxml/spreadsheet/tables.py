@@ -32,6 +32,8 @@ class Plan:
     names: tuple[Cell, ...] = ()
     merged: tuple[Range, ...] = ()
     is_exact: bool = True
+    is_open: bool = False
+    """Whether it takes in all rows to the end of a long sheet, whatever columns they have."""
     origin: Range | None = None
     """Where a compacted table stands on its sheet."""
 
@@ -116,6 +118,16 @@ def window_at(rows: Mapping[int, Row], plan: Plan, first: int) -> Window:
         shown.append(cells)
     last = start + len(shown) - 1
     return _window(rows, plan, first, shown, _row_after(rows, plan, last))
+
+
+def widened(plan: Plan, rows: Mapping[int, Row]) -> Plan:
+    """Return a plan that has room for these rows: those of a long sheet may turn out wider than its start."""
+    columns = [column for row in rows.values() for column in row.values]
+    if not plan.is_open or not columns:
+        return plan
+    left, right = min(plan.area.left, *columns), max(plan.area.right, *columns)
+    names = (*([None] * (plan.area.left - left)), *plan.names) if plan.names else ()
+    return replace(plan, area=plan.area._replace(left=left, right=right), names=names)
 
 
 def _row_after(rows: Mapping[int, Row], plan: Plan, last: int) -> int:

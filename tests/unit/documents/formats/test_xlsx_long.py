@@ -123,3 +123,15 @@ def test_a_long_declared_table_is_as_long_as_it_is_declared(tmp_path: Path) -> N
     found = first_table(document)
     assert (found.content["caption"], found.metadata["total_rows"]) == ("Sales", 89_999)
     assert "total_rows_exact" not in found.metadata
+
+
+def test_rows_that_turn_out_wider_than_the_start_are_not_cut(tmp_path: Path) -> None:
+    rows = "".join(
+        f'<row r="{n}"><c r="B{n}"><v>{n}</v></c><c r="C{n}"><v>{n}.25</v></c></row>' for n in range(1, 90_001)
+    )
+    wide = '<row r="90001"><c r="A90001"><v>1</v></c><c r="B90001"><v>2</v></c><c r="E90001"><v>3</v></c></row>'
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(rows + wide)}))
+    found = document.find("p0-tbl-001-r90001")
+    assert found is not None
+    assert found[1].content["rows"] == [[1, 2, None, None, 3]]
+    assert found[1].metadata["source_range"] == "S!A90001:E90001"
