@@ -3,10 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from a2c_smcp.errors import NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request
@@ -14,6 +13,8 @@ from a2c_smcp.types import Role
 from a2c_smcp.wire.link import Address, Link
 from a2c_smcp.wire.reconnect import Backoff, Reconnector
 from a2c_smcp.wire.status import Board, ConnectionState, ConnectionStatus, Failure, call_back
+
+CANCEL_SECONDS: Final = 0.5
 
 Heard: TypeAlias = Callable[[Link, int | None, str, Any], None]
 """Takes the link, the ack number, the name and the payload of an event. Must not wait."""
@@ -171,9 +172,10 @@ class Seat:
         running, self._running = self._running, None
         if running is None:
             return
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        while not running.done():
+            # A library on the way may swallow one that comes while it connects.
+            running.cancel()
+            await asyncio.wait([running], timeout=CANCEL_SECONDS)
         self._failed(ConnectionError("The connection was closed"))
         self._wake()
         self._board.show(ConnectionState.OFFLINE)
