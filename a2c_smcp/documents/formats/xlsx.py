@@ -130,6 +130,7 @@ class XlsxDocument:
             return content
         self._read_cells(package, sheet, content)
         content.declared = objects.declared_tables(package, sheet.part)
+        self._read_below(package, sheet, content)
         content.pivots = list(objects.pivot_tables(package, sheet.part))
         content.comments = list(objects.comments(package, sheet.part))
         content.drawings = list(objects.drawings(package, sheet.part, self._lookup(package)))
@@ -153,6 +154,19 @@ class XlsxDocument:
         content.rows = {row.number: row for row in rows}
         if pieces.tail:
             content.tail = objects.read_tail(pieces.tail_tree(), package, sheet.part)
+
+    def _read_below(self, package: Package, sheet: Sheet, content: SheetContent) -> None:
+        """Read what follows a declared table that is longer than the start of its sheet."""
+        seen = max(content.rows, default=0)
+        bottom = max((table.area.bottom for table in content.declared if table.area.bottom >= seen), default=0)
+        if not 0 < bottom < content.last_row:
+            return
+        reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
+        raw = list(islice(reader.rows(bottom + 1), WINDOW_ROWS + 2))
+        below = {row.number: row for row in finish(raw, package, self._workbook.reading)}
+        content.rows = {**content.rows, **below}
+        if len(raw) < WINDOW_ROWS + 2:
+            content.last_row, content.is_exact = max(content.rows), True
 
     def _window(self, index: int, table_id: str, plan: Plan, first: int) -> Element:
         sheet = self._workbook.sheets[index]

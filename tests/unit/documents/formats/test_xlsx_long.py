@@ -135,3 +135,18 @@ def test_rows_that_turn_out_wider_than_the_start_are_not_cut(tmp_path: Path) -> 
     assert found is not None
     assert found[1].content["rows"] == [[1, 2, None, None, 3]]
     assert found[1].metadata["source_range"] == "S!A90001:E90001"
+
+
+def test_what_follows_a_long_declared_table_is_on_the_page(tmp_path: Path) -> None:
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><v>{n}.25</v></c></row>' for n in range(1, 90_001)
+    )
+    parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relationships({"t:table": "../table.xml"}),
+        "xl/table.xml": '<table ref="A1:B90000" displayName="Sales"/>',
+    }
+    sheet = worksheet(rows + cells((90_005, {"A": "Sources and remarks"})))
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": sheet}, parts))
+    table, remark = document.page(0).elements
+    assert table.content["total_rows"] == 89_999
+    assert (remark.metadata["source_range"], remark.content["rows"]) == ("S!A90005", [["Sources and remarks"]])
