@@ -24,7 +24,7 @@ _CONSTRUCTS: Final = {
 def latex_of(math: "LexborNode") -> str:
     """Return the LaTeX of a formula."""
     for node in math.css("annotation"):
-        if "tex" in attribute(node, "encoding").lower():
+        if any(kind in attribute(node, "encoding").lower() for kind in ("x-tex", "latex")):
             return _unwrapped(node.text(deep=True))
     alternative = attribute(math, "alttext")
     return _unwrapped(alternative) if alternative else _row(math, 0).strip()
@@ -41,26 +41,29 @@ def _row(node: "LexborNode", depth: int) -> str:
 
 
 def _one(node: "LexborNode", depth: int) -> str:
-    tag = node.tag or ""
     if node.is_text_node:
         return (node.text_content or "").strip()
+    tag = node.tag or ""
+    if tag in ("annotation", "annotation-xml"):
+        return ""
     if depth > _MAX_DEPTH:
         return " ".join(node.text(deep=True).split())
-    parts = [_one(child, depth + 1) for child in children(node) if not child.is_text_node]
+    # Once each: reading a part twice at every level would double the work with each of them.
+    inner = [(child.is_text_node, _one(child, depth + 1)) for child in children(node)]
+    parts = [text for is_text, text in inner if not is_text]
+    row = " ".join(text for _, text in inner if text)
     count, pattern = _CONSTRUCTS.get(tag, (-1, ""))
     if len(parts) == count:
         return pattern.format(*parts)
     match tag:
         case "msqrt":
-            return rf"\sqrt{{{_row(node, depth + 1)}}}"
+            return rf"\sqrt{{{row}}}"
         case "mtr":
             return " & ".join(parts)
         case "mtable":
             lines = r" \\ ".join(parts)
             return rf"\begin{{matrix}} {lines} \end{{matrix}}"
         case "mtext":
-            return rf"\text{{{node.text(deep=True).strip()}}}"
-        case "annotation" | "annotation-xml":
-            return ""
+            return rf"\text{{{row}}}"
         case _:
-            return _row(node, depth + 1)
+            return row
