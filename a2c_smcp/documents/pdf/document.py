@@ -38,8 +38,10 @@ _REASONS: Final = {
 }
 _ELEMENT_ID = re.compile(r"p(\d{1,6})-[a-z]{1,6}\d{1,6}")
 _NO_TITLE = re.compile(
-    r"(?:untitled|title|document|slide \d+|powerpoint presentation|microsoft word\b.*|no title|无标题.*|unknown)\d*"
-    r"|.*\.(?:docx?|dvi|tex|indd|pptx?|xlsx?|rtf|odt|pdf|fm|qxd|pmd|ps|html?|txt|cdr|ai)|[\W\d_]*",
+    r"\W*(?:untitled|title|document|slide \d+|powerpoint presentation|microsoft word\b.*|no title|无标题.*|unknown"
+    r"|anonymous|unspecified)\W*\d*"
+    r"|.*\.(?:docx?|dvi|tex|indd|pptx?|xlsx?|rtf|odt|pdf|fm|qxd|pmd|ps|html?|txt|cdr|ai|key|pages)|[\W\d_]*"
+    r"|(?=\S*[\d_])\S{9,}",
     re.IGNORECASE,
 )
 _TITLES_FOR_KEYWORDS: Final = 12
@@ -80,7 +82,7 @@ class PdfDocument:
         with LOCK:
             self._check_open()
             title = _sane_title(self._told(b"Title"))
-            summary = self._told(b"Subject")
+            summary = _sane_title(self._told(b"Subject"))
             keywords = _keywords(self._told(b"Keywords")) or self._chapters()
         if not title and self._page_count:
             title, first = self._beginning()

@@ -78,7 +78,7 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
         if _LONE_NUMBER.fullmatch(text) or text == label:
             if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
                 found = number + 1
-        elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body):
+        elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body, label):
             break
         elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
             _is_set_off(text, gap, depth, body) and count > 4
@@ -89,7 +89,9 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
     return found
 
 
-def _is_note(row: Sequence[Line], body: Body) -> bool:
+def _is_note(row: Sequence[Line], body: Body, label: str) -> bool:
+    if row[0].text.partition(" ")[0] == label:
+        return False
     return row[0].size <= NOTE_SIZE * body.size and _begins_note(row[0]) and row[-1].text[-1].isalpha()
 
 

@@ -146,7 +146,7 @@ class PageReader:
         frame = self._frame
         body = body_of(lines, frame.width, frame.height)
         _settle_fonts(layer, lines, body)
-        headers, lines, footers = split_edges(lines, body, self._label)
+        headers, lines, footers = split_edges(lines, body, self._label or str(self._index + 1))
         parts = _Parts(headers=_rows(headers), footers=_rows(footers))
         # A picture behind all of the page, like a watermark, is no picture of a table's words.
         shown = [picture.box for picture in pictures if picture.box[3] - picture.box[1] < 0.7 * frame.height]

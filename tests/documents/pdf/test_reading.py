@@ -65,7 +65,10 @@ def test_the_catalogue_reads_title_and_chapters_without_a_page(tmp_path: Path) -
     assert document.describe() == Description("On foxes", 2, ("Foxes", "Hares"), "2 pages")
 
 
-@pytest.mark.parametrize("title", ["", "Microsoft Word - draft3.doc", "untitled", "report_final.indd", "12"])
+@pytest.mark.parametrize(
+    "title",
+    ["", "Microsoft Word - draft3.doc", "untitled", "report_final.indd", "12", "(anonymous)", "SCAN-0i25080113320"],
+)
 def test_a_title_that_names_a_program_or_a_file_gives_way_to_that_of_the_first_page(title: str, tmp_path: Path) -> None:
     content = text(72, 700, "Foxes of the forest", 18, "F2") + lines(72, 660, PROSE)
     assert opened(tmp_path, Made([MadePage(content)], title=title)).describe().title == "Foxes of the forest"
