@@ -1,49 +1,42 @@
 """What the page of a Computer's owner asks for, and what it may do."""
 
-import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from asyncio import get_running_loop
+from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.confirmation import Answer
+from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
+from a2c_smcp.computer.tools.confirmation import Answer, Standing
 from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
+from a2c_smcp.console.asking import Handler, body_of, endpoint, number, plain_uri, text
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.events import Broadcast, EventStream
 from a2c_smcp.console.guard import Guard
-from a2c_smcp.console.pages import element_view, image_of, page_view, readable
-from a2c_smcp.errors import BadRequest, NotFound, SMCPError, to_wire
+from a2c_smcp.console.pages import boxes_of, image_of, page_view, readable, search
+from a2c_smcp.console.words import exact, visible
+from a2c_smcp.errors import BadRequest, NotFound
 
 STATIC: Final = Path(__file__).parent / "static"
+ASSETS: Final = Path(__file__).parents[1] / "assets"
 OWNER: Final = "console"
-MAX_BODY: Final = 4 << 20
+"""What the owner at the console is called in the history of calls."""
+
 MAX_LIMIT: Final = 100
+EVERYTHING: Final = 10_000_000
 CALL_SECONDS: Final = 120
-
-_STATUS: Final = {
-    400: 400,
-    401: 401,
-    403: 403,
-    404: 404,
-    408: 504,
-    4001: 404,
-    4201: 404,
-    4202: 404,
-    4203: 404,
-    4204: 400,
-}
-
-Handler = Callable[[Request], Awaitable[Any]]
+MAX_CALL_SECONDS: Final = 3_600
 
 
 class Console:
@@ -62,6 +55,7 @@ class Console:
         self._desk = desk
         self._log = log
         self._news = Broadcast()
+        self._own: set[str] = set()
         self._stack = ExitStack()
         log.changed = lambda: self._news.tell("calls")
         self._stack.callback(computer.on_change(self._news.tell))
@@ -79,110 +73,180 @@ class Console:
     def _routes(self) -> Starlette:
         gets: dict[str, Handler] = {
             "state": self._state,
+            "config": self._config,
             "tools": self._tools,
             "desktop": self._desktop,
             "finder": self._finder,
+            "types": self._types,
+            "search": self._search,
             "document": self._document,
             "page": self._page,
-            "element": self._element,
+            "boxes": self._boxes,
+            "image": self._image,
             "calls": self._calls,
+            "call": self._one_call,
             "approvals": self._approvals,
         }
-        posts: dict[str, Handler] = {"call": self._call, "approve": self._approve, "server": self._server}
+        posts: dict[str, Handler] = {
+            "run": self._run,
+            "cancel": self._cancel,
+            "approve": self._approve,
+            "withdraw": self._withdraw,
+            "server": self._server,
+        }
         return Starlette(
             routes=[
                 Route("/", _index),
                 Route("/api/events", self._events),
-                Route("/api/image", self._image),
-                *(Route(f"/api/{name}", _json(handler)) for name, handler in gets.items()),
-                *(Route(f"/api/{name}", _json(handler), methods=["POST"]) for name, handler in posts.items()),
+                *(Route(f"/api/{name}", endpoint(handler)) for name, handler in gets.items()),
+                *(Route(f"/api/{name}", endpoint(handler), methods=["POST"]) for name, handler in posts.items()),
+                Mount("/static/shared", StaticFiles(directory=ASSETS)),
                 Mount("/static", StaticFiles(directory=STATIC)),
             ]
         )
-
-    # What there is
-
-    async def _state(self, _: Request) -> Any:
-        return {**self._computer.status(), "approvals": len(self._desk.pending())}
-
-    async def _tools(self, _: Request) -> Any:
-        return {"tools": await self._computer.tools()}
-
-    async def _desktop(self, _: Request) -> Any:
-        windows = await self._computer.desktop()
-        shown = []
-        for window in windows:
-            uri, __, text = window.partition("\n\n")
-            shown.append({"uri": uri, "text": text})
-        return {"windows": shown}
-
-    async def _finder(self, request: Request) -> Any:
-        asked = request.query_params
-        words = asked.get("q", "").split() or None
-        limit = min(_number(asked, "limit", 50), MAX_LIMIT)
-        return await self._computer.finder(words, asked.get("type") or None, _number(asked, "offset", 0), limit)
-
-    async def _document(self, request: Request) -> Any:
-        uri = _plain(_wanted(request.query_params, "uri"))
-        asked = request.query_params
-        offset, limit = _number(asked, "offset", 0), min(_number(asked, "limit", 50), MAX_LIMIT)
-        return readable(await self._computer.read(f"{uri}?depth=pages&offset={offset}&limit={limit}"))
-
-    async def _page(self, request: Request) -> Any:
-        uri = _plain(_wanted(request.query_params, "uri"))
-        return page_view(readable(await self._computer.read(uri)))
-
-    async def _element(self, request: Request) -> Any:
-        uri = _plain(_wanted(request.query_params, "uri"))
-        return element_view(readable(await self._computer.read(uri)))
-
-    async def _image(self, request: Request) -> Response:
-        try:
-            uri = _plain(_wanted(request.query_params, "uri"))
-            server = _wanted(request.query_params, "server")
-            mime, data = await image_of(self._computer, server, uri, _number(request.query_params, "dpi", 90))
-        except SMCPError as error:
-            return _failed(error)
-        return Response(data, media_type=mime, headers={"cache-control": "private, max-age=60"})
-
-    async def _calls(self, _: Request) -> Any:
-        return {"calls": self._log.latest()}
-
-    async def _approvals(self, _: Request) -> Any:
-        return {"approvals": [_asked(question) for question in self._desk.pending()]}
 
     async def _events(self, _: Request) -> Any:
         # An open page is somebody who can be asked.
         return EventStream(self._news.stream(), self._desk.watch(lambda _: self._news.tell("approvals")))
 
+    # What there is
+
+    async def _state(self, _: Request) -> Any:
+        waiting = sum(not self._is_own(question) for question in self._desk.pending())
+        about = {"version": __version__, "protocol": PROTOCOL_VERSION, "approvals": waiting}
+        return {**self._computer.status(), **about}
+
+    async def _config(self, _: Request) -> Any:
+        return {name: exact(server) for name, server in self._computer.config()["servers"].items()}
+
+    async def _tools(self, _: Request) -> Any:
+        tools = await self._computer.tools()
+        routes = self._computer.box.catalogue.routes
+        return {
+            "tools": [
+                {
+                    "name": tool["name"],
+                    "server": tool["bundle_id"],
+                    "description": tool["description"],
+                    "schema": tool["params_schema"],
+                    "annotations": _annotations(tool),
+                    "asks": routes[tool["name"]].meta.auto_apply is not True if tool["name"] in routes else True,
+                }
+                for tool in tools
+            ]
+        }
+
+    async def _desktop(self, _: Request) -> Any:
+        windows = (window.partition("\n\n") for window in await self._computer.desktop())
+        return {"windows": [{"uri": uri, "text": text} for uri, _, text in windows]}
+
+    async def _finder(self, request: Request) -> Any:
+        asked = request.query_params
+        words, limit = asked.get("q", "").split() or None, number(asked, "limit", 50, MAX_LIMIT)
+        return await self._computer.finder(words, asked.get("type") or None, number(asked, "offset", 0), limit)
+
+    async def _types(self, _: Request) -> Any:
+        found = await self._computer.finder(limit=EVERYTHING)
+        types = Counter(document.get("file_type") or "" for document in found["documents"])
+        return {"types": dict(types.most_common()), "total": found["total_count"]}
+
+    async def _search(self, request: Request) -> Any:
+        return {"hits": await search(self._computer, text(request.query_params, "q"), MAX_LIMIT // 2)}
+
+    async def _document(self, request: Request) -> Any:
+        asked = request.query_params
+        offset, limit = number(asked, "offset", 0), number(asked, "limit", 50, MAX_LIMIT)
+        depth = f"pages&offset={offset}&limit={limit}" if limit else "metadata"
+        return readable(await self._computer.read(f"{plain_uri(asked)}?depth={depth}"))
+
+    async def _page(self, request: Request) -> Any:
+        return page_view(readable(await self._computer.read(plain_uri(request.query_params))))
+
+    async def _boxes(self, request: Request) -> Any:
+        return {"boxes": await boxes_of(self._computer, plain_uri(request.query_params))}
+
+    async def _image(self, request: Request) -> Any:
+        asked = request.query_params
+        try:
+            server, dpi = text(asked, "server"), number(asked, "dpi", 110)
+            mime, data = await image_of(self._computer, server, plain_uri(asked), dpi)
+        except NotFound:
+            return Response(status_code=204)  # nothing to show is no mistake
+        return Response(data, media_type=mime, headers={"cache-control": "private, max-age=60"})
+
+    async def _calls(self, _: Request) -> Any:
+        return {"calls": self._log.latest()}
+
+    async def _one_call(self, request: Request) -> Any:
+        call = self._log.find(number(request.query_params, "id", 0))
+        if call is None:
+            raise NotFound("This call is not in the log any more")
+        return call
+
+    async def _approvals(self, _: Request) -> Any:
+        tools = {tool["name"]: tool for tool in self._computer.box.catalogue.tools}
+        waiting = [question for question in self._desk.pending() if not self._is_own(question)]
+        return {
+            "approvals": [_asked(question, tools.get(question.confirmation.listed_name)) for question in waiting],
+            "standing": [one._asdict() for one in self._computer.calls.gate.standing()],
+        }
+
     # What can be done
 
-    async def _call(self, request: Request) -> Any:
-        body = await _body(request)
-        seconds, params = body.get("timeout", CALL_SECONDS), body.get("params")
-        return await self._computer.call_tool(
-            {
-                "agent": OWNER,
-                "req_id": uuid4().hex,
-                "computer": self._computer.name,
-                "tool_name": _wanted(body, "tool"),
-                "params": params if isinstance(params, dict) else {},
-                "timeout": seconds if isinstance(seconds, int) and 0 < seconds <= 3_600 else CALL_SECONDS,
-            }
-        )
+    async def _run(self, request: Request) -> Any:
+        body = await body_of(request)
+        params, req_id = body.get("params"), _req_id(body.get("id"))
+        self._own.add(req_id)
+        try:
+            with self._desk.watch(self._consent):
+                return await self._computer.call_tool(
+                    {
+                        "agent": OWNER,
+                        "req_id": req_id,
+                        "computer": self._computer.name,
+                        "tool_name": text(body, "tool"),
+                        "params": params if isinstance(params, dict) else {},
+                        "timeout": _seconds(body.get("timeout")),
+                    }
+                )
+        finally:
+            self._own.discard(req_id)
+
+    def _consent(self, question: Question | None) -> None:
+        # To fill in the form and send it is to consent to it.
+        if question is not None and self._is_own(question):
+            self._desk.answer(question.number, Answer.ONCE)
+
+    def _is_own(self, question: Question) -> bool:
+        # By its id, which nobody can guess: an Agent may well be called "console".
+        return question.confirmation.req_id in self._own
+
+    async def _cancel(self, request: Request) -> Any:
+        body = await body_of(request)
+        await self._computer.cancel(text(body, "agent"), text(body, "req_id"))
+        return {"ok": True}
 
     async def _approve(self, request: Request) -> Any:
-        body = await _body(request)
-        number, answer = body.get("number"), body.get("answer")
-        if not isinstance(number, int) or answer not in {one.value for one in Answer}:
+        body = await body_of(request)
+        which, answer = body.get("number"), body.get("answer")
+        if type(which) is not int or answer not in {one.value for one in Answer}:
             raise BadRequest("Send the number of a call that waits, and once, always or refuse as answer")
-        if not self._desk.answer(number, Answer(answer)):
+        if not self._desk.answer(which, Answer(answer)):
             raise NotFound("This call does not wait any more: it was answered, withdrawn, or it has expired")
         return {"ok": True}
 
+    async def _withdraw(self, request: Request) -> Any:
+        body = await body_of(request)
+        wanted = Standing(**{name: str(body.get(name)) for name in Standing._fields})
+        if wanted not in self._computer.calls.gate.standing():
+            raise NotFound("This is not allowed any more")
+        self._computer.calls.gate.withdraw(wanted)
+        self._news.tell("approvals")
+        return {"ok": True}
+
     async def _server(self, request: Request) -> Any:
-        body = await _body(request)
-        name, action = _wanted(body, "name"), body.get("action")
+        body = await body_of(request)
+        name, action = text(body, "name"), body.get("action")
         match action:
             case "restart":
                 await self._computer.servers.restart(name)
@@ -199,61 +263,32 @@ async def _index(_: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-def _json(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        try:
-            value = await handler(request)
-        except SMCPError as error:
-            return _failed(error)
-        return _Json(value)
-
-    return answer
-
-
-class _Json(JSONResponse):
-    def render(self, content: Any) -> bytes:
-        return json.dumps(content, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
-
-
-def _failed(error: SMCPError) -> Response:
-    return JSONResponse(to_wire(error), status_code=_STATUS.get(error.code, 409))
+def _asked(question: Question, tool: Mapping[str, Any] | None) -> dict[str, Any]:
+    asked = question.confirmation
+    return {
+        "number": question.number,
+        "agent": visible(asked.agent),
+        "tool": visible(asked.listed_name),
+        "own_name": visible(asked.tool),
+        "server": asked.server,
+        "arguments": exact(asked.arguments),
+        "description": tool["description"] if tool else "",
+        "annotations": _annotations(tool) if tool else {},
+        "seconds": asked.seconds,
+        "seconds_left": max(round(question.until - get_running_loop().time(), 1), 0),
+    }
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    content = bytearray()
-    async for piece in request.stream():
-        content += piece
-        if len(content) > MAX_BODY:
-            raise BadRequest("The request is too large")
+def _annotations(tool: Mapping[str, Any]) -> Any:
+    return json.loads(tool["meta"].get(MCP_TOOL_ANNOTATION) or "{}")
+
+
+def _req_id(given: object) -> str:
     try:
-        value = json.loads(content)
+        return UUID(given).hex if isinstance(given, str) else uuid4().hex
     except ValueError:
-        raise BadRequest("The request is no JSON") from None
-    if not isinstance(value, dict):
-        raise BadRequest("The request must be a JSON object")
-    return value
+        raise BadRequest("id must be a UUID") from None
 
 
-def _wanted(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or not value:
-        raise BadRequest(f"{name} is missing")
-    return value
-
-
-def _number(given: Mapping[str, str], name: str, default: int) -> int:
-    text = given.get(name, "")
-    if not text:
-        return default
-    if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise BadRequest(f"{name} must be a whole number")
-    return int(text)
-
-
-def _plain(uri: str) -> str:
-    return uri.partition("?")[0]
-
-
-def _asked(question: Question) -> dict[str, Any]:
-    left = question.until - asyncio.get_running_loop().time()
-    return {"number": question.number, **asdict(question.confirmation), "seconds_left": max(round(left, 1), 0)}
+def _seconds(given: object) -> int:
+    return min(given, MAX_CALL_SECONDS) if isinstance(given, int) and given > 0 else CALL_SECONDS

@@ -4,7 +4,6 @@ import hmac
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from starlette.datastructures import URL, Headers
 from starlette.requests import Request
@@ -34,7 +33,8 @@ _CLOSED: Final = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>A2C console</title>
-<link rel="stylesheet" href="/static/console.css">
+<link rel="icon" href="/static/shared/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/shared/console.css">
 <main class="closed">
 <h1>This console is closed</h1>
 <p>Open it with the address that the command printed: it works once, in one browser. Run the command again for a new
@@ -43,6 +43,13 @@ one.</p>
 <p lang="zh">请使用命令行打印的地址打开：该地址只能使用一次。重新运行命令可获得新地址。</p>
 </main>
 </html>"""
+
+_OPENED: Final = """<!doctype html>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0;url=/">
+<title>A2C console</title>
+<link rel="icon" href="/static/shared/icon.svg" type="image/svg+xml">
+<a href="/">A2C console</a>"""
 
 Send = Callable[[Any], Awaitable[None]]
 
@@ -85,15 +92,20 @@ class Guard:
         host = request.headers.get("host", "")
         if host.rpartition(":")[0] not in self._hosts and host not in self._hosts:
             raise Forbidden("The console does not answer to this name")
-        _check_origin(request.headers, host, safe=request.method in ("GET", "HEAD"))
         if request.url.path.startswith("/static/"):
             return None
-        if request.url.path == "/" and "token" in request.query_params:
-            return self._opened(request)
-        session = request.cookies.get(_cookie(request), "")
-        if not any(hmac.compare_digest(session, known) for known in self._sessions):
+        _check_origin(request.headers, host, page=request.url.path == "/" and request.method in ("GET", "HEAD"))
+        known = self._knows(request.cookies.get(_cookie(request), ""))
+        if request.url.path == "/" and request.method == "GET" and "token" in request.query_params:
+            # Who is in already, and opens an old address from the history, is not sent away.
+            return RedirectResponse("/", status_code=303) if known else self._opened(request)
+        if not known:
             raise Unauthorized("Open the console with the address that the command printed")
         return None
+
+    def _knows(self, session: str) -> bool:
+        offered = session.encode()
+        return any(hmac.compare_digest(offered, known.encode()) for known in self._sessions)
 
     def _opened(self, request: Request) -> Response:
         token = request.query_params["token"]
@@ -102,7 +114,8 @@ class Guard:
         self._token = None
         session = secrets.token_urlsafe(32)
         self._sessions = [*self._sessions, session][-MAX_SESSIONS:]
-        answer = RedirectResponse("/", status_code=303)
+        # Not a redirect: after a link on another site, the browser would not send the strict cookie along.
+        answer = HTMLResponse(_OPENED)
         answer.set_cookie(_cookie(request), session, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -112,13 +125,11 @@ def _cookie(request: Request) -> str:
     return f"{COOKIE}_{request.url.port or 80}"
 
 
-def _check_origin(headers: Headers, host: str, *, safe: bool) -> None:
-    origin = headers.get("origin")
-    if origin is not None:
-        parts = urlsplit(origin)
-        if parts.netloc != host:
-            raise Forbidden("Pages of another origin may not use the console")
-    elif not safe and headers.get("sec-fetch-site", "same-origin") != "same-origin":
+def _check_origin(headers: Headers, host: str, *, page: bool) -> None:
+    """Refuse what another page sends. The console's own page may be linked to from anywhere."""
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+    foreign = origin is not None and origin not in (f"http://{host}", f"https://{host}")
+    if foreign or (not page and site not in ("none", "same-origin")):
         raise Forbidden("Pages of another origin may not use the console")
 
 

@@ -1,24 +1,29 @@
 // Asking the console's own server; what goes wrong is an Error whose message a person can read.
 
+import { t } from "/static/i18n.js";
+
 async function ask(path, options) {
   let reply;
   try {
     reply = await fetch(path, { credentials: "same-origin", ...options });
-  } catch {
-    throw new Error("offline");
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error(t("unreachable"));
   }
   const body = await reply.json().catch(() => null);
   if (!reply.ok) {
-    const error = new Error(body?.error?.message || `${reply.status}`);
+    const error = new Error(reply.status === 401 ? t("closed") : body?.error?.message || t("failedWith", reply.status));
     error.code = body?.error?.code || reply.status;
     throw error;
   }
   return body;
 }
 
-export function get(name, parameters = {}) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "" && value != null));
-  return ask(`/api/${name}?${query}`);
+const query = (parameters) =>
+  new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== "" && value != null));
+
+export function get(name, parameters = {}, options = {}) {
+  return ask(`/api/${name}?${query(parameters)}`, options);
 }
 
 export function post(name, body) {
@@ -27,4 +32,8 @@ export function post(name, body) {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+}
+
+export function imageUrl(server, uri, dpi) {
+  return `/api/image?${query({ server, uri, dpi })}`;
 }

@@ -1,8 +1,8 @@
 // The frame: sections, language, theme, what changes, and whose turn it is to show something.
 
 import { get } from "/static/api.js";
-import { h, show } from "/static/dom.js";
-import { current, t, toggle } from "/static/i18n.js";
+import { h, icon, show } from "/static/dom.js";
+import { count, current, locale, t, toggle } from "/static/i18n.js";
 import * as approvals from "/static/views/approvals.js";
 import * as calls from "/static/views/calls.js";
 import * as desktop from "/static/views/desktop.js";
@@ -11,94 +11,116 @@ import * as servers from "/static/views/servers.js";
 import * as tools from "/static/views/tools.js";
 
 const VIEWS = { servers, tools, desktop, documents, calls, approvals };
+const STATE = new Set(["hello", "approvals", "connection", "servers", "config", "configuration"]);
 const byId = (id) => document.getElementById(id);
 const main = byId("main");
+let state = null;
+let shown = null;
 let view = null;
-let waiting = 0;
 
 function route() {
   const [name, ...rest] = location.hash.replace(/^#\//, "").split("/");
   return { name: VIEWS[name] ? name : "servers", rest: rest.map(decodeURIComponent) };
 }
 
-async function go(focus) {
+function go({ anew = false, focus = false } = {}) {
   const { name, rest } = route();
-  view?.leave?.();
-  show(main);
+  if (!anew && name === shown && view?.route) {
+    view.route(rest);
+  } else {
+    view?.leave?.();
+    show(main);
+    shown = name;
+    view = VIEWS[name].open(main, rest);
+    scrollTo(0, 0);
+    if (focus) main.focus({ preventScroll: true });
+  }
   drawFrame();
-  view = VIEWS[name].open(main, rest);
-  document.title = `${waiting ? `(${waiting}) ` : ""}${t(name)} · A2C`;
-  if (focus) main.focus();
 }
 
 function drawFrame() {
-  document.documentElement.lang = current() === "zh" ? "zh-CN" : "en";
   const { name } = route();
-  show(
-    byId("nav"),
-    Object.keys(VIEWS).map((key) =>
-      h("a", { href: `#/${key}`, "aria-current": key === name ? "page" : undefined },
-        t(key), key === "approvals" && waiting ? h("span", { class: "badge" }, waiting) : null)),
-  );
-  byId("language").textContent = t("language");
-  byId("theme").textContent = t(theme() === "dark" ? "light" : "dark");
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
+  const waiting = state?.approvals || 0;
+  document.documentElement.lang = locale();
+  document.title = `${waiting ? `(${waiting}) ` : ""}${t(name)} · ${state?.name || "A2C"}`;
+  byId("nav").setAttribute("aria-label", t("sections"));
+  show(byId("nav"), Object.keys(VIEWS).map((key) =>
+    h("a", { href: `#/${key}`, "aria-current": key === name ? "page" : undefined, "data-key": key },
+      icon(key), h("span", { class: "word" }, t(key)),
+      key === "approvals" && waiting ? h("span", { class: "badge" }, waiting) : null)));
+  byId("skip").textContent = t("skip");
+  show(byId("language"), icon("language"), h("span", { lang: current() === "en" ? "zh-CN" : "en" }, t("language")));
+  const other = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  show(byId("theme"), icon(other), h("span", {}, t(other)));
+  drawState();
 }
 
-function theme() {
-  return localStorage.getItem("theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-}
-
-function drawState(state) {
+function drawState() {
+  if (!state) return;
   byId("name").textContent = state.name;
-  const connection = state.connection;
-  const kind = connection?.state || "none";
+  byId("version").textContent = `A2C ${state.version}`;
+  const kind = state.connection?.state || "none";
   const pill = byId("connection");
-  pill.textContent = t(`conn.${kind}`, connection?.office_id || "");
+  pill.textContent = t(`conn.${kind}`, state.connection?.office_id || "");
   pill.className = `pill ${kind === "joined" ? "good" : kind === "none" || kind === "offline" ? "" : "warn"}`;
-  pill.title = connection?.problem || "";
-  if (waiting !== state.approvals) {
-    waiting = state.approvals;
-    drawFrame();
-    document.title = `${waiting ? `(${waiting}) ` : ""}${t(route().name)} · A2C`;
-  }
+  pill.title = state.connection?.problem || "";
   const banner = byId("banner");
-  banner.hidden = !waiting || route().name === "approvals";
-  if (!banner.hidden) {
-    show(banner, t(waiting === 1 ? "waiting" : "waitingMany", waiting), " ", h("a", { href: "#/approvals" }, t("look")));
+  const hidden = !state.approvals || shown === "approvals";
+  const text = hidden ? "" : count("waiting", state.approvals);
+  if (banner.dataset.text !== text) {
+    banner.dataset.text = text;
+    banner.hidden = hidden;
+    banner.className = "";
+    show(banner, text, " ", hidden ? null : h("a", { href: "#/approvals" }, t("look")));
   }
 }
 
-async function refresh(kind) {
+function away(text) {
+  byId("connection").textContent = "–";
+  byId("connection").className = "pill bad";
+  const banner = byId("banner");
+  banner.dataset.text = text;
+  banner.className = "bad";
+  banner.hidden = false;
+  show(banner, text);
+}
+
+async function refresh() {
   try {
-    drawState(await get("state"));
-  } catch {
-    byId("connection").textContent = t("offline");
-    byId("connection").className = "pill bad";
+    state = await get("state");
+    drawFrame();
+  } catch (error) {
+    away(error.message);
   }
-  if (kind) view?.changed?.(kind);
 }
 
 function follow() {
   const events = new EventSource("/api/events");
-  events.onmessage = (event) => refresh(JSON.parse(event.data).kind);
-  events.onerror = () => refresh();
+  events.addEventListener("message", (event) => {
+    const { kind } = JSON.parse(event.data);
+    if (STATE.has(kind)) refresh();
+    view?.changed?.(kind);
+  });
+  // It tries again by itself, unless it was refused: then there is nobody who knows this page.
+  events.addEventListener("error", () => away(events.readyState === EventSource.CLOSED ? t("closed") : t("unreachable")));
 }
 
-document.documentElement.dataset.theme = theme();
-byId("language").addEventListener("click", () => { toggle(); go(); refresh(); });
+byId("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+byId("language").addEventListener("click", () => { toggle(); byId("banner").dataset.text = "-"; go({ anew: true }); });
 byId("theme").addEventListener("click", () => {
-  localStorage.setItem("theme", theme() === "dark" ? "light" : "dark");
-  document.documentElement.dataset.theme = theme();
+  const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  localStorage.setItem("theme", theme);
+  document.documentElement.dataset.theme = theme;
   drawFrame();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
     const search = main.querySelector("input[type=search]");
-    if (search) { event.preventDefault(); search.focus(); }
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
   }
 });
-addEventListener("hashchange", () => { go(true); refresh(); });
+addEventListener("hashchange", () => go({ focus: true }));
 go();
 refresh();
 follow();

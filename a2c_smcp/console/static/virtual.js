@@ -2,78 +2,128 @@
 
 import { h } from "/static/dom.js";
 
-const ROW = 58;
 const CHUNK = 50;
+const SPARE = 4;
 
-export function virtualList({ label, fetchChunk, draw, choose }) {
-  const space = h("div", { class: "space" });
+// fetchChunk(offset, limit) gives { items, count }; with setItems there is nothing to fetch.
+export function virtualList({ label, row, fetchChunk, draw, choose, isChosen = () => false, start = {} }) {
+  const space = h("div", { class: "space", role: "presentation" });
   const list = h("div", { class: "list", tabIndex: 0, role: "listbox", "aria-label": label }, space);
-  const chunks = new Map();
-  let total = 0;
-  let active = -1;
+  const name = `list-${Math.random().toString(36).slice(2)}`;
+  const rows = new Map();
+  let chunks = new Map();
+  let stale = new Map();
+  let total = start.total ?? 0;
+  let active = start.active ?? -1;
   let generation = 0;
+  let planned = 0;
 
-  const item = (index) => chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
+  const item = (index) => {
+    const number = Math.floor(index / CHUNK);
+    return (chunks.get(number) || stale.get(number))?.[index % CHUNK];
+  };
 
   async function load(number) {
-    if (chunks.has(number)) return;
-    chunks.set(number, []);
+    if (!fetchChunk || chunks.has(number)) return;
+    chunks.set(number, null);
     const mine = generation;
     try {
       const { items, count } = await fetchChunk(number * CHUNK, CHUNK);
       if (mine !== generation) return;
       chunks.set(number, items);
-      if (count !== total) { total = count; space.style.height = `${total * ROW}px`; }
+      resize(count);
       paint();
     } catch {
       if (mine === generation) chunks.delete(number);
     }
   }
 
+  function resize(count) {
+    total = count;
+    active = Math.min(active, total - 1);
+    space.style.height = `${total * row}px`;
+  }
+
   function paint() {
-    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 4);
-    const last = Math.min(total, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 4);
-    const rows = [];
+    planned = 0;
+    if (!list.isConnected) return;
+    const first = Math.max(0, Math.floor(list.scrollTop / row) - SPARE);
+    const last = Math.min(total, Math.ceil((list.scrollTop + list.clientHeight) / row) + SPARE);
+    for (const [index, known] of rows) {
+      if (index < first || index >= last) { known.element.remove(); rows.delete(index); }
+    }
     for (let index = first; index < last; index += 1) {
       load(Math.floor(index / CHUNK));
-      const value = item(index);
-      const row = h("div", {
-        class: `item${index === active ? " active" : ""}`,
-        id: `item-${index}`,
-        role: "option",
-        "aria-selected": index === active ? "true" : "false",
-        "aria-posinset": `${index + 1}`,
-        "aria-setsize": `${total}`,
-        onclick: () => value && choose(value),
-      }, value ? draw(value) : "…");
-      row.style.top = `${index * ROW}px`;
-      rows.push(row);
+      place(index);
     }
-    space.replaceChildren(...rows);
-    if (active >= 0) list.setAttribute("aria-activedescendant", `item-${active}`);
+    if (active >= 0 && rows.has(active)) list.setAttribute("aria-activedescendant", `${name}-${active}`);
+    else list.removeAttribute("aria-activedescendant");
   }
+
+  function place(index) {
+    const value = item(index);
+    let known = rows.get(index);
+    if (!known) {
+      known = { element: h("div", { id: `${name}-${index}`, role: "option", "aria-posinset": `${index + 1}` }) };
+      known.element.style.transform = `translateY(${index * row}px)`;
+      known.element.style.height = `${row}px`;
+      rows.set(index, known);
+      space.append(known.element);
+    }
+    if (!("value" in known) || known.value !== value) {
+      known.value = value;
+      known.element.replaceChildren(...(value ? draw(value, index) : [h("div", { class: "dim" }, "…")]));
+    }
+    const chosen = value !== undefined && isChosen(value);
+    known.element.className = `item${index === active ? " active" : ""}${chosen ? " chosen" : ""}`;
+    known.element.setAttribute("aria-selected", index === active ? "true" : "false");
+    known.element.setAttribute("aria-setsize", `${total}`);
+  }
+
+  const plan = () => { planned ||= requestAnimationFrame(paint); };
 
   function move(index) {
     if (!total) return;
     active = Math.min(Math.max(index, 0), total - 1);
-    const top = active * ROW;
+    const top = active * row;
     if (top < list.scrollTop) list.scrollTop = top;
-    else if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
+    else if (top + row > list.scrollTop + list.clientHeight) list.scrollTop = top + row - list.clientHeight;
     paint();
   }
 
-  list.addEventListener("scroll", () => requestAnimationFrame(paint), { passive: true });
+  // By its place, not by the element: a row may be drawn anew between press and release.
+  list.addEventListener("click", (event) => {
+    const index = Math.floor((event.clientY - space.getBoundingClientRect().top) / row);
+    if (item(index)) { move(index); choose(item(index)); }
+  });
+  list.addEventListener("scroll", plan, { passive: true });
+  list.addEventListener("focus", () => { if (active < 0 && total) move(Math.floor(list.scrollTop / row)); });
   list.addEventListener("keydown", (event) => {
-    const page = Math.max(1, Math.floor(list.clientHeight / ROW) - 1);
+    const page = Math.max(1, Math.floor(list.clientHeight / row) - 1);
     const moves = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: total - 1 };
     if (event.key in moves) { event.preventDefault(); move(moves[event.key]); }
-    else if (event.key === "Enter" && item(active)) { event.preventDefault(); choose(item(active)); }
+    else if ((event.key === "Enter" || event.key === " ") && item(active)) { event.preventDefault(); choose(item(active)); }
   });
-  addEventListener("resize", paint);
+  new ResizeObserver(plan).observe(list);
 
   return {
     element: list,
-    count: () => total,
-    reload() { generation += 1; chunks.clear(); active = -1; return load(0).then(paint); },
+    paint: plan,
+    state: () => ({ scroll: list.scrollTop, active, total }),
+    restore({ scroll = 0 }) { resize(total); list.scrollTop = scroll; plan(); },
+    // Keeps showing what it has until it has the new.
+    reload({ top = false } = {}) {
+      generation += 1;
+      stale = top ? new Map() : new Map([...stale, ...[...chunks].filter(([, items]) => items)]);
+      chunks = new Map();
+      if (top) { active = -1; list.scrollTop = 0; }
+      return load(Math.floor(list.scrollTop / row / CHUNK));
+    },
+    setItems(items) {
+      chunks = new Map();
+      for (let index = 0; index < items.length; index += CHUNK) chunks.set(index / CHUNK, items.slice(index, index + CHUNK));
+      resize(items.length);
+      plan();
+    },
   };
 }

@@ -1,44 +1,109 @@
 // Calls that wait for consent: exactly what will run, and three answers.
+//
+// A settled question stays where it is, so that nothing moves under a pointer that is about to press.
 
 import { get, post } from "/static/api.js";
-import { h, pretty, show } from "/static/dom.js";
+import { empty, h, heading, problem, show, toast } from "/static/dom.js";
 import { t } from "/static/i18n.js";
+import { marks } from "/static/views/tools.js";
 
 export function open(root) {
-  let timer = 0;
+  const cards = new Map();
+  const place = h("div", { class: "stack" });
+  const nothing = empty(t("noApprovals"), t("noApprovalsWhy"));
+  const rules = h("div", {});
+  const failure = h("div", {});
+
   const load = async () => {
-    let approvals;
-    try { ({ approvals } = await get("approvals")); } catch (error) { show(root, h("p", { class: "problem" }, error.message)); return; }
-    const focused = document.activeElement?.dataset?.answer;
-    const clocks = [];
-    show(root, h("h2", {}, t("approvals")),
-      approvals.length ? h("div", { class: "cards" }, approvals.map((one) => card(one, clocks))) : h("p", { class: "dim" }, t("noApprovals")));
-    if (focused) root.querySelector(`[data-answer="${CSS.escape(focused)}"]`)?.focus();
-    clearInterval(timer);
-    const began = performance.now();
-    timer = setInterval(() => {
-      for (const [element, seconds] of clocks) {
-        const left = Math.max(0, Math.ceil(seconds - (performance.now() - began) / 1000));
-        element.textContent = left ? t("left", left) : t("expired");
-      }
-    }, 500);
+    let found;
+    try { found = await get("approvals"); show(failure); } catch (error) { show(failure, problem(error)); return; }
+    const waiting = new Set(found.approvals.map((one) => one.number));
+    for (const [number, card] of cards) if (!waiting.has(number)) card.settle();
+    for (const one of found.approvals) {
+      if (cards.has(one.number)) continue;
+      const card = question(one);
+      cards.set(one.number, card);
+      place.append(card.element);
+      document.getElementById("live").textContent = `${t("wants", one.agent)} ${one.tool}`;
+    }
+    nothing.hidden = cards.size > 0;
+    drawRules(rules, found.standing, load);
   };
-  const card = (one, clocks) => {
-    const clock = h("span", { class: "pill warn" }, t("left", Math.ceil(one.seconds_left)));
-    clocks.push([clock, one.seconds_left]);
-    const answer = async (event, word) => {
-      for (const button of event.target.parentElement.children) button.disabled = true;
-      try { await post("approve", { number: one.number, answer: word }); } catch (error) { alert(error.message); }
-      load();
-    };
-    const button = (word, kind) =>
-      h("button", { type: "button", class: kind, "data-answer": `${one.number}-${word}`, onclick: (event) => answer(event, word) }, t(word));
-    return h("section", { class: "card", "aria-label": one.listed_name },
-      h("div", { class: "row" }, h("h3", { class: "grow" }, t("wants", one.agent, one.listed_name)), clock),
-      h("p", { class: "dim small" }, t("on", one.server), " · ", h("span", { class: "mono" }, one.tool)),
-      h("h3", {}, t("arguments")), h("pre", {}, pretty(one.arguments)),
-      h("div", { class: "row" }, button("once", "primary"), button("always", ""), button("refuse", "danger")));
-  };
+  const timer = setInterval(() => { for (const card of cards.values()) card.tick(); }, 250);
+  show(root, heading(t("approvals"), t("aboutApprovals")), failure, nothing, place, rules);
   load();
-  return { changed: (kind) => kind === "approvals" && load(), leave: () => clearInterval(timer) };
+  return { changed: (kind) => ["approvals", "hello"].includes(kind) && load(), leave: () => clearInterval(timer) };
+}
+
+function question(one) {
+  const until = performance.now() + one.seconds_left * 1000;
+  const left = () => Math.max(0, (until - performance.now()) / 1000);
+  const clock = h("span", { class: "pill warn", role: "timer" });
+  const bar = h("progress", { max: one.seconds, "aria-hidden": "true" });
+  let state = "waiting";
+
+  const button = (word, kind) => h("button", {
+    type: "button", class: kind, onclick: () => answer(word), "aria-label": `${t(word)}: ${one.tool}`,
+    "aria-describedby": word === "always" ? `always-${one.number}` : undefined,
+  }, t(word));
+  const buttons = [button("once", "primary"), button("always", ""), button("refuse", "danger")];
+  const actions = h("div", { class: "row" }, buttons);
+  const element = h("section", { class: "card approval", "aria-label": one.tool },
+    h("div", { class: "row" },
+      h("div", { class: "grow" },
+        h("p", { class: "dim small" }, h("bdi", {}, t("wants", one.agent))),
+        h("h2", { class: "mono" }, h("bdi", {}, one.tool))),
+      clock),
+    bar,
+    h("p", { class: "row small" }, h("span", { class: "pill" }, t("on", one.server)),
+      one.own_name === one.tool ? null : h("span", { class: "pill mono" }, one.own_name), marks(one)),
+    one.description ? h("p", { class: "prose dim" }, one.description) : null,
+    h("h3", {}, t("arguments")), h("pre", { tabIndex: 0, "aria-label": t("arguments") }, one.arguments),
+    actions,
+    h("p", { class: "dim small", id: `always-${one.number}` }, t("alwaysHint")));
+
+  const end = (outcome, kind) => {
+    state = outcome;
+    clock.textContent = t(`outcome.${outcome}`);
+    clock.className = `pill ${kind}`;
+    element.classList.add("settled");
+    bar.value = 0;
+    const focused = actions.contains(document.activeElement);
+    for (const one of buttons) one.disabled = true;
+    if (focused) { element.tabIndex = -1; element.focus({ preventScroll: true }); }
+  };
+  const answer = async (word) => {
+    if (state !== "waiting") return;
+    state = "answering";
+    try {
+      await post("approve", { number: one.number, answer: word });
+      end(word, word === "refuse" ? "bad" : "good");
+    } catch (error) {
+      toast(error.message);
+      state = "waiting";
+      if (error.code === 404) end(left() ? "settled" : "expired", "");
+    }
+  };
+  const tick = () => {
+    if (state !== "waiting") return;
+    clock.textContent = t("left", Math.ceil(left()));
+    bar.value = left();
+    if (!left()) end("expired", "");
+  };
+  tick();
+  return { element, tick, settle: () => state === "waiting" && end(left() < 0.5 ? "expired" : "settled", "") };
+}
+
+function drawRules(root, standing, load) {
+  const withdraw = async (event, rule) => {
+    event.target.disabled = true;
+    try { await post("withdraw", rule); } catch (error) { toast(error.message); }
+    load();
+  };
+  show(root, standing.length ? [
+    h("h2", { class: "apart" }, t("standing")),
+    h("ul", { class: "plain rules" }, standing.map((rule) =>
+      h("li", { class: "row" }, h("span", { class: "grow" }, t("standingOne", rule.agent, rule.tool, rule.server)),
+        h("button", { type: "button", "data-key": `rule-${JSON.stringify(rule)}`, onclick: (event) => withdraw(event, rule) }, t("withdraw"))))),
+  ] : null);
 }

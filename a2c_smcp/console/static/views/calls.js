@@ -1,42 +1,97 @@
 // The log of tool calls.
 
-import { get } from "/static/api.js";
-import { h, pretty, show } from "/static/dom.js";
-import { t } from "/static/i18n.js";
+import { get, post } from "/static/api.js";
+import { empty, h, heading, problem, show, toast } from "/static/dom.js";
+import { seconds, t, time } from "/static/i18n.js";
+import { outcome } from "/static/result.js";
+import { virtualList } from "/static/virtual.js";
 
-const KIND = { done: "good", failed: "bad", timed_out: "bad", refused: "warn", cancelled: "warn" };
+const KIND = { done: "good", failed: "bad", timed_out: "bad", refused: "warn", cancelled: "warn", asked: "warn" };
 
-export function open(root) {
-  const opened = new Set();
-  const load = async () => {
-    let calls;
-    try { ({ calls } = await get("calls")); } catch (error) { show(root, h("p", { class: "problem" }, error.message)); return; }
-    const rows = calls.map((call) => row(call, opened));
-    show(root, h("h2", {}, t("calls")),
-      calls.length
-        ? h("table", { class: "log" },
-          h("thead", {}, h("tr", {}, ["when", "tool", "agent", "state", "time"].map((key) => h("th", { scope: "col" }, t(key))))),
-          h("tbody", {}, rows))
-        : h("p", { class: "dim" }, t("noCalls")));
+export function open(root, rest) {
+  let calls = [];
+  let chosen = Number(rest[0]) || 0;
+  let drawn = "";
+  const filter = h("input", { type: "search", placeholder: t("filterCalls"), "aria-label": t("filterCalls") });
+  const number = h("p", { class: "dim small", role: "status" });
+  const list = virtualList({
+    label: t("calls"), row: 62,
+    draw: (call) => [
+      h("div", { class: "title" }, h("span", { class: "mono" }, call.tool), h("span", { class: `pill ${KIND[call.stage] || ""}` }, t(`stages.${call.stage}`), progress(call))),
+      h("div", { class: "dim small between" }, h("span", {}, `${time(call.began)} · ${call.agent}${call.server ? ` · ${call.server}` : ""}`), h("span", {}, seconds(call.seconds))),
+    ],
+    isChosen: (call) => call.id === chosen,
+    choose: (call) => { location.hash = `#/calls/${call.id}`; },
+  });
+  const detail = h("div", { class: "detail" });
+  const split = h("div", { class: "split master-detail" }, h("div", { class: "master" }, filter, number, list.element), detail);
+
+  const sift = () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = calls.filter((call) => words.every((word) => `${call.tool} ${call.server} ${call.agent} ${call.stage} ${t(`stages.${call.stage}`)}`.toLowerCase().includes(word)));
+    number.textContent = found.length ? `${found.length}` : t("noCalls");
+    list.setItems(found);
   };
+  const drawDetail = async () => {
+    split.classList.toggle("has-choice", Boolean(chosen));
+    if (!chosen) { show(detail, empty(t("chooseCall"))); return; }
+    const wanted = chosen;
+    const summary = JSON.stringify(calls.find((call) => call.id === chosen) || "");
+    if (summary === drawn) return;
+    try {
+      const call = await get("call", { id: chosen });
+      if (wanted !== chosen) return;
+      drawn = summary;
+      show(detail, one(call));
+    } catch (error) {
+      show(detail, problem(error));
+    }
+  };
+  const load = async () => {
+    try {
+      ({ calls } = await get("calls"));
+      sift();
+      await drawDetail();
+    } catch (error) {
+      show(detail, problem(error));
+    }
+  };
+  filter.addEventListener("input", sift);
+  filter.addEventListener("keydown", (event) => { if (event.key === "ArrowDown") { event.preventDefault(); list.element.focus(); } });
+  show(root, heading(t("calls"), t("aboutCalls")), split);
   load();
-  return { changed: (kind) => kind === "calls" && load() };
+  return {
+    changed: (kind) => ["calls", "hello"].includes(kind) && load(),
+    route: async ([id]) => {
+      chosen = Number(id) || 0;
+      drawn = "";
+      list.paint();
+      await drawDetail();
+      if (chosen) detail.querySelector("h2")?.focus();
+    },
+  };
 }
 
-function row(call, opened) {
-  const details = h("details", {
-    open: opened.has(call.id),
-    ontoggle: (event) => (event.target.open ? opened.add(call.id) : opened.delete(call.id)),
-  },
-  h("summary", {}, h("span", { class: "mono" }, call.tool), " ", h("span", { class: "dim small" }, call.server || "")),
-  h("h3", {}, t("arguments")), h("pre", {}, pretty(call.arguments)),
-  call.error ? h("p", { class: "problem" }, call.error) : null,
-  call.result ? [h("h3", {}, t("result")), h("pre", {}, pretty(call.result))] : null);
-  const progress = call.progress && !call.ended ? ` ${call.progress[0]}${call.progress[1] ? `/${call.progress[1]}` : ""}` : "";
-  return h("tr", {},
-    h("td", { class: "small dim" }, new Date(call.began).toLocaleTimeString()),
-    h("td", {}, details),
-    h("td", { class: "small" }, call.agent),
-    h("td", {}, h("span", { class: `pill ${KIND[call.stage] || ""}` }, t(`stages.${call.stage}`) + progress)),
-    h("td", { class: "small dim" }, t("seconds", call.seconds.toFixed(2))));
+function progress(call) {
+  if (!call.progress || call.ended) return "";
+  const [done, all] = call.progress;
+  return ` ${done}${all ? `/${all}` : ""}`;
+}
+
+function one(call) {
+  const stop = async (event) => {
+    event.target.disabled = true;
+    try { await post("cancel", { agent: call.agent, req_id: call.req_id }); } catch (error) { toast(error.message); }
+  };
+  const fact = (name, value) => h("div", { class: "fact" }, h("div", { class: "dim small" }, name), h("div", {}, value));
+  return h("article", { class: "card" },
+    h("p", { class: "crumbs only-narrow" }, h("a", { href: "#/calls" }, t("calls"))),
+    h("div", { class: "row" }, h("h2", { class: "mono grow", tabIndex: -1 }, call.tool),
+      h("span", { class: `pill ${KIND[call.stage] || ""}` }, t(`stages.${call.stage}`), progress(call))),
+    h("div", { class: "facts" }, fact(t("when"), time(call.began)), fact(t("time"), seconds(call.seconds)), fact(t("agent"), call.agent),
+      fact(t("server"), call.server || "–"), fact(t("request"), h("span", { class: "mono small" }, call.req_id))),
+    call.ended ? null : h("div", { class: "row" }, h("button", { type: "button", class: "danger", "data-key": "stop", onclick: stop }, t("stop"))),
+    h("h3", {}, t("arguments")), h("pre", { tabIndex: 0 }, call.arguments),
+    call.error ? h("p", { class: "problem" }, call.error) : null,
+    call.result ? outcome(call.result) : null);
 }

@@ -1,48 +1,79 @@
-// MCP servers and what their states mean.
+// The Computer, its MCP servers, and what their states mean.
 
 import { get, post } from "/static/api.js";
-import { h, show } from "/static/dom.js";
-import { t } from "/static/i18n.js";
+import { empty, h, heading, problem, show, toast } from "/static/dom.js";
+import { count, seconds, t, time } from "/static/i18n.js";
 
 const KIND = { running: "good", failed: "bad", waiting: "warn", starting: "warn" };
+const WATCHED = new Set(["servers", "config", "configuration", "tool_list", "connection", "hello"]);
 
 export function open(root) {
+  const opened = new Set();
   const draw = async () => {
-    let state;
-    try { state = await get("state"); } catch (error) { show(root, h("p", { class: "problem" }, error.message)); return; }
-    const notes = [
-      state.configuration.problem,
-      ...state.configuration.notes,
-      ...state.tool_names.map((clash) => `${clash.problem} (${clash.advice})`),
-      ...state.undeclared.map((name) => `${name}: resources.subscribe`),
-    ].filter(Boolean);
-    show(
-      root,
-      h("h2", {}, t("servers")),
-      notes.map((note) => h("p", { class: "notice" }, note)),
-      state.servers.length ? h("div", { class: "cards" }, state.servers.map(card)) : h("p", { class: "dim" }, t("noServers")),
-    );
+    try {
+      const [state, config] = await Promise.all([get("state"), get("config")]);
+      show(root, heading(t("servers"), t("aboutServers")), computer(state), notes(state),
+        state.servers.length
+          ? h("div", { class: "cards" }, state.servers.map((server) => card(server, config[server.name], opened, act)))
+          : empty(t("noServers"), t("noServersWhy")));
+    } catch (error) {
+      show(root, heading(t("servers")), problem(error));
+    }
   };
   const act = async (event, name, action) => {
     event.target.disabled = true;
-    try { await post("server", { name, action }); } catch (error) { alert(error.message); }
+    try { await post("server", { name, action }); } catch (error) { toast(error.message); }
     draw();
   };
-  const card = (server) =>
-    h("section", { class: "card", "aria-label": server.name },
-      h("div", { class: "row" },
-        h("h3", { class: "grow" }, server.name),
-        h("span", { class: `pill ${KIND[server.state] || ""}` }, t(`states.${server.state}`))),
-      server.restarts ? h("p", { class: "dim small" }, t("restarts", server.restarts)) : null,
-      server.problem ? h("p", { class: "problem" }, server.problem) : null,
-      server.advice ? h("p", {}, `${t("advice")}: `, server.advice) : null,
-      h("div", { class: "row" },
-        server.state === "disabled"
-          ? h("button", { type: "button", onclick: (event) => act(event, server.name, "enable") }, t("enable"))
-          : [
-            h("button", { type: "button", onclick: (event) => act(event, server.name, "restart") }, t("restart")),
-            h("button", { type: "button", onclick: (event) => act(event, server.name, "disable") }, t("disable")),
-          ]));
   draw();
-  return { changed: (kind) => ["servers", "config", "configuration", "tool_list", "hello"].includes(kind) && draw() };
+  return { changed: (kind) => WATCHED.has(kind) && draw() };
+}
+
+function computer(state) {
+  const connection = state.connection;
+  return h("section", { class: "card facts", "aria-label": t("computer") },
+    fact(t("computer"), state.name),
+    fact(t("state"), t(`conn.${connection?.state || "none"}`, connection?.office_id || "")),
+    fact(t("office"), connection?.office_id || "–"),
+    fact(t("servers"), `${state.servers.filter((one) => one.state === "running").length} / ${state.servers.length}`),
+    fact(t("version"), state.version),
+    fact(t("protocol"), state.protocol),
+    connection?.problem ? h("p", { class: "problem wide" }, connection.problem, connection.advice ? ` ${connection.advice}` : "",
+      connection.retry_in ? ` (${seconds(connection.retry_in)})` : "") : null);
+}
+
+const fact = (name, value) => h("div", { class: "fact" }, h("div", { class: "dim small" }, name), h("div", {}, value));
+
+function notes(state) {
+  const all = [
+    state.configuration.problem,
+    ...state.configuration.notes,
+    ...state.tool_names.map((clash) => `${clash.tool} (${clash.servers.join(", ")}): ${clash.problem} ${clash.advice}`),
+    ...state.undeclared.map((name) => t("undeclared", name)),
+  ].filter(Boolean);
+  return all.map((note) => h("p", { class: "notice" }, note));
+}
+
+function card(server, config, opened, act) {
+  const info = server.server_info;
+  const button = (action, kind = "") => h("button", {
+    type: "button", class: kind, "data-key": `${server.name}-${action}`, "aria-label": `${t(action)} ${server.name}`,
+    onclick: (event) => act(event, server.name, action),
+  }, t(action));
+  return h("section", { class: "card", "aria-label": server.name },
+    h("div", { class: "row" },
+      h("h2", { class: "grow" }, h("span", { class: `dot ${KIND[server.state] || ""}` }), server.name),
+      h("span", { class: `pill ${KIND[server.state] || ""}` }, t(`states.${server.state}`))),
+    h("p", { class: "dim small" },
+      [server.kind, info ? `${info.title || info.name} ${info.version || ""}`.trim() : null,
+        server.protocol_version ? `${t("mcpRevision")} ${server.protocol_version}` : null,
+        server.subscribes ? t("takesPart") : null, t("since", time(server.since)),
+        server.restarts ? count("restarts", server.restarts) : null].filter(Boolean).join(" · ")),
+    server.problem ? h("p", { class: "problem" }, server.problem) : null,
+    server.advice ? h("p", { class: "notice" }, `${t("advice")}: `, server.advice) : null,
+    config ? h("details", {
+      open: opened.has(server.name),
+      ontoggle: (event) => (event.target.open ? opened.add(server.name) : opened.delete(server.name)),
+    }, h("summary", { "data-key": `${server.name}-config` }, t("configuration")), h("pre", {}, config)) : null,
+    h("div", { class: "row end" }, server.state === "disabled" ? button("enable") : [button("restart"), button("disable", "danger")]));
 }
