@@ -19,8 +19,8 @@ from a2c_smcp.errors import DocumentError
 PARTS_AT_ONCE: Final = 64
 PAGES_AT_ONCE: Final = 32
 CHARACTERS_AT_ONCE: Final = 1 << 20
-MAX_WINDOWS: Final = 25
-"""How many further windows of a long table are indexed: with 200 rows each, the first 5 000 rows."""
+MAX_WINDOWS: Final = 50
+"""How many further windows of a long table are indexed: with 100 rows each, the first 5 000 rows."""
 
 _log = logging.getLogger(__name__)
 
