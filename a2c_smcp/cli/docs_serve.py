@@ -1,6 +1,7 @@
 """`a2c docs serve`: folders as an MCP server, over standard input and output or over HTTP."""
 
 import asyncio
+import json
 import logging
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TELL_AFTER: Final = 2.0
 TELL_AT_MOST: Final = 60.0
 """How many documents are indexed is told after the first of these seconds, then ever more rarely."""
+WRITE_EVERY: Final = 0.5
 
 
 # What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
@@ -91,11 +93,14 @@ class _Serving:
 @asynccontextmanager
 async def _documents(context: Context, arguments: Namespace) -> AsyncIterator["DocumentService"]:
     async with _service(context, arguments) as service:
-        telling = asyncio.create_task(_tell_progress(service, context))
+        telling = [asyncio.create_task(_tell_progress(service, context))]
+        if arguments.progress is not None:
+            telling.append(asyncio.create_task(_write_progress(service, arguments.progress)))
         try:
             yield service
         finally:
-            telling.cancel()
+            for task in telling:
+                task.cancel()
 
 
 def _service(context: Context, arguments: Namespace) -> "DocumentService":
@@ -127,6 +132,20 @@ async def _tell_progress(service: "DocumentService", context: Context) -> None:
         context.stderr.write(f"{progress.indexed} of {progress.total} documents can be searched\n")
         context.stderr.flush()
         told, pause = (None, TELL_AFTER) if progress.complete else (progress, min(pause * 2, TELL_AT_MOST))
+
+
+async def _write_progress(service: "DocumentService", path: Path) -> None:
+    """Keep a file with how far the index is, for a program that waits for it."""
+    written = None
+    while True:
+        progress = service.progress
+        if progress != written:
+            text = json.dumps({"indexed": progress.indexed, "total": progress.total})
+            part = path.with_name(f"{path.name}.part")
+            await asyncio.to_thread(part.write_text, text, encoding="ascii")
+            await asyncio.to_thread(part.replace, path)  # whole or not at all
+            written = progress
+        await asyncio.sleep(WRITE_EVERY)
 
 
 def _token(context: Context, arguments: Namespace) -> str | None:
@@ -192,6 +211,13 @@ COMMAND: Final = Command(
         PASSWORD,
         CACHE,
         Argument("--workers", "How many processes read files.", metavar="N", convert=positive),
+        Argument(
+            "--progress",
+            "Keep this file up with how many documents can be searched, as JSON.",
+            metavar="FILE",
+            convert=Path,
+            completes="file",
+        ),
     ),
     handler=run,
     show=show,

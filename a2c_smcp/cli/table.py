@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from a2c_smcp.cli import agent, completion, computer, digest, docs, mcp, ocr, server, token
+from a2c_smcp.cli import agent, completion, computer, digest, docs, doctor, mcp, ocr, server, token, up
 from a2c_smcp.cli.command import Command
 
 COMMANDS: Final[tuple[Command, ...]] = (
+    up.COMMAND,
+    doctor.COMMAND,
     agent.COMMAND,
     computer.COMMAND,
     digest.COMMAND,

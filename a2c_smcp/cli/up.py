@@ -1,0 +1,161 @@
+"""`a2c up`: an office of one's own in one command, with documents and a console."""
+
+import json
+import logging
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.docs_cache import CACHE
+from a2c_smcp.cli.docs_options import EXCLUDE, HOST, OCR
+from a2c_smcp.cli.terminal import Terminal, one_line, printable
+
+
+# What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
+def run(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Yield what happens, from `ready` to `stopped`."""
+    from a2c_smcp.cli import up_run  # noqa: PLC0415
+
+    with _logging(context):
+        yield from up_run.run(context, arguments)
+
+
+def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
+    """What happened, for a person."""
+    match value["event"]:
+        case "ready":
+            yield from _ready(value, terminal)
+        case "console":
+            yield f"console: {terminal.cyan(value['console'])}"
+        case "server" if value["state"] != "starting":
+            trouble = f": {one_line(value['problem'])}" if value["problem"] else ""
+            advice = f" ({one_line(value['advice'])})" if value["problem"] and value["advice"] else ""
+            yield f"server {one_line(value['name'])}: {value['state']}{trouble}{advice}"
+        case "connection" if value["problem"]:
+            yield f"connection: {value['state']}: {one_line(value['problem'])}"
+        case "configuration":
+            yield f"configuration: {printable(value['problem'] or 'in use again')}"
+        case "indexing":
+            yield f"{value['indexed']} of {value['total']} documents can be searched"
+        case "demo":
+            yield terminal.dim(f"demo agent {one_line(value['words'])}")
+        case "stopping":
+            yield "stopping"
+        case "stopped":
+            yield "stopped"
+
+
+def _ready(value: Any, terminal: Terminal) -> Iterator[str]:
+    yield f"{terminal.bold(one_line(value['name']))} is up: {len(value['servers'])} MCP servers, Ctrl-C ends all of it"
+    yield f"console    {terminal.cyan(value['console'])}"
+    yield terminal.dim("           opens once, in one browser; press Enter here for a new address")
+    yield from (f"documents  {one_line(folder)}" for folder in value["folders"])
+    if value["config"]:
+        yield f"servers    of {one_line(value['config'])}: {one_line(', '.join(value['servers']))}"
+    yield f"office     {value['office']} at {value['url']}"
+    yield from (f"note: {one_line(note)}" for note in value["notes"])
+    yield ""
+    yield "look around from another terminal:"
+    yield f"  {terminal.cyan(value['agent'])}"
+    yield "for the configuration of Claude Desktop, or of any client that speaks MCP:"
+    yield from _client_lines(value["mcp"])
+    yield terminal.dim("an office has one Agent at a time; with --port this configuration stays good")
+    yield ""
+
+
+def _client_lines(config: Any) -> Iterator[str]:
+    """JSON as a person would write it: a line for each field."""
+    yield '  {"mcpServers": {'
+    for name, server in config["mcpServers"].items():
+        yield f"    {json.dumps(name)}: {{"
+        yield f'      "command": {json.dumps(server["command"])},'
+        yield f'      "args": {json.dumps(server["args"])}'
+        yield "    }"
+    yield "  }}"
+
+
+@contextmanager
+def _logging(context: Context) -> Iterator[None]:
+    """Show warnings on standard error, with A2C_DEBUG everything of ours."""
+    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
+    before = ours.level
+    handler = logging.StreamHandler(context.stderr)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
+    root.addHandler(handler)
+    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        ours.setLevel(before)
+
+
+class _Lines(logging.Formatter):
+    """A line for each record: tracebacks are for those who debug."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
+
+
+def port(text: str) -> int:
+    """Convert a port; 0 is any that is free."""
+    if not text.isascii() or not text.isdecimal() or int(text) > 65_535:
+        raise ArgumentTypeError(f"{text!r} is no port: a number up to 65535, 0 for any that is free")
+    return int(text)
+
+
+COMMAND: Final = Command(
+    name="up",
+    summary="Start everything on this machine: server, Computer with documents, and console.",
+    help=(
+        "Offers folders as documents, and the MCP servers of mcp.json or .vscode/mcp.json in this folder, to the Agent "
+        "of an office on this machine. Prints the address of the console, a configuration for MCP clients, and a "
+        "command to look around with. Nobody beyond this machine can connect, and on it nobody who cannot read the "
+        "token file. Tools that change something wait for your consent in the console. A2C_LLM_BASE_URL, "
+        "A2C_LLM_API_KEY and A2C_LLM_MODEL name the model that writes digests."
+    ),
+    arguments=(
+        Argument(
+            "folder",
+            "A folder, or a file, to offer (default: this folder).",
+            many=True,
+            optional=True,
+            completes="directory",
+        ),
+        Argument("--open", "Open the console in a browser.", flag=True),
+        Argument("--demo", "Let a scripted Agent work, so that there is something to watch.", flag=True),
+        Argument("--name", "The name of the Computer (default: the name of this machine)."),
+        Argument("--port", "The port of the server; 0 is any.", metavar="PORT", convert=port, default=0),
+        Argument("--console-port", "The port of the console; 0 is any.", metavar="PORT", convert=port, default=0),
+        Argument(
+            "--config",
+            "The MCP servers: a native, Claude Desktop or VS Code file. It is followed while it changes.",
+            metavar="FILE",
+            completes="file",
+        ),
+        Argument("--no-config", "Look for no such file.", flag=True),
+        HOST,
+        EXCLUDE,
+        Argument(
+            "--digests",
+            "Where digests of PDFs go (default: in --state).",
+            metavar="DIR",
+            completes="directory",
+        ),
+        *OCR,
+        CACHE,
+        Argument(
+            "--state",
+            "Where the token and digests are kept (default: the user's folder for such things).",
+            metavar="DIR",
+            completes="directory",
+        ),
+    ),
+    handler=run,
+    show=show,
+    stream=True,
+    extra="all",
+    examples=("a2c up", "a2c up ~/Documents ~/Papers --open", "a2c up examples/ --demo", "a2c up --port 8000 --json"),
+)

@@ -1,0 +1,184 @@
+"""What `a2c up` starts, and what it tells others to type: configurations and command lines."""
+
+import os
+import platform
+import shlex
+import shutil
+import stat
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.cli.up_home import digests_folder, home
+from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
+from a2c_smcp.computer.mcp_clients.loaders import load_config
+from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
+from a2c_smcp.documents.files import existing
+from a2c_smcp.errors import InvalidConfig
+
+OFFICE: Final = "home"
+DOCUMENTS: Final = "documents"
+DEMO: Final = "demo"
+FOUND: Final = ("mcp.json", ".vscode/mcp.json")
+"""Where a configuration is looked for, below the current folder."""
+
+READING: Final = ("search_documents", "render_page", "get_element_image")
+"""Tools of the document server that change nothing: an Agent may call them without being asked about."""
+
+PASSED_ON: Final = ("A2C_LLM_", "A2C_DOCS_OCR_KEY", "PYTHONPATH")
+"""The beginnings of variables that the document server gets too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """How a client reaches the office."""
+
+    url: str
+    office: str
+    token_file: Path
+
+    @property
+    def words(self) -> list[str]:
+        """The options of commands that take a seat; the token itself is in none of them."""
+        return ["--url", self.url, "--office", self.office, "--token-file", str(self.token_file)]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is started, decided before anything is."""
+
+    name: str
+    roots: tuple[Path, ...]
+    state: Path
+    digests: Path
+    config: Path | None
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...]
+
+    def demonstrated(self, folder: Path) -> "Plan":
+        """The same with the documents of the demonstration, whose digests go with it."""
+        return replace(self, roots=(*self.roots, folder / "demo"), digests=folder / "digests")
+
+
+def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
+    """Return what a command line asks for.
+
+    Raises:
+        BadRequest: A folder does not exist.
+        InvalidConfig: The configuration that was named cannot be used; one that was found is told of instead.
+    """
+    roots = tuple(existing(folder) for folder in arguments.folder or ["."])
+    state = Path(arguments.state).expanduser().absolute() if arguments.state else home(env)
+    digests = Path(arguments.digests).expanduser().absolute() if arguments.digests else digests_folder(state, roots)
+    found = _config(arguments)
+    workspace = Path(workspace_of(found.path.absolute())) if found.path is not None else Path.cwd()
+    notes = list(found.notes)
+    if Path.home().resolve() in roots:
+        notes.append("this offers all of your home folder: name the folders that Agents may read")
+    return Plan(
+        name=arguments.name or platform.node() or "computer",
+        roots=roots,
+        state=state,
+        digests=digests,
+        config=found.path,
+        sources=standard_sources(env=env, workspace=workspace),
+        notes=tuple(notes),
+    )
+
+
+def _config(arguments: Namespace) -> "Found":
+    if arguments.config is not None:
+        return Found(Path(arguments.config).expanduser())
+    if arguments.no_config:
+        return Found()
+    found = find_config(Path.cwd())
+    if found.path is None:
+        return found
+    try:
+        load_config(found.path)
+    except InvalidConfig as error:
+        return Found(None, (*found.notes, f"it is left alone: {error.message}"))
+    return Found(found.path, (*found.notes, f"its MCP servers are started because {found.path.name} is in this folder"))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A configuration that lies here, and what to say about it."""
+
+    path: Path | None = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def find_config(folder: Path) -> Found:
+    """Return the configuration in a folder; one that somebody else could have put there is left alone."""
+    there = [folder / name for name in FOUND if (folder / name).is_file()]
+    notes = [f"{path.relative_to(folder)} is left alone: others can write it" for path in there if _is_foreign(path)]
+    ours = [path for path in there if not _is_foreign(path)]
+    notes += [f"{path.relative_to(folder)} is left alone: --config names one file" for path in ours[1:]]
+    return Found(ours[0] if ours else None, tuple(notes))
+
+
+def _is_foreign(path: Path) -> bool:
+    if not hasattr(os, "getuid"):
+        return False
+    status = path.stat()
+    return status.st_uid not in (os.getuid(), 0) or bool(status.st_mode & stat.S_IWOTH)
+
+
+def document_server(
+    name: str, folders: Sequence[Path], options: Sequence[str], env: Mapping[str, str]
+) -> MCPServerStdioConfig:
+    """Return the configuration of the document server on these folders."""
+    words = ["docs", "serve", *options, "--", *map(str, folders)]
+    return MCPServerStdioConfig(
+        name=name,
+        server_parameters=MCPServerStdioParameters(
+            command=sys.executable,
+            args=["-P", "-m", "a2c_smcp.cli", *words],
+            env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+        ),
+        tool_meta={tool: ToolMeta(auto_apply=True) for tool in READING},
+    )
+
+
+def demo_server(name: str, env: Mapping[str, str]) -> MCPServerStdioConfig:
+    """Return the configuration of the MCP server with windows that `--demo` adds."""
+    return MCPServerStdioConfig(
+        name=name,
+        server_parameters=MCPServerStdioParameters(
+            command=sys.executable,
+            args=["-P", "-m", "a2c_smcp.cli.demo_server"],
+            env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+        ),
+    )
+
+
+def free_name(wanted: str, taken: Sequence[str]) -> str:
+    """Return a name for a server that no other has."""
+    return wanted if wanted not in taken else free_name(f"a2c-{wanted}", taken)
+
+
+def program() -> list[str]:
+    """Return the words that run `a2c` from anywhere, whatever the search path of whoever runs them."""
+    beside = Path(sys.executable).with_name("a2c.exe" if sys.platform == "win32" else "a2c")
+    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "a2c_smcp.cli"]
+
+
+def typed() -> list[str]:
+    """Return the words that run `a2c` from this shell."""
+    return ["a2c"] if shutil.which("a2c") == (own := program())[0] else own
+
+
+def client_config(seat: Seat) -> dict[str, Any]:
+    """Return what to put into the configuration of an MCP client, in the form of Claude Desktop."""
+    command, *first = program()
+    words = [*first, "mcp", *seat.words, "--reading-tools"]
+    return {"mcpServers": {f"a2c-{seat.office}": {"command": command, "args": words}}}
+
+
+def agent_command(seat: Seat) -> str:
+    """Return a command line to try the office with."""
+    return shlex.join([*typed(), "agent", "finder", *seat.words])

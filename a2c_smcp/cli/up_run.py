@@ -1,0 +1,277 @@
+"""`a2c up` at work: server, Computer, document server and console as one tree of processes, which ends as one."""
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import webbrowser
+from argparse import Namespace
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from a2c_smcp.cli import demo
+from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.computer_events import News
+from a2c_smcp.cli.up_home import run_folder, token_file, write_private
+from a2c_smcp.cli.up_plan import (
+    DEMO,
+    DOCUMENTS,
+    OFFICE,
+    Plan,
+    Seat,
+    agent_command,
+    client_config,
+    demo_server,
+    document_server,
+    free_name,
+    make_plan,
+)
+from a2c_smcp.cli.up_server import serve_office
+from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.console.api import Console
+from a2c_smcp.console.calls import CallLog
+from a2c_smcp.console.serving import serve_console
+from a2c_smcp.wire.status import ConnectionStatus
+
+log = logging.getLogger(__name__)
+
+PROGRESS: Final = "progress.json"
+LOOK: Final = 0.5
+"""Seconds between two looks at how far the index is."""
+TELL_AT_MOST: Final = 30.0
+
+
+def run(context: Context, arguments: Namespace) -> Iterator[Any]:
+    """Yield what happens, from `ready` to `stopped`."""
+    up = Up(context, arguments)
+    with asyncio.Runner() as runner:
+        try:
+            runner.run(up.begin())
+            while (event := runner.run(up.next())) is not None:
+                yield event
+        finally:
+            runner.run(up.end())
+
+
+class Up:
+    """Everything together: it begins, has something to tell, and ends by a signal or because a part failed."""
+
+    def __init__(self, context: Context, arguments: Namespace) -> None:
+        self._context, self._arguments = context, arguments
+        self._plan = make_plan(arguments, context.env)
+        self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._stop = asyncio.Event()
+        self._main: asyncio.Task[None] | None = None
+        self._news = News()
+
+    async def begin(self) -> None:
+        """Start; a signal ends it from here on, a second one at once."""
+        loop = asyncio.get_running_loop()
+        self._main = loop.create_task(self._run(), name="a2c-up")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):
+                loop.add_signal_handler(number, self._signalled, number)
+
+    async def next(self) -> dict[str, Any] | None:
+        """Return what happened next; None after the end.
+
+        Raises:
+            SMCPError: A part could not begin.
+        """
+        if self._main is None:
+            return None
+        event = asyncio.ensure_future(self._events.get())
+        await asyncio.wait((event, self._main), return_when=asyncio.FIRST_COMPLETED)
+        if event.done():
+            return event.result()
+        event.cancel()
+        self._main.result()
+        return None
+
+    async def end(self) -> None:
+        """End it now, where something else did not."""
+        self._stop.set()
+        if self._main is not None:
+            await asyncio.gather(self._main, return_exceptions=True)
+
+    def _signalled(self, number: int) -> None:
+        asyncio.get_running_loop().remove_signal_handler(number)
+        self._stop.set()
+
+    def _tell(self, event: str, **facts: Any) -> None:
+        self._events.put_nowait({"event": event, **facts})
+
+    async def _run(self) -> None:
+        plan, demonstrated = self._plan, self._arguments.demo
+        async with AsyncExitStack() as stack:
+            folder = stack.enter_context(run_folder())
+            token = token_file(plan.state)
+            secret = await asyncio.to_thread(token.read_text, encoding="ascii")
+            seat = Seat(
+                await stack.enter_async_context(serve_office(OFFICE, secret.strip(), self._arguments.port)),
+                OFFICE,
+                token,
+            )
+            if demonstrated:
+                await asyncio.to_thread(demo.furnish, folder / "demo")
+                plan = plan.demonstrated(folder)
+            desk, calls = ApprovalDesk(), CallLog()
+            computer = Computer(plan.config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources)
+            await stack.enter_async_context(computer)
+            await self._add_servers(computer, plan, folder / PROGRESS)
+            console = Console(computer, desk, calls)
+            base = await stack.enter_async_context(serve_console(console, port=self._arguments.console_port))
+
+            def connection(status: ConnectionStatus) -> None:
+                console.connection_changed()
+                self._news.connection(status)
+
+            await computer.connect(seat.url, OFFICE, token=secret.strip(), on_status=connection)
+            opening = console.app.url(base)
+            self._events.put_nowait(ready(plan, computer, seat, opening))
+            if self._arguments.open:
+                await asyncio.to_thread(open_browser, opening, folder)
+            await self._work(computer, console, base, seat, folder)
+        self._tell("stopped")
+
+    async def _add_servers(self, computer: Computer, plan: Plan, progress: Path) -> None:
+        env, taken = self._context.env, list(computer.settings.config.servers)
+        options = ["--digests", str(plan.digests), "--progress", str(progress), *_options(self._arguments)]
+        servers = [document_server(free_name(DOCUMENTS, taken), plan.roots, options, env)]
+        if self._arguments.demo:
+            servers.append(demo_server(free_name(DEMO, taken), env))
+        for server in servers:
+            await computer.settings.add_server(server)
+
+    async def _work(self, computer: Computer, console: Console, base: str, seat: Seat, folder: Path) -> None:
+        async with AsyncExitStack() as stack:
+            for work in (self._follow(computer), self._index(folder / PROGRESS)):
+                await stack.enter_async_context(_beside(work))
+            if self._arguments.demo:
+                await stack.enter_async_context(_beside(self._perform(computer, seat)))
+            stack.enter_context(_Enter(self._context, lambda: self._tell("console", console=console.app.url(base))))
+            await self._stop.wait()
+            self._tell("stopping")
+
+    async def _perform(self, computer: Computer, seat: Seat) -> None:
+        await computer.settled()
+        await demo.perform(seat, computer.name, lambda words: self._tell("demo", words=words))
+
+    async def _follow(self, computer: Computer) -> None:
+        async for event in self._news.follow(computer):
+            self._events.put_nowait(event)
+
+    async def _index(self, progress: Path) -> None:
+        """Tell how far the index is, ever more rarely, and when it is complete."""
+        told, pause = None, LOOK
+        due = 0.0
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(LOOK)
+            now = _read(progress)
+            if now is None or now == told:
+                continue
+            complete = now["indexed"] >= now["total"]
+            if complete or loop.time() >= due:
+                told, pause = now, LOOK if complete else min(pause * 2, TELL_AT_MOST)
+                due = loop.time() + pause
+                self._tell("indexing", **now)
+
+
+class _Enter:
+    """Somebody at the keyboard, where there is one."""
+
+    def __init__(self, context: Context, act: Callable[[], None]) -> None:
+        self._stdin, self._act = context.stdin, act
+        self._listening = False
+
+    def __enter__(self) -> None:
+        if self._stdin.isatty():
+            with suppress(NotImplementedError, ValueError, OSError):
+                asyncio.get_running_loop().add_reader(self._stdin.fileno(), self._typed)
+                self._listening = True
+
+    def __exit__(self, *_: object) -> None:
+        if self._listening:
+            asyncio.get_running_loop().remove_reader(self._stdin.fileno())
+
+    def _typed(self) -> None:
+        if self._stdin.readline():
+            self._act()
+        else:  # nothing will ever come again
+            self.__exit__()
+            self._listening = False
+
+
+def ready(plan: Plan, computer: Computer, seat: Seat, console: str) -> dict[str, Any]:
+    """Return the first event: everything can be used."""
+    return {
+        "event": "ready",
+        "console": console,
+        "url": seat.url,
+        "office": seat.office,
+        "name": plan.name,
+        "pid": os.getpid(),
+        "folders": [str(root) for root in plan.roots],
+        "config": str(plan.config) if plan.config is not None else None,
+        "servers": list(computer.settings.config.servers),
+        "notes": [*plan.notes, *computer.settings.notes],
+        "token_file": str(seat.token_file),
+        "agent": agent_command(seat),
+        "mcp": client_config(seat),
+    }
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    task.add_done_callback(_report)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _report(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a part of this ended early: %s", error)
+
+
+def _options(arguments: Namespace) -> list[str]:
+    words: list[str] = ["--host", arguments.host]
+    for option in ("exclude", "ocr"):
+        for value in getattr(arguments, option) or ():
+            words += [f"--{option}", value]
+    if arguments.ocr_model:
+        words += ["--ocr-model", arguments.ocr_model]
+    if arguments.ocr_allow_http:
+        words.append("--ocr-allow-http")
+    if arguments.cache:
+        words += ["--cache", str(Path(arguments.cache).expanduser().absolute())]
+    return words
+
+
+def _read(path: Path) -> dict[str, int] | None:
+    try:
+        value = json.loads(path.read_text(encoding="ascii"))
+        return {"indexed": int(value["indexed"]), "total": int(value["total"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not yet
+
+
+def open_browser(url: str, folder: Path) -> None:
+    """Open a browser. What it opens is a file that leads on: a command line shows its words to every user."""
+    page = folder / "console.html"
+    write_private(
+        page,
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(url)}">'
+        f'<title>A2C console</title><a href="{escape(url)}">A2C console</a>\n',
+    )
+    if not webbrowser.open(page.as_uri()):
+        log.warning("no browser could be opened: open the address by hand")
