@@ -213,7 +213,7 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
     size = median(row.size for row, _ in run)
     cuts = column_cuts([segments for _, segments in run], size, least=0.4)
     rows = [row for row, _ in run]
-    if not cuts or _is_formula(rows) or _is_text_in_columns(rows, cuts):
+    if not cuts or _is_formula(rows) or _is_numbered_listing(spaced) or _is_text_in_columns(rows, cuts):
         return
     x0 = min(row.words[0].word.x0 for row in rows)
     x1 = max(placed.word.x1 for row in rows for placed in row.words)
@@ -245,15 +245,33 @@ def _is_formula(rows: Sequence[Row]) -> bool:
 
 
 def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:
-    """Whether the file writes the columns one after the other, as it does with text that flows through them."""
-    if len(rows) < 4 or len(cuts) > 3:
+    """Whether the file writes the columns one after the other, as it does with text that flows through them.
+
+    Then what stands right of a line comes later than the next line on the left. Cells of a table come row by row.
+    """
+    if len(cuts) > 3:
         return False
     for cut in cuts:
-        left = [placed.line.position for row in rows for placed in row.words if placed.word.x1 <= cut]
-        right = [placed.line.position for row in rows for placed in row.words if placed.word.x0 >= cut]
-        if not left or not right or not (max(left) < min(right) or max(right) < min(left)):
-            return False
-    return True
+        later = pairs = 0
+        for row, following in pairwise(rows):
+            right = [placed.line.position for placed in row.words if placed.word.x0 >= cut]
+            left = [placed.line.position for placed in row.words if placed.word.x1 <= cut]
+            below = [placed.line.position for placed in following.words if placed.word.x1 <= cut]
+            if right and left and below:
+                pairs += 1
+                later += min(right) > max(below) or max(right) < min(left)
+        if pairs > 1 and later >= 0.7 * pairs:
+            return True
+    return False
+
+
+def _is_numbered_listing(rows: Sequence[Sequence[Segment]]) -> bool:
+    """Whether lines are numbered on, and nothing else stands in columns: a listing of code."""
+    numbers = [int(row[0].text) for row in rows if row[0].text.isascii() and row[0].text.isdecimal()]
+    if len(numbers) < max(3, 0.8 * len(rows)):
+        return False
+    steps = sum(second - first == 1 for first, second in pairwise(numbers))
+    return steps >= 0.8 * (len(numbers) - 1) and sum(len(row) > 2 for row in rows) < 0.5 * len(rows)
 
 
 def rows_outside(rows: Sequence[Row], regions: Sequence[Region]) -> list[Row]:

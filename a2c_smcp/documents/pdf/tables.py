@@ -21,6 +21,7 @@ MAX_WORDS: Final = 20_000
 
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
+_FIGURES = re.compile(r"[\d.,%()+-]{2,}")
 _ROOMY: Final = 1.25
 
 
@@ -77,7 +78,7 @@ def find_tables(
 
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
-    """Return words with those cut in two that a ruling line crosses: cells so close that no blank is between them."""
+    """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
     if not rules:
         return words
     places = sorted({round(rule.at, 1) for rule in rules})
@@ -88,7 +89,7 @@ def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]
         at = places[number] if number < len(places) else 1e9
         if (
             at < word.x1 - 1.5
-            and len(word.text) > 1
+            and _FIGURES.fullmatch(word.text)
             and any(abs(rule.at - at) < 0.1 and rule.start <= (word.y0 + word.y1) / 2 <= rule.end for rule in rules)
         ):
             divided += [Placed(part, placed.line) for part in layer.cut(placed.line, word, at)]
