@@ -57,8 +57,8 @@ def events_page() -> str:
     }
     texts = {
         "Agent to Computer": (
-            "The Server passes them to the Computer that `computer` names, in the sender's own office; the ack of the "
-            "Computer is the ack that the Agent gets."
+            "Only an Agent sends them. The Server passes them to the Computer that `computer` names, in the sender's "
+            "own office; the ack of the Computer is the ack that the Agent gets."
         ),
         "To the Server": (
             "What the Server does itself. Where a notification is named, it goes to the other members of the "
@@ -79,17 +79,19 @@ def _event_rows(rows: Sequence[Event]) -> Iterator[str]:
     if all(not event.senders for event in rows):
         yield from table(("event", "payload", "tells"), ((_code(e.name), link(e.request), _says(e)) for e in rows))
         return
-    notified = any(event.notification for event in rows)
-    head = ("event", "from", "request", "ack", *(("notification",) if notified else ()), "does")
+    if all(event.name.startswith("client:") for event in rows):
+        requests = ((_code(e.name), link(e.request), link(e.reply), _says(e)) for e in rows)
+        yield from table(("event", "request", "ack", "does"), requests)
+        return
     yield from table(
-        head,
+        ("event", "from", "request", "ack", "notification", "does"),
         (
             (
                 _code(event.name),
                 ", ".join(ROLES[role] for role in sorted(event.senders)),
                 link(event.request),
                 link(event.reply),
-                *((_code(event.notification) if event.notification else "–",) if notified else ()),
+                _code(event.notification) if event.notification else "–",
                 _says(event),
             )
             for event in rows

@@ -1,0 +1,116 @@
+"""What the pages tell readers to type exists: commands, options, targets of make, configuration files."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from a2c_smcp.cli.parsing import CommandMissing, UsageError, parse
+from a2c_smcp.cli.table import COMMANDS
+from a2c_smcp.computer import parse_config_text
+from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of, prose
+
+SHELLS = ("console", "sh", "bash", "shell")
+ENDS = re.compile(r"[|&;<>()]+")
+SETTING = re.compile(r"\w+=.*", re.DOTALL)
+PROGRAMS = {"a2c": (), "mcp_generate_digest": ("digest",)}
+
+
+def lines(block: Block) -> Iterator[str]:
+    text = block.text.replace("\\\n", " ")
+    if block.language == "console":
+        yield from (line[2:] for line in text.splitlines() if line.startswith("$ "))
+    else:
+        yield from (line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
+def commands(line: str) -> Iterator[list[str]]:
+    """Yield the simple commands of a line, without what stands before or after them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in [*lexer, ";"]:
+        if not ENDS.fullmatch(word):
+            words.append(word)
+            continue
+        while words and SETTING.fullmatch(words[0]):
+            del words[0]
+        if words:
+            yield words
+        words = []
+
+
+def of_ours(words: list[str]) -> list[str] | None:
+    """Return what a command line asks of our program, or nothing where it is another's."""
+    if words[0] == "npx" and "a2c" in words:
+        words = words[words.index("a2c") :]
+    name = Path(words[0]).name
+    return [*PROGRAMS[name], *words[1:]] if name in PROGRAMS else None
+
+
+TYPED = [
+    (f"{block.place} {line.strip()}"[:100], words)
+    for page in PAGES
+    for block in blocks(page, *SHELLS)
+    for line in lines(block)
+    for words in commands(line)
+]
+OURS = [(place, ours) for place, words in TYPED if (ours := of_ours(words))]
+MADE = [(place, words[1:]) for place, words in TYPED if words[0] == "make"]
+
+
+@pytest.mark.parametrize(("place", "words"), OURS, ids=[place for place, _ in OURS])
+def test_a_command_line_of_the_documentation_is_understood(place: str, words: list[str]) -> None:
+    if words != ["--version"]:
+        assert parse(words, COMMANDS).path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_within_sentences_exist(page: Path) -> None:
+    wrong = []
+    for code in re.findall(r"`a2c ([^`\n]+)`", prose(page)):
+        if code == "--version":
+            continue
+        try:
+            parse(shlex.split(code), COMMANDS)
+        except CommandMissing:
+            continue  # a noun, spoken of as such
+        except UsageError as problem:
+            if not re.search("missing|required|expected", str(problem)):
+                wrong.append(f"a2c {code}: {problem}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_targets_of_make_exist(page: Path) -> None:
+    known = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    spoken = set(re.findall(r"`make ([\w-]+)`", prose(page)))
+    typed = {words[0] for place, words in MADE if words and place.startswith(f"{name_of(page)}:")}
+    assert (spoken | typed) - known == set()
+
+
+def configurations() -> Iterator[Block]:
+    for page in PAGES:
+        for block in blocks(page, "json", "jsonc"):
+            if '"mcpServers"' in block.text or '"servers"' in block.text:
+                yield block
+
+
+@pytest.mark.parametrize("block", list(configurations()), ids=lambda block: block.place)
+def test_a_configuration_of_the_documentation_loads_without_a_note(block: Block) -> None:
+    loaded = parse_config_text(block.text)
+    assert loaded.notes == ()
+    assert loaded.config.servers
+
+
+@pytest.mark.parametrize("block", list(configurations()), ids=lambda block: block.place)
+def test_what_a_configuration_starts_of_ours_is_understood(block: Block) -> None:
+    loaded = parse_config_text(block.text)
+    for server in loaded.config.servers.values():
+        parameters: Any = server.server_parameters
+        if getattr(parameters, "command", "") == "a2c":
+            assert parse(list(parameters.args), COMMANDS).path, json.dumps(parameters.args)

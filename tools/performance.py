@@ -1,0 +1,68 @@
+"""Put the table that the benchmarks print into the page about performance, in both languages.
+
+make bench | python tools/performance.py
+python tools/performance.py bench.txt
+"""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+DOCS: Final = Path(__file__).resolve().parent.parent / "docs"
+PAGES: Final = ("performance.md", "zh/performance.md")
+BEGIN: Final = "<!-- benchmarks: begin -->"
+END: Final = "<!-- benchmarks: end -->"
+
+
+def rows(output: str) -> list[str]:
+    """Return the lines of the table in what the benchmarks printed.
+
+    Raises:
+        ValueError: There is none.
+    """
+    found = [line.strip() for line in output.splitlines() if line.strip().startswith("|")]
+    if len(found) < 3:  # a head, a rule and something below them
+        raise ValueError("this is no output of the benchmarks: there is no table in it")
+    return found
+
+
+def machine() -> str:
+    """Return where this runs, in words that mean something to a reader elsewhere."""
+    return f"{os.cpu_count()} cores ({platform.machine()}), {platform.system()}, Python {platform.python_version()}"
+
+
+def filled(page: str, table: Sequence[str], where: str) -> str:
+    """Return the page with the table between its marks.
+
+    Raises:
+        ValueError: The page has no marks.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the page has no {BEGIN} … {END}")
+    return "\n".join([f"{before}{BEGIN}", where, "", *table, "", f"{END}{after}"])
+
+
+def main(argv: list[str] | None = None, docs: Path = DOCS) -> int:
+    parser = argparse.ArgumentParser(description="Put the table of the benchmarks into the pages about performance.")
+    parser.add_argument("output", nargs="?", type=Path, help="what `make bench` printed; standard input if left out")
+    source: Path | None = parser.parse_args(argv).output
+    try:
+        table = rows(source.read_text(encoding="utf-8") if source else sys.stdin.read())
+        pages = {docs / name: (docs / name).read_text(encoding="utf-8") for name in PAGES if (docs / name).exists()}
+        texts = {path: filled(text, table, machine()) for path, text in pages.items()}
+    except (OSError, ValueError) as problem:
+        print(f"performance: {problem}", file=sys.stderr)
+        return 1
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
