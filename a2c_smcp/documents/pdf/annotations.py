@@ -141,8 +141,11 @@ class Overlay:
 
     def _text_in(self, rect: Rect) -> tuple[str, Box]:
         """Return the text inside a rectangle, on one line, and the rectangle as shown."""
-        left, right = sorted((rect.left, rect.right))
-        bottom, top = sorted((rect.bottom, rect.top))
+        left, right, bottom, top = rect.left, rect.right, rect.bottom, rect.top
+        if left > right:
+            left, right = right, left
+        if bottom > top:
+            bottom, top = top, bottom
         box = self._frame.box(left, bottom, right, top)
         return self._layer.text_in(self._lines, box), box
 

@@ -114,16 +114,16 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     text = first.text if len(lines) == 1 else text_of(lines)
     if len(text) > MAX_HEADING or len(text) < 2:
         return None
+    bold = first.font.bold and not body.bold
+    italic = first.font.italic and len(lines) == 1 and block.gap > 0.35 * first.size and len(text) < 70
+    is_plain = ratio < _BIG and not bold
+    if is_plain and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower()):
+        return None
     # A line of a table of contents: a title, room, and the number of a page.
     if text[-1].isdigit() and first.x1 - first.x0 > 0.8 * first.size * len(first.text) and len(lines) == 1:
         return None
     letters = sum(map(str.isalpha, text))
     if letters < 2 or letters < 0.4 * len(text) or _CAPTION.match(text):
-        return None
-    bold = first.font.bold and not body.bold
-    italic = first.font.italic and len(lines) == 1 and block.gap > 0.35 * first.size and len(text) < 70
-    is_plain = ratio < _BIG and not bold
-    if is_plain and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower()):
         return None
     return _Candidate(block, text, ratio, bold, italic, _NUMBERED.match(text))
 

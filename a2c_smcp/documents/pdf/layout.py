@@ -56,16 +56,14 @@ def text_of(lines: Sequence[Line]) -> str:
     """Return lines as one paragraph: divided words are whole again, and Chinese gets no blanks at line ends."""
     if len(lines) == 1:
         return lines[0].text
-    parts = []
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
+    parts: list[str] = []
+    for line in lines:
+        # A name or a number after the hyphen was no divided word.
+        if parts and parts[-1] == "" and not line.text[0].islower():
+            parts[-1] = "-"
         parts.append(line.text)
-        if line.joined and following is not None:
-            # A name or a number after the hyphen was no divided word.
-            if not following.text[:1].islower():
-                parts.append("-")
-        else:
-            parts.append("\n")
-    text = "".join(parts).rstrip("\n")
+        parts.append("" if line.joined else "\n")
+    text = "".join(parts[:-1])
     if not text.isascii():
         text = _BETWEEN_WIDE.sub("", text)
     return text.replace("\n", " ")

@@ -226,13 +226,14 @@ class _Maker:
 def box_of(lines: Sequence[Line]) -> Box:
     """Return the place of all lines."""
     first = lines[0]
-    x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
-    for line in lines[1:]:
-        x0 = min(x0, line.x0)
-        y0 = min(y0, line.y0)
-        x1 = max(x1, line.x1)
-        y1 = max(y1, line.y1)
-    return x0, y0, x1, y1
+    if len(lines) == 1:
+        return first.x0, first.y0, first.x1, first.y1
+    return (
+        min([line.x0 for line in lines]),
+        min([line.y0 for line in lines]),
+        max([line.x1 for line in lines]),
+        max([line.y1 for line in lines]),
+    )
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:
