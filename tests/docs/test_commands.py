@@ -1,17 +1,14 @@
-"""What the pages tell readers to type exists: commands, options, targets of make, configuration files."""
+"""What the pages tell readers to type exists: commands, options, targets of make."""
 
-import json
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from a2c_smcp.cli.parsing import CommandMissing, UsageError, parse
 from a2c_smcp.cli.table import COMMANDS
-from a2c_smcp.computer import parse_config_text
 from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of, prose
 
 SHELLS = ("console", "sh", "bash", "shell")
@@ -91,26 +88,3 @@ def test_targets_of_make_exist(page: Path) -> None:
     spoken = set(re.findall(r"`make ([\w-]+)`", prose(page)))
     typed = {words[0] for place, words in MADE if words and place.startswith(f"{name_of(page)}:")}
     assert (spoken | typed) - known == set()
-
-
-def configurations() -> Iterator[Block]:
-    for page in PAGES:
-        for block in blocks(page, "json", "jsonc"):
-            if '"mcpServers"' in block.text or '"servers"' in block.text:
-                yield block
-
-
-@pytest.mark.parametrize("block", list(configurations()), ids=lambda block: block.place)
-def test_a_configuration_of_the_documentation_loads_without_a_note(block: Block) -> None:
-    loaded = parse_config_text(block.text)
-    assert loaded.notes == ()
-    assert loaded.config.servers
-
-
-@pytest.mark.parametrize("block", list(configurations()), ids=lambda block: block.place)
-def test_what_a_configuration_starts_of_ours_is_understood(block: Block) -> None:
-    loaded = parse_config_text(block.text)
-    for server in loaded.config.servers.values():
-        parameters: Any = server.server_parameters
-        if getattr(parameters, "command", "") == "a2c":
-            assert parse(list(parameters.args), COMMANDS).path, json.dumps(parameters.args)
