@@ -117,7 +117,7 @@ class Catalogue:
 
     A catalogue never changes: `with_server` and `without_server` return another one that shares what stayed the
     same, so whoever holds the old one reads on undisturbed. The documents are kept as they are, not copied; one
-    that is changed afterwards is still found by what it said before.
+    that is changed after the first search is still found by what it said before.
     """
 
     shelves: Mapping[SERVER_NAME, Shelf]
