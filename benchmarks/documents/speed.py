@@ -88,6 +88,7 @@ def _typical(path: Path) -> Row:
     times = []
     for index in range(0, count, max(1, count // PAGES)):
         others = [(index + step) % count for step in range(1, KEPT_PAGES + 1)]
+        _raw(raw, index)
         document.page(index)
         for other in others:  # they push the page out
             document.page(other)
