@@ -3,9 +3,11 @@
 import json
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, Final
 
 from a2c_smcp.cli import computer_show
+from a2c_smcp.cli.agent_params import kinds_of
 from a2c_smcp.cli.rendering import rendered
 from a2c_smcp.cli.terminal import Terminal, one_line, printable
 
@@ -25,10 +27,9 @@ def tools(value: Any, arguments: Namespace, terminal: Terminal) -> Lines:
     for number, one in enumerate(value):
         yield from ([""] if number else [])
         yield terminal.bold(one_line(one["computer"]))
-        for line in computer_show.tools(one["tools"], terminal):
+        for line, tool in zip_longest(computer_show.tools(one["tools"], terminal, indent=2), one["tools"]):
             yield f"  {line}"
-            if arguments.schema and one["tools"]:
-                tool = next(tool for tool in one["tools"] if one_line(tool["name"]) in line)
+            if arguments.schema and tool:
                 yield from (f"      {parameter}" for parameter in _parameters(tool.get("params_schema") or {}))
 
 
@@ -37,15 +38,14 @@ def _parameters(schema: Mapping[str, Any]) -> Lines:
     required = schema.get("required") or ()
     for name, about in (properties if isinstance(properties, Mapping) else {}).items():
         facts = about if isinstance(about, Mapping) else {}
-        kind = facts.get("type", "any")
-        kinds = kind if isinstance(kind, str) else json.dumps(kind)
+        kinds = " or ".join(kinds_of(about, schema)) or "any"
         needed = ", needed" if name in required else ""
         yield one_line(f"{name} ({kinds}{needed}) {facts.get('description') or ''}")
 
 
 def call(value: Any, _: Namespace, terminal: Terminal) -> Lines:
     """What a tool answered."""
-    yield from computer_show.result(value, terminal)
+    yield from computer_show.result(value, terminal, more="--save FOLDER saves it")
     if not value.get("content") and value.get("structuredContent") is not None:
         yield printable(json.dumps(value["structuredContent"], ensure_ascii=False, indent=2))
     yield from (f"saved {one_line(path)}" for path in value.get("saved", ()))
@@ -100,6 +100,7 @@ def read(value: Any, _: Namespace, terminal: Terminal) -> Lines:
 def watch(value: Any, _: Namespace, terminal: Terminal) -> Lines:
     """What happened, in a line."""
     data = value["data"]
+    problem = f", but cannot be read: {one_line(str(data['problem']))}" if data.get("problem") else None
     who = terminal.cyan(one_line(value["computer"])) if value["computer"] else ""
     match value["event"]:
         case "joined" if "sessions" in data:
@@ -110,12 +111,12 @@ def watch(value: Any, _: Namespace, terminal: Terminal) -> Lines:
         case "leave_office":
             yield f"{who} left"
         case "update_tool_list":
-            yield f"{who}: {_counted(data.get('tools'), 'tool')}"
+            yield f"{who}: tools changed{problem or _now(data.get('tools'))}"
         case "update_desktop":
-            yield f"{who}: {_counted(data.get('desktop'), 'window')}"
+            yield f"{who}: windows changed{problem or _now(data.get('desktop'))}"
         case "update_finder":
             total = (data.get("finder") or {}).get("total_count", "?")
-            yield f"{who}: documents changed, {total} in all"
+            yield f"{who}: documents changed{problem or f', {total} in all'}"
         case "update_config":
             yield f"{who}: its configuration changed"
         case "disconnected":
@@ -124,9 +125,8 @@ def watch(value: Any, _: Namespace, terminal: Terminal) -> Lines:
             yield kind
 
 
-def _counted(items: Any, word: str) -> str:
-    count = len(items) if isinstance(items, list) else 0
-    return f"{word}s changed, {count} now"
+def _now(items: Any) -> str:
+    return f", {len(items) if isinstance(items, list) else 0} now"
 
 
 SHOWS: Final[Mapping[str, Callable[[Any, Namespace, Terminal], Lines]]] = {

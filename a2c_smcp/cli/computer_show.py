@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from a2c_smcp.cli.terminal import Terminal, one_line, printable
+from a2c_smcp.cli.terminal import Terminal, columns, one_line, printable
 
 OFFLINE: Final = "connection: none"
 
@@ -70,11 +70,12 @@ def event(value: Any, terminal: Terminal) -> Iterator[str]:
             yield "stopped"
 
 
-def tools(value: Any, terminal: Terminal) -> Iterator[str]:
+def tools(value: Any, terminal: Terminal, indent: int = 0) -> Iterator[str]:
     """A tool a line."""
     for tool in value:
         name = one_line(tool["name"])
-        yield f"{terminal.cyan(name)}  {terminal.fit(one_line(tool.get('description') or ''), len(name) + 2)}".rstrip()
+        about = terminal.fit(one_line(tool.get("description") or ""), columns(name) + 2 + indent)
+        yield f"{terminal.cyan(name)}  {about}".rstrip()
     if not value:
         yield "no tools"
 
@@ -106,12 +107,27 @@ def contents(value: Any, _: Terminal) -> Iterator[str]:
             yield f"({one_line(content.get('mimeType') or 'binary')}, about {size} bytes; --json shows it)"
 
 
-def result(value: Any, _: Terminal) -> Iterator[str]:
-    """What a tool answered."""
+def result(value: Any, _: Terminal, more: str = "--json shows it") -> Iterator[str]:
+    """What a tool answered: texts as they are, of the rest what and where it is."""
     if value.get("isError"):
         yield "the tool failed:"
     for block in value.get("content", ()):
-        yield printable(block["text"]) if block.get("type") == "text" else f"({one_line(str(block.get('type')))})"
+        yield _block(block, more)
+
+
+def _block(block: Any, more: str) -> str:
+    kind = str(block.get("type"))
+    inner = block.get("resource")
+    source = inner if isinstance(inner, dict) else block
+    if isinstance(text := source.get("text"), str):
+        return printable(text)
+    if kind == "resource_link":
+        return one_line(f"(link: {block.get('uri')} {block.get('title') or block.get('name') or ''}".rstrip() + ")")
+    data = source.get("data") or source.get("blob")
+    if not isinstance(data, str):
+        return f"({one_line(kind)})"
+    what = source.get("mimeType") or source.get("uri") or "binary"
+    return one_line(f"({kind}: {what}, about {len(data) * 3 // 4} bytes; {more})")
 
 
 def history(value: Any, _: Terminal) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.cli import computer_show as show
-from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.cli.terminal import Terminal, columns
 
 PLAIN = Terminal()
 SERVER = {"name": "files", "state": "running", "restarts": 0, "problem": None, "advice": None}
@@ -128,3 +128,28 @@ def test_an_event_is_a_line(event: dict[str, Any], lines: list[str]) -> None:
 )
 def test_a_value_is_lines(lines: Any, value: Any, shown: list[str]) -> None:
     assert list(lines(value, PLAIN)) == shown
+
+
+def test_a_result_shows_texts_and_tells_what_and_where_the_rest_is() -> None:
+    content = [
+        {"type": "text", "text": "hello"},
+        {"type": "resource", "resource": {"uri": "file:///notes", "text": "a note"}},
+        {"type": "resource", "resource": {"uri": "file:///x", "mimeType": "application/pdf", "blob": "AAAA"}},
+        {"type": "image", "mimeType": "image/png", "data": "AAAAAAAA"},
+        {"type": "resource_link", "uri": "dpe://docs/report", "name": "report"},
+        {"type": "hologram"},
+    ]
+    assert list(show.result({"content": content, "isError": False}, PLAIN)) == [
+        "hello",
+        "a note",
+        "(resource: application/pdf, about 3 bytes; --json shows it)",
+        "(image: image/png, about 6 bytes; --json shows it)",
+        "(link: dpe://docs/report report)",
+        "(hologram)",
+    ]
+
+
+def test_a_tool_stays_on_its_line_also_with_a_wide_name() -> None:
+    narrow = Terminal(tty=True, width=30)
+    (line,) = show.tools([{"name": "名前名前", "description": "it does something at great length"}], narrow, indent=2)
+    assert columns(line) + 2 < 30
