@@ -76,6 +76,7 @@ lock: $(READY)
 
 lock-peers: $(READY)
 	for v in 0.1.6 0.4.2; do echo "a2c-smcp[cli]==$$v" | $(COMPILE) - -o requirements/peers/a2c-smcp-$$v.txt; done
+	printf 'kreuzberg\nliteparse\nmarkitdown[pdf]\n' | $(COMPILE) - -o requirements/peers/documents.txt
 	cd requirements/peers && npm install --package-lock-only --no-audit --no-fund
 	cd requirements/peers && node -e 'const fs = require("fs"), f = "package-lock.json", d = JSON.parse(fs.readFileSync(f)); for (const p of Object.values(d.packages)) { delete p.funding; delete p.resolved } fs.writeFileSync(f, JSON.stringify(d, null, 2) + "\n")'
 

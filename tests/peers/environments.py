@@ -80,6 +80,7 @@ ENVIRONMENTS = {
     for environment in (
         Environment("a2c-smcp-0.1.6", ("a2c-smcp-0.1.6.txt",), _python("a2c-smcp-0.1.6.txt"), "bin/python"),
         Environment("a2c-smcp-0.4.2", ("a2c-smcp-0.4.2.txt",), _python("a2c-smcp-0.4.2.txt"), "bin/python"),
+        Environment("documents", ("documents.txt",), _python("documents.txt"), "bin/python"),
         Environment("mcp-1", ("mcp-1.txt",), _python("mcp-1.txt"), "bin/python"),
         Environment("socket.io-client", ("package.json", "package-lock.json"), _node, ""),
     )
