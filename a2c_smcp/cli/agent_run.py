@@ -1,6 +1,7 @@
 """What the verbs of `a2c agent` do; each returns plain JSON."""
 
 import base64
+import logging
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from a2c_smcp.cli.agent import ENV
 from a2c_smcp.cli.agent_browser import Browser
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.seating import credentials, given, needed
-from a2c_smcp.errors import BadRequest, DocumentNotFound, NotFound, SMCPError
+from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError
 
 _ABSENT: Final = (DocumentNotFound, NotFound)
 
@@ -22,14 +23,29 @@ _ABSENT: Final = (DocumentNotFound, NotFound)
 @contextmanager
 def seated(context: Context, arguments: Namespace, *, live: bool = False) -> Iterator[SMCPAgentClient]:
     """Sit in the office that the options name, until the end of the block."""
-    with SMCPAgentClient(
-        needed(context, arguments, "url", ENV),
-        office_id=needed(context, arguments, "office", ENV),
-        name=given(context, arguments, "name", ENV) or "a2c-agent",
-        live=live,
-        **credentials(context, arguments, ENV),
-    ) as agent:
+    with (
+        _once_told(context),
+        SMCPAgentClient(
+            needed(context, arguments, "url", ENV),
+            office_id=needed(context, arguments, "office", ENV),
+            name=given(context, arguments, "name", ENV) or "a2c-agent",
+            live=live,
+            **credentials(context, arguments, ENV),
+        ) as agent,
+    ):
         yield agent
+
+
+@contextmanager
+def _once_told(context: Context) -> Iterator[None]:
+    """Keep the log from saying what the command says anyway; those who debug see both."""
+    ours, nobody = logging.getLogger("a2c_smcp"), logging.NullHandler()
+    if not context.debug:
+        ours.addHandler(nobody)
+    try:
+        yield
+    finally:
+        ours.removeHandler(nobody)
 
 
 def computers(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
@@ -125,20 +141,35 @@ def _told(event: OfficeEvent) -> dict[str, Any]:
 
 
 def _first(agent: SMCPAgentClient, names: Sequence[str], uri: str) -> list[dict[str, Any]]:
-    """Read from the first Computer that has it."""
+    """Read from the first Computer that has it; MCP servers have many ways to say that they have not."""
     problem: SMCPError | None = None
     for name in names:
         try:
             return agent.read_contents(name, uri)
-        except _ABSENT as error:
-            problem = problem or error
+        except InvalidDPEUri:
+            raise
+        except SMCPError as error:
+            if problem is None or isinstance(problem, _ABSENT):
+                problem = error
     raise problem or NotFound("No Computer is in the office")
+
+
+def decoded(data: Any) -> bytes:
+    """Return what is behind base64.
+
+    Raises:
+        InternalError: It is none.
+    """
+    try:
+        return base64.b64decode(data)
+    except (ValueError, TypeError):
+        raise InternalError("The data is no base64, so it cannot be saved; --json prints it as it came") from None
 
 
 def _save(contents: Sequence[dict[str, Any]], path: Path) -> Any:
     if len(contents) != 1:
         raise BadRequest(f"The resource has {len(contents)} contents, and a file takes one; --json prints all")
     content = contents[0]
-    data = base64.b64decode(content["blob"]) if "blob" in content else str(content.get("text", "")).encode()
+    data = decoded(content["blob"]) if "blob" in content else str(content.get("text", "")).encode()
     path.write_bytes(data)
     return {"file": str(path), "bytes": len(data), "mimeType": content.get("mimeType")}

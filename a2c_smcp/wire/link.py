@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -57,8 +58,12 @@ class Address:
     patience: float = PATIENCE
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https", "ws", "wss") or not parts.hostname:
+        try:
+            parts = urlsplit(self.url)
+            usable = parts.scheme in ("http", "https", "ws", "wss") and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # a port or an IPv6 address that cannot be one
+            usable = False
+        if not usable:
             raise InvalidConfig("The server's address is a URL such as https://a2c.example.org")
 
     @property
@@ -270,6 +275,8 @@ def _settled(answer: tuple[Any, ...]) -> None:
 def _refused_handshake(status: int) -> SMCPError | ConnectionError:
     message = f"The server refused the connection with HTTP status {status}"
     match status:
+        case 404 | 405:
+            return ConnectionError(f"There is no A2C server at this address (HTTP status {status}): check URL and path")
         case 401 | 407:
             return Unauthorized(message)
         case 403:
@@ -290,4 +297,15 @@ def _refusal_error(data: Any) -> SMCPError:
 
 
 def _words(problem: Exception) -> str:
+    """What happened and what to check; the library's own words are about sockets."""
+    match problem:
+        case aiohttp.ClientConnectorCertificateError():
+            return f"The server's certificate is not trusted: {problem.certificate_error}"
+        case aiohttp.ClientSSLError():
+            return f"The server speaks no TLS that fits (for one without TLS, write http://): {problem.os_error}"
+        case aiohttp.ClientConnectorDNSError():
+            return "The server's host name is unknown: check the address and the network"
+        case aiohttp.ClientConnectorError() if problem.os_error.errno:
+            reason = os.strerror(problem.os_error.errno).lower()
+            return f"The server cannot be reached ({reason}): check that it runs, and its address"
     return str(problem) or type(problem).__name__

@@ -146,6 +146,18 @@ def test_a_document_is_read_from_whoever_has_it(agent: Any, tmp_path: Path) -> N
     assert agent("read", "dpe://desk/nothing").err.startswith("error 4201: ")
 
 
+def test_a_window_is_read_from_whoever_has_it(agent: Any) -> None:
+    assert agent("read", BOARD.format("desk")).code == 0
+    assert agent("read", BOARD.format("den")).code == 0
+
+
+def test_a_server_that_cannot_be_reached_is_told_once() -> None:
+    command_line = command("agent", "rooms", "--url", "http://nowhere.invalid", "--office", OFFICE)
+    done = subprocess.run(command_line, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error 500: The server's host name is unknown: check the address and the network\n"
+
+
 def test_without_a_server_or_an_office_it_says_what_is_missing() -> None:
     assert a2c("agent", "rooms").err == "error 400: --url is missing (or set A2C_AGENT_URL)\n"
     run = a2c("agent", "rooms", "--url", "http://127.0.0.1:9", "--office", "x")

@@ -48,7 +48,20 @@ def test_the_path_of_the_url_goes_before_that_of_socket_io(url: str, path: str, 
     assert Address(url=url, path=path).real_path == real
 
 
-@pytest.mark.parametrize("url", ["", "a.example", "ftp://a.example", "https://", "https:///path"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "a.example",
+        "ftp://a.example",
+        "https://",
+        "https:///path",
+        "http://a.example:99999",
+        "http://a.example:port",
+        "http://a.example:0",
+        "http://[::1",
+    ],
+)
 def test_an_address_is_a_url(url: str) -> None:
     with pytest.raises(InvalidConfig, match=r"https://a2c\.example\.org"):
         Address(url=url)
@@ -103,3 +116,27 @@ async def test_a_link_that_is_not_open_yet_takes_nothing() -> None:
     with pytest.raises(ConnectionError, match="not open yet"):
         await link.join("computer", "c", "o")
     await link.close()
+
+
+async def _problem(url: str) -> str:
+    link = Link(Address(url=url), lambda *_: None)
+    try:
+        with pytest.raises(ConnectionError) as caught:
+            await link.open()
+    finally:
+        await link.close()
+    return str(caught.value)
+
+
+async def test_a_server_that_is_not_there_is_told_with_what_to_check() -> None:
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+    assert await _problem(f"http://127.0.0.1:{port}") == (
+        "The server cannot be reached (connection refused): check that it runs, and its address"
+    )
+
+
+async def test_a_host_that_nobody_knows_is_told() -> None:
+    assert (await _problem("http://nowhere.invalid")).startswith("The server's host name is unknown")
