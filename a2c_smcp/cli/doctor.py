@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.terminal import Terminal, one_line
+from a2c_smcp.cli.up import port
 
 _MARKS: Final = {"ok": "ok", "missing": "missing", "problem": "problem", "absent": "absent"}
 
@@ -57,7 +58,7 @@ COMMAND: Final = Command(
                 "console",
             ),
         ),
-        Argument("--port", "Also tell whether this port is free.", metavar="PORT", convert=int),
+        Argument("--port", "Also tell whether this port is free.", metavar="PORT", convert=port),
     ),
     handler=run,
     show=show,

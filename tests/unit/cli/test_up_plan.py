@@ -1,0 +1,122 @@
+"""What `a2c up` starts, and what it tells others to type."""
+
+import json
+import os
+import shlex
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from a2c_smcp.cli.up_plan import (
+    READING,
+    Found,
+    Seat,
+    agent_command,
+    client_config,
+    document_server,
+    find_config,
+    free_name,
+    make_plan,
+)
+from a2c_smcp.errors import BadRequest
+
+SEAT = Seat("http://127.0.0.1:8000", "home", Path("/home/me/to ken"))
+CONFIG = json.dumps({"mcpServers": {"echo": {"command": "echo"}}})
+
+
+def given(**arguments: Any) -> Namespace:
+    none = {"folder": None, "state": None, "digests": None, "config": None, "no_config": False, "name": None}
+    return Namespace(**(none | arguments))
+
+
+def test_commands_carry_the_place_of_the_token_and_never_the_token() -> None:
+    words = shlex.split(agent_command(SEAT))
+    assert words[-8:] == [
+        *("agent", "finder", "--url", "http://127.0.0.1:8000"),
+        *("--office", "home", "--token-file", "/home/me/to ken"),
+    ]
+
+
+def test_an_mcp_client_is_told_to_start_the_bridge() -> None:
+    (server,) = client_config(SEAT)["mcpServers"].values()
+    assert Path(server["command"]).is_absolute()
+    assert server["args"][-8:] == [
+        *("mcp", "--url", "http://127.0.0.1:8000", "--office", "home"),
+        *("--token-file", "/home/me/to ken", "--reading-tools"),
+    ]
+
+
+def test_the_document_server_reads_without_asking_and_writes_only_with_consent() -> None:
+    server = document_server(
+        "documents", [Path("/a"), Path("/b c")], ["--host", "h"], {"A2C_LLM_MODEL": "m", "HOME": "x"}
+    )
+    assert {tool for tool, meta in server.tool_meta.items() if meta.auto_apply} == set(READING)
+    assert "digest_document" not in server.tool_meta
+    assert server.default_tool_meta is None
+    parameters = server.server_parameters
+    assert parameters.command == sys.executable
+    assert parameters.args[-7:] == ["docs", "serve", "--host", "h", "--", "/a", "/b c"]
+    assert parameters.env == {"A2C_LLM_MODEL": "m"}
+
+
+def test_a_server_of_ones_own_keeps_its_name() -> None:
+    assert free_name("documents", ["documents", "a2c-documents"]) == "a2c-a2c-documents"
+    assert free_name("documents", []) == "documents"
+
+
+def test_the_configuration_of_this_folder_is_found_and_another_one_told_of(tmp_path: Path) -> None:
+    assert find_config(tmp_path) == Found()
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "mcp.json").write_text(CONFIG, encoding="utf-8")
+    assert find_config(tmp_path) == Found(tmp_path / ".vscode" / "mcp.json")
+    (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
+    notes = (f"{Path('.vscode') / 'mcp.json'} is left alone: --config names one file",)
+    assert find_config(tmp_path) == Found(tmp_path / "mcp.json", notes)
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no modes of files")
+def test_a_configuration_that_others_can_write_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
+    (tmp_path / "mcp.json").chmod(0o666)
+    assert find_config(tmp_path) == Found(None, ("mcp.json is left alone: others can write it",))
+
+
+def test_by_default_this_folder_is_offered_under_the_name_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("platform.node", lambda: "desk")
+    plan = make_plan(given(), {"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert (plan.name, plan.roots, plan.config, plan.notes) == ("desk", (tmp_path.resolve(),), None, ())
+
+
+def test_a_file_that_is_found_and_cannot_be_used_is_told_of_and_one_that_is_named_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mcp.json").write_text("[]", encoding="utf-8")
+    found = make_plan(given(), {})
+    assert found.config is None
+    assert "left alone" in found.notes[0]
+    assert make_plan(given(config="mcp.json"), {}).config == Path("mcp.json")
+    assert make_plan(given(no_config=True), {}).notes == ()
+
+
+def test_what_is_started_because_it_lies_here_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
+    plan = make_plan(given(), {})
+    assert (plan.config, "mcp.json is in this folder" in plan.notes[0]) == (tmp_path / "mcp.json", True)
+
+
+def test_to_offer_the_whole_home_folder_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "all of your home folder" in make_plan(given(folder=[str(tmp_path)], no_config=True), {}).notes[0]
+
+
+def test_a_folder_that_is_not_there_is_said() -> None:
+    with pytest.raises(BadRequest, match="There is no folder"):
+        make_plan(given(folder=["no-such-folder"]), {})
