@@ -12,7 +12,7 @@ from a2c_smcp.agent.asking import Asker
 from a2c_smcp.agent.events import Events, EventStream, Handler
 from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
 from a2c_smcp.agent.office import Office
-from a2c_smcp.agent.requests import reply_to, timed_out, tool_result, whole_seconds
+from a2c_smcp.agent.requests import plain_params, reply_to, timed_out, tool_result, whole_seconds, words_of
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.uses import Uses
 from a2c_smcp.errors import RequestTimeout
@@ -248,7 +248,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
             computer,
             req_id,
             tool_name=tool_name,
-            params=dict(params) if params else {},
+            params=plain_params(params),
             timeout=whole_seconds(timeout),
         )
         try:
@@ -304,7 +304,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
         """
         mark = self._live.mark(computer, FINDER)
         asked = {
-            "keywords": list(keywords) if keywords is not None else None,
+            "keywords": words_of(keywords),
             "file_type": file_type,
             "offset": offset or None,
             "limit": limit if limit != DEFAULT_LIMIT else None,

@@ -3,7 +3,10 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
+
+import orjson
 
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, ToolTimeout
 from a2c_smcp.fastjson import FastJson
@@ -26,6 +29,42 @@ def whole_seconds(timeout: float) -> int:
     if not timeout > 0 or math.isinf(timeout):
         raise BadRequest("A time-out is a number of seconds above 0")
     return math.ceil(timeout)
+
+
+def plain_params(params: object) -> dict[str, Any]:
+    """The arguments of a tool as the wire can carry them.
+
+    Raises:
+        BadRequest: They are no mapping, or hold something that JSON has no word for, such as bytes or a set.
+    """
+    if not params:
+        return {}
+    if not isinstance(params, Mapping):
+        raise BadRequest(f"The arguments of a tool are a mapping of names to values, not {_kind_of(params)}")
+    given = dict(params)
+    try:
+        orjson.dumps(given, default=_refuse, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError as problem:
+        if isinstance(problem.__cause__, BadRequest):
+            raise problem.__cause__ from None
+    return given
+
+
+def _refuse(value: object) -> str:
+    if isinstance(value, Decimal) or hasattr(value, "__fspath__"):
+        return str(value)
+    raise BadRequest(f"The arguments of a tool are JSON, which has no {_kind_of(value)}; convert it first")
+
+
+def _kind_of(value: object) -> str:
+    return type(value).__name__
+
+
+def words_of(keywords: Sequence[str] | None) -> list[str] | None:
+    """Keywords as the wire carries them; a single text is one, not its letters."""
+    if keywords is None:
+        return None
+    return [keywords] if isinstance(keywords, str) else list(keywords)
 
 
 def reply_to(event: str, reply: object) -> Any:

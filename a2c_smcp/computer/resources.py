@@ -244,7 +244,9 @@ def _nobody(uri: str, near: Iterable[IndexedServer]) -> NotFound:
     names = [server.name for server in near]
     scheme = scheme_of(uri)
     if names:
-        why = f"it is in no list, and several MCP servers offer {scheme}: resources ({', '.join(names)})"
+        why = f"its URI is in no list, and several MCP servers offer {scheme}: resources ({', '.join(names)})"
     else:
-        why = f"no MCP server of this Computer offers {scheme}: resources" if scheme else "it has no scheme"
-    return NotFound(f"No MCP server for {uri[:200]!r}: {why}", details={"scheme": scheme, "mcp_servers": names})
+        why = f"no MCP server of this Computer offers {scheme}: resources" if scheme else "its URI has no scheme"
+    return NotFound(
+        f"No MCP server to read this from: {why}", details={"uri": uri[:200], "scheme": scheme, "mcp_servers": names}
+    )

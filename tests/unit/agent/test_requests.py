@@ -1,13 +1,25 @@
 """What is sent, and what is made of the answers."""
 
 import json
+from datetime import date
+from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.agent.requests import document_uri, read_form, reply_to, timed_out, tool_result, whole_seconds
+from a2c_smcp.agent.requests import (
+    document_uri,
+    plain_params,
+    read_form,
+    reply_to,
+    timed_out,
+    tool_result,
+    whole_seconds,
+    words_of,
+)
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri
 from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
 
@@ -23,6 +35,34 @@ def test_a_time_out_travels_in_whole_seconds(timeout: float, sent: int) -> None:
 def test_a_time_out_that_is_none_is_refused(timeout: float) -> None:
     with pytest.raises(BadRequest):
         whole_seconds(timeout)
+
+
+def test_arguments_of_a_tool_are_what_json_can_hold() -> None:
+    params = {"a": [1, None, {"b": 2**70}], "path": PurePosixPath("x/y"), "at": date(2026, 1, 2), "n": Decimal("1.5")}
+    assert plain_params(params) == params
+    assert plain_params(None) == plain_params({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("params", "why"),
+    [
+        ({"a": b"bytes"}, "JSON, which has no bytes"),
+        ({"a": [{1, 2}]}, "JSON, which has no set"),
+        ({"a": {"b": object()}}, "JSON, which has no object"),
+        ([1], "a mapping of names to values, not list"),
+        ("text", "a mapping of names to values, not str"),
+    ],
+)
+def test_arguments_that_would_be_mangled_on_the_way_are_refused(params: Any, why: str) -> None:
+    with pytest.raises(BadRequest, match=why):
+        plain_params(params)
+
+
+@pytest.mark.parametrize(
+    ("given_words", "sent"), [(None, None), ("annual report", ["annual report"]), (("a", "b"), ["a", "b"]), ([], [])]
+)
+def test_a_single_keyword_is_not_taken_apart(given_words: Any, sent: list[str] | None) -> None:
+    assert words_of(given_words) == sent
 
 
 def test_a_reply_of_another_form_names_its_fields() -> None:
