@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
@@ -50,16 +51,35 @@ class LoopThread:
         """Whether the caller is the loop's own thread."""
         return self._thread is threading.current_thread()
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether this is a copy that came with a fork: threads and connections stay with the process that had them."""
+        return self._engine.process != os.getpid()
+
     def start(self) -> None:
-        """Start the thread, unless it runs."""
+        """Start the thread, unless it runs.
+
+        Raises:
+            RuntimeError: It ran already when this process was forked from another.
+        """
+        if self.elsewhere and self._thread is None:
+            self._renew()
+        self._refuse_other_process()
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._engine.run, name=self._name, daemon=True)
                 self._thread.start()
                 self.started.set()
 
+    def _renew(self) -> None:
+        self._engine = _Engine(self._name)
+        self._loop = self._engine.loop
+        weakref.finalize(self, self._engine.dispose)
+
     def stop(self) -> None:
         """End the thread and whatever still runs on it; it has ended when this returns."""
+        if self.elsewhere:
+            return
         self._refuse_own_thread()
         with self._lock:
             thread, self._thread = self._thread, None
@@ -72,11 +92,12 @@ class LoopThread:
         """Wait for a coroutine; whoever gives up waiting cancels it.
 
         Raises:
-            RuntimeError: Called from the loop's own thread, which would wait for itself.
+            RuntimeError: Called from the loop's own thread, which would wait for itself, or after a fork.
             ConnectionError: There is no thread, or it ended meanwhile.
         """
-        if self.here or not self.running:
+        if self.here or self.elsewhere or not self.running:
             work.close()
+            self._refuse_other_process()
             self._refuse_own_thread()
             raise ConnectionError("There is no connection; connect first")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -98,6 +119,10 @@ class LoopThread:
 
         return self.run(there())
 
+    def _refuse_other_process(self) -> None:
+        if self.elsewhere:
+            raise RuntimeError("A client does not come along into a forked process; make another one there")
+
     def _refuse_own_thread(self) -> None:
         if self.here:
             raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
@@ -108,6 +133,7 @@ class _Engine:
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
+        self.process = os.getpid()
         self._name = name
         self._lock = threading.RLock()  # a finalizer can come in the middle of anything
         self._running = False
@@ -139,6 +165,8 @@ class _Engine:
             loop.run_until_complete(loop.shutdown_asyncgens())
 
     def dispose(self) -> None:
+        if self.process != os.getpid():
+            return  # after a fork the loop's files are still those of the parent, which goes on using them
         with self._lock:
             self._disposed = True
             if self._running:
@@ -247,9 +275,12 @@ class Blocking:
             raise
 
     def _end(self, closing: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if self._thread.elsewhere:
+            return
         try:
             if self._thread.running:
-                self._thread.run(closing())
+                with suppress(ConnectionError):  # somebody else closes it at the same time
+                    self._thread.run(closing())
         finally:
             self._thread.stop()
             for handler in list(self._handlers):

@@ -2,10 +2,12 @@
 
 import asyncio
 import gc
+import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
 from typing import Any
@@ -113,6 +115,61 @@ def test_a_handler_may_close_the_client(ready: Running, office: str, elsewhere: 
     computer = seat(elsewhere, Scripted(get_tools={"tools": []}), ready.url, office)
     assert done.wait(CAP)
     elsewhere.run(computer.close())
+
+
+def in_a_fork(work: Callable[[], str]) -> str:
+    """What `work` returns, or raises, in a copy of this process."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # this process has threads; that is what the test is about
+        child = os.fork()
+    if not child:
+        signal.alarm(int(CAP))
+        try:
+            told = work()
+        except BaseException as problem:  # noqa: BLE001 - whatever it is, the test wants to see it
+            told = f"{type(problem).__name__}: {problem}"
+        os.write(writing, told.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return told
+
+
+def test_a_fork_cannot_use_the_client_of_its_parent_and_does_it_no_harm(ready: Running, office: str) -> None:
+    with SMCPAgentClient(ready.url, name="a", office_id=office) as agent:
+
+        def work() -> str:
+            agent.close()
+            return str(agent.list_room())
+
+        assert (
+            in_a_fork(work)
+            == "RuntimeError: A client does not come along into a forked process; make another one there"
+        )
+        assert [member["name"] for member in agent.list_room()] == ["a"]
+
+
+def test_a_client_that_was_not_connected_yet_can_be_used_in_a_fork(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+
+    def work() -> str:
+        with agent:
+            return str([member["name"] for member in agent.list_room()])
+
+    assert in_a_fork(work) == "['a']"
+    with agent:
+        assert [member["name"] for member in agent.list_room()] == ["a"]
+
+
+def test_two_threads_may_close_at_once(ready: Running, office: str) -> None:
+    agent = SMCPAgentClient(ready.url, name="a", office_id=office)
+    agent.connect()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: agent.close(), range(8))) == [None] * 8
+    assert threads() == []
 
 
 def test_many_threads_use_one_client(ready: Running, office: str, elsewhere: LoopThread) -> None:
