@@ -30,14 +30,25 @@ async def bursts(roots: Sequence[Path]) -> AsyncIterator[None]:
     except ModuleNotFoundError:
         _log.info("watchfiles is not installed: folders are looked at every second")
     else:
-        try:
-            async for _ in _told(watchfiles, roots):
-                yield
-        except (OSError, RuntimeError) as error:  # no more watches, a folder that cannot be watched, a root that went
-            _log.warning("Folders cannot be watched and are looked at every second: %s", type(error).__name__)
+        async for _ in _watched(watchfiles, roots):
+            yield
     while True:
         await asyncio.sleep(POLL_SECONDS)
         yield
+
+
+async def _watched(watchfiles: Any, roots: Sequence[Path]) -> AsyncIterator[None]:
+    """Yield after each burst for as long as folders can be watched."""
+    while True:
+        try:
+            async for _ in _told(watchfiles, roots):
+                yield
+        except ExceptionGroup as error:  # the library gives up on a name that is no text; the next watch goes on
+            _log.info("The watch begins anew: %s", error.exceptions[0])
+        except (OSError, RuntimeError) as error:  # no more watches, a folder that cannot be watched, a root that went
+            _log.warning("Folders cannot be watched and are looked at every second: %s", type(error).__name__)
+            return
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _library() -> Any:

@@ -64,6 +64,21 @@ async def test_new_changed_and_removed_files_are_told_within_a_second(serve: Ser
     assert {ref for changes in told for ref in changes.removed} == {"gone.txt"}
 
 
+async def test_a_name_that_is_no_text_does_not_end_the_watch(serve: Serve, write: Write) -> None:
+    first = write("first.txt", "a")
+    service = await serve(watch=True)
+    await service.search("anything")
+    listener = Listener(service)
+    odd = os.fsencode(first.parent) + b"/odd-\xff.txt"
+    for round_ in range(2):
+        with open(odd, "wb") as file:  # noqa: ASYNC230, PTH123 - a path of bytes
+            file.write(b"x" * (round_ + 1))
+        told = await listener.next()
+        assert len((*told.added, *told.updated)) == 1
+    write("later.txt", "b")
+    assert (await listener.next()).added == ("later.txt",)
+
+
 async def test_a_burst_is_told_once(serve: Serve, write: Write) -> None:
     service = await serve(watch=True)
     await service.search("anything")
