@@ -50,7 +50,8 @@ class ElementMaker:
 
 def summarize(category: ElementCategory, content: Mapping[str, Any]) -> str:
     """Return one line on what an element of this content holds."""
-    return clip(_SUMMARIES[category](content) if category in _SUMMARIES else gist(category, content))
+    told = clip(_SUMMARIES[category](content) if category in _SUMMARIES else gist(category, content))
+    return told or _unnamed(category, content)
 
 
 def clip(text: str, length: int = MAX_SUMMARY) -> str:
@@ -112,6 +113,12 @@ def _listing(text: str, language: str) -> str:
     size = f"{len(lines)} {_plural('line', len(lines))}"
     first = next((line for line in lines if line.strip()), "")
     return f"{', '.join(filter(None, (language, size)))}: {first}"
+
+
+def _unnamed(category: ElementCategory, content: Mapping[str, Any]) -> str:
+    """Return what there is to say where the content says nothing in words."""
+    kind = str(content.get("mime_type") or "").partition("/")[2].partition("+")[0].upper()
+    return f"{kind} {category}" if kind else category.replace("_", " ").capitalize()
 
 
 def _link(content: Mapping[str, Any]) -> str:

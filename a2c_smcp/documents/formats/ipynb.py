@@ -19,7 +19,7 @@ MAX_CELLS: Final = 20_000
 
 
 class NotebookFormat:
-    """Jupyter notebooks of the versions 3 and 4."""
+    """Jupyter notebooks of the versions 2, 3 and 4."""
 
     def file_type(self, name: str) -> str | None:
         """Accept `.ipynb`."""
@@ -54,7 +54,7 @@ class Notebook(PagedDocument):
     def element_image(self, element_id: str) -> tuple[str, bytes] | None:
         """Return a picture that a cell put out, or that is attached to one."""
         found = self._outputs.pictures.get(element_id)
-        data = picture_bytes(found[1]) if found else None
+        data = picture_bytes(*found) if found else None
         return (found[0], data) if found and data is not None else None
 
     def _cell(self, cell: Mapping[str, Any], number: int, language: str) -> Iterator[Element]:

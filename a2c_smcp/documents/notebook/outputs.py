@@ -16,15 +16,18 @@ MAX_OUTPUT: Final = 100_000
 """Characters of one output that are shown; the rest is told of."""
 
 PICTURES: Final = ("image/png", "image/jpeg", "image/webp", "image/gif")
+SVG: Final = "image/svg+xml"
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,40}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|\x1b[@-_]")
+
+_LINE_END = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]$")
 
 
 class Outputs:
     """Makes the elements of outputs.
 
     Attributes:
-        pictures: Type and Base64 of each picture, by element id.
+        pictures: Type and data of each picture, by element id: Base64, or the source of an SVG.
     """
 
     def __init__(self, maker: ElementMaker) -> None:
@@ -55,9 +58,10 @@ class Outputs:
             element = self._maker.make("image", {"alt": plain.strip(), "mime_type": picture}, where)
             self.pictures[element.id] = (picture, joined(data[picture]))
             yield element
-        elif "image/svg+xml" in data:
-            content = {"alt": plain.strip(), "mime_type": "image/svg+xml"}
-            yield self._maker.make("image", content, where)
+        elif SVG in data:
+            element = self._maker.make("image", {"alt": plain.strip(), "mime_type": SVG}, where)
+            self.pictures[element.id] = (SVG, joined(data[SVG]))
+            yield element
         elif "text/html" in data and (found := self._html(joined(data["text/html"]), where)):
             yield from found
         elif "text/latex" in data:
@@ -101,7 +105,11 @@ class Outputs:
 
 def joined(value: Any) -> str:
     """Return a text that may come as a list of lines."""
-    return "".join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else ""
+    lines = list(map(str, value))
+    # Version 2 left the ends of the lines out.
+    return ("" if any(map(_LINE_END.search, lines[:-1])) else "\n").join(lines)
 
 
 def shown(text: str) -> str:
@@ -110,10 +118,12 @@ def shown(text: str) -> str:
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines).rstrip()
 
 
-def picture_bytes(encoded: str) -> bytes | None:
-    """Return the bytes of a picture in Base64, None where they are damaged."""
+def picture_bytes(kind: str, data: str) -> bytes | None:
+    """Return the bytes of a picture of this type, None where they are damaged."""
+    if kind == SVG:
+        return data.encode("utf-8", "replace")
     try:
-        return binascii.a2b_base64(encoded)
+        return binascii.a2b_base64(data)
     except (binascii.Error, ValueError):
         return None
 
@@ -124,7 +134,7 @@ def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:
         "jpeg": "image/jpeg",
         "html": "text/html",
         "latex": "text/latex",
-        "svg": "image/svg+xml",
+        "svg": SVG,
     }
     data = {kind: output[name] for name, kind in names.items() if name in output}
     return {**data, "text/plain": output["text"]} if "text" in output else data

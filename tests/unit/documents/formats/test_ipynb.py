@@ -170,3 +170,25 @@ def test_nonsense_in_cells_is_passed_over(tmp_path: Path) -> None:
 def test_an_endless_output_is_cut_and_says_so(tmp_path: Path) -> None:
     document = opened(tmp_path, {"cells": [code({"output_type": "stream", "text": "x" * 200_000})]})
     assert contents(document)[1][1]["text"].endswith("… 100000 more characters")
+
+
+def test_lines_of_version_2_come_without_their_ends(tmp_path: Path) -> None:
+    cells = [{"cell_type": "markdown", "source": ["# Title", "", "Some text", "goes on."]}]
+    document = opened(tmp_path, {"nbformat": 2, "worksheets": [{"cells": cells}]})
+    assert contents(document) == [("heading", {"level": 1, "text": "Title"}), ("text", {"text": "Some text goes on."})]
+
+
+def test_chunks_that_a_progress_bar_wrote_stay_on_their_line(tmp_path: Path) -> None:
+    document = opened(
+        tmp_path, {"cells": [code({"output_type": "stream", "text": ["10%\r", "90%\r", "done"]}, source="")]}
+    )
+    assert contents(document) == [("code", {"text": "done"})]
+
+
+def test_a_drawing_without_words_has_a_summary_and_its_source(tmp_path: Path) -> None:
+    drawing = {"output_type": "display_data", "data": {"image/svg+xml": ["<svg>\n", "</svg>"]}}
+    document = opened(tmp_path, {"cells": [code(drawing, source="")]})
+    [element] = document.page(0).elements
+    assert element.summary == "SVG image"
+    assert isinstance(document, Illustrated)
+    assert document.element_image(element.id) == ("image/svg+xml", b"<svg>\n</svg>")
