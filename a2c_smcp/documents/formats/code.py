@@ -89,7 +89,7 @@ def _describe(text: str, chunks: Sequence[Chunk], language: str, page_count: int
     listed = [name for chunk in chunks for name in chunk.name.split(", ") if name and not name.endswith(")")]
     names = tuple(dict.fromkeys(listed))
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-    size = f"{language}, {lines} lines"
+    size = f"{language}, {lines} line{'' if lines == 1 else 's'}"
     summary = ": ".join(filter(None, (size, " ".join(told.split()) or ", ".join(names[:20]))))
     title = told.strip().split("\n")[0].strip() if told else ""
     return Description(clip(title, 120), page_count, names[:20], clip(summary if chunks else "Empty file", 200))

@@ -42,6 +42,8 @@ _NOTES: Final = "doc-endnotes doc-footnotes doc-footnote doc-endnote footnotes f
 _NOTE_ROLES: Final = frozenset(_NOTES.split())
 _NOTE_ID = re.compile(r"(?:fn|footnote|cite_note|endnote|note)[-_:]?[\w.:-]*\d", re.IGNORECASE)
 _BACK_LINK = re.compile(r"^\s*[\^↑]\s*(?:[a-z]\b\s*)*(?=\S)|[\s↑↩↵⏎\ufe0e]+$")
+# The sign by which generators of documentation let a reader link to a heading.
+_PERMALINK = re.compile(r"\s*[¶\U0001f517\uf0c1]$")
 _DIAGRAMS: Final = frozenset({"mermaid", "plantuml", "dot", "graphviz"})
 _RICH_ITEM: Final = "pre, table, figure, form, h1, h2, h3, h4, h5, h6, blockquote, video, audio, iframe"
 
@@ -181,7 +183,7 @@ class Blocks:
 
     def _heading(self, node: "LexborNode", place: Place) -> None:
         span = span_of(list(children(node)), self._base)
-        text = " ".join(span.text.split())
+        text = _PERMALINK.sub("", " ".join(span.text.split()))
         if text:
             self._make("heading", {"level": int((node.tag or "h1")[1]), "text": text}, place)
         self._loose(span, place)

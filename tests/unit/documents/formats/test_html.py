@@ -37,6 +37,7 @@ def titles(html: str) -> list[str]:
 @pytest.mark.parametrize(
     ("html", "category", "content"),
     [
+        ("<h2>Usage<a class=headerlink href=#usage>¶</a></h2>", "heading", {"level": 2, "text": "Usage"}),
         ("<h2>A <em>title</em></h2>", "heading", {"level": 2, "text": "A title"}),
         ("<p>Some <b>bold</b>\n text<br>next</p>", "text", {"text": "Some bold text\nnext"}),
         ("<div>bare <span>text</span></div>", "text", {"text": "bare text"}),
