@@ -1,7 +1,6 @@
 """What `a2c doctor` finds."""
 
 import importlib.metadata
-import os
 import socket
 from pathlib import Path
 
@@ -74,14 +73,6 @@ def test_a_port_that_is_taken_is_a_problem() -> None:
     (finding,) = ports(None)
     assert finding.state == "ok"
     assert a2c("doctor", "--port", "70000").code == 2
-
-
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="this user may write everywhere")
-def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    findings = list(folders(frozenset({"documents"}), {"XDG_STATE_HOME": str(tmp_path)}))
-    assert [finding.state for finding in findings] == ["ok", "problem"]
-    tmp_path.chmod(0o700)
 
 
 def test_a_folder_below_a_file_is_a_problem(tmp_path: Path) -> None:
