@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
 from typing import Final, TypeVar
+from urllib.parse import quote
 
 from a2c_smcp.computer.cells import in_time
 from a2c_smcp.computer.finder.merging import merge_catalogues
@@ -18,6 +19,8 @@ T = TypeVar("T")
 
 TIMEOUT: Final = 60.0
 """How long an MCP server has to answer an Agent, in seconds."""
+
+_ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 LOOK_AGAIN_AFTER: Final = 5.0
 """So old must a list be, whose server does not say that it tells of changes, to be read again for an unknown URI."""
@@ -47,7 +50,8 @@ class ResourceReader:
         if scheme_of(uri) == DPE:
             contents = await self._read_document(uri, parse_dpe_uri(uri))
         else:
-            contents = await self._first_of(await self._servers_of(uri), uri, SMCPError)
+            listed, servers = await self._servers_of(uri)
+            contents = await self._first_of(servers, listed, SMCPError)
         return {"contents": contents}
 
     async def get_resources(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
@@ -132,17 +136,20 @@ class ResourceReader:
 
     # Any other scheme
 
-    async def _servers_of(self, uri: str) -> Sequence[IndexedServer]:
-        """Return the servers to try, the likeliest first: whoever lists the URI, has a template for it, or is near."""
+    async def _servers_of(self, uri: str) -> tuple[str, Sequence[IndexedServer]]:
+        """Return the URI to ask for, and the servers to try: whoever lists it, has a template for it, or is near."""
         for prepare in (_nothing, self._refresh, self._look_again):
             await prepare()
             if listing := [server for server in self._running() if uri in server.known.resources]:
-                return listing
+                return uri, listing
+        for server in self._running():
+            if (listed := _listed_as(uri, server.known.resources)) is not None:
+                return listed, [server]
         if fitting := await self._fitting(uri):
-            return fitting
+            return uri, fitting
         near = await self._near(uri)
         if len(near) == 1:
-            return near
+            return uri, near
         raise _nobody(uri, near)
 
     async def _fitting(self, uri: str) -> list[IndexedServer]:
@@ -230,6 +237,15 @@ async def _list(server: IndexedServer) -> None:
 
 async def _nothing() -> None:
     return
+
+
+def _listed_as(uri: str, listed: Iterable[str]) -> str | None:
+    """Return the listed URI that only differs in what is percent-encoded: many clients encode what is not ASCII."""
+    if "%" not in uri:
+        return None
+    wanted = quote(uri, safe=_ASCII)
+    unusual = (own for own in listed if " " in own or not own.isascii())
+    return next((own for own in unusual if quote(own, safe=_ASCII) == wanted), None)
 
 
 def _next(cursor: str | None) -> Json:

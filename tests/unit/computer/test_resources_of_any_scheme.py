@@ -92,7 +92,8 @@ async def test_a_uri_that_several_servers_could_serve_is_not_found_and_names_the
     async with Office(*files, FakeServer("other", {"memo:x": "…"})) as office:
         with pytest.raises(NotFound) as caught:
             await office.reader.read("file:///third.txt")
-        assert caught.value.details == {"scheme": "file", "mcp_servers": ["first", "second"]}
+        expected = {"uri": "file:///third.txt", "scheme": "file", "mcp_servers": ["first", "second"]}
+        assert caught.value.details == expected
         assert reads(*files) == {}
 
 
@@ -102,7 +103,7 @@ async def test_a_uri_that_nobody_serves_is_not_found(uri: str, scheme: str) -> N
     async with Office(FakeServer("files", {"file:///a": "…"})) as office:
         with pytest.raises(NotFound) as caught:
             await office.reader.read(uri)
-        assert caught.value.details == {"scheme": scheme, "mcp_servers": []}
+        assert caught.value.details == {"uri": uri, "scheme": scheme, "mcp_servers": []}
 
 
 @in_virtual_time
@@ -129,3 +130,17 @@ async def test_a_resource_is_read_anew_each_time() -> None:
         await office.collector.desktop()
         await office.reader.read("window://com.example.editor")
         assert len(server.asked("read")) == 2
+
+
+@pytest.mark.parametrize(
+    ("listed", "asked"),
+    [
+        ("window://board/主/窗?priority=3", "window://board/%E4%B8%BB/%E7%AA%97?priority=3"),
+        ("file:///a b.txt", "file:///a%20b.txt"),
+        ("file:///ü/100%25", "file:///%C3%BC/100%25"),
+    ],
+)
+@in_virtual_time
+async def test_a_client_may_percent_encode_what_a_server_lists_as_it_is(listed: str, asked: str) -> None:
+    async with Office(FakeServer("other", {"file:///b": "B"}), FakeServer("one", {listed: "text"})) as office:
+        assert await office.reader.read(asked) == {"contents": [text(listed, "text")]}
