@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from a2c_smcp.bridge.uris import qualify
+from a2c_smcp.errors import SMCPError, to_wire
 from a2c_smcp.smcp import CallToolResult
 
 # What each kind of content must have, as text.
@@ -28,6 +29,13 @@ def tool_result(result: CallToolResult, computer: str) -> dict[str, Any]:
     if isinstance(meta, Mapping) and meta:
         found["_meta"] = meta
     return found
+
+
+def failed_result(error: SMCPError) -> dict[str, Any]:
+    """Return an error as the result of a tool, for the model to mend what it asked."""
+    body = to_wire(error)["error"]
+    text = body["message"] if "details" not in body else f"{body['message']} {json.dumps(body['details'], default=str)}"
+    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {"code": body["code"]}}
 
 
 def resource_contents(contents: list[dict[str, Any]], asked: str, computer: str | None) -> list[dict[str, Any]]:

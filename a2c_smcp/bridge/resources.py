@@ -88,8 +88,9 @@ class Resources:
         for name in await self._directory.computers():
             try:
                 return await self._office.read_contents(name, uri)
-            except (NotFound, DocumentNotFound) as error:
-                problem = error
+            except SMCPError as error:  # MCP servers have many ways to say that they have not got it
+                if isinstance(problem, (NotFound, DocumentNotFound)):
+                    problem = error
         raise problem
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from a2c_smcp import __version__
 from a2c_smcp.bridge.completion import Completer
-from a2c_smcp.bridge.contents import resource_contents, tool_result
+from a2c_smcp.bridge.contents import failed_result, resource_contents, tool_result
 from a2c_smcp.bridge.cursors import page_of
 from a2c_smcp.bridge.directory import Directory
 from a2c_smcp.bridge.office import Office
@@ -153,7 +153,10 @@ class Bridge:
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         if params.name in self._reserved:
-            return await self._reading.call(params.name, params.arguments or {})
+            try:
+                return await self._reading.call(params.name, params.arguments or {})
+            except SMCPError as error:  # a result, not an error of JSON-RPC: the model has to read it
+                return failed_result(error)
         named = (await self._tools()).find(params.name)
         computer, tool = named.computer or "", named.tool["name"]
         async with _signs_of_life(context, f"{tool} is running on {computer}", self.settings.progress):

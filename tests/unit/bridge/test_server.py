@@ -159,10 +159,6 @@ async def test_a_model_can_read_the_office_with_tools() -> None:
         desktop: Any = await client.call_tool("a2c_desktop", {"computer": "desk", "size": 2})
         found = await client.call_tool("a2c_find_documents", {"keywords": ["plan"], "limit": 5})
         read: Any = await client.call_tool("a2c_read", {"uri": "a2c://desk/x/p"})
-        with pytest.raises(MCPError):
-            await client.call_tool("a2c_desktop", {"computer": "nobody"})
-        with pytest.raises(MCPError):
-            await client.call_tool("a2c_find_documents", {"keywords": "plan"})
     assert names == ["a2c_desktop", "a2c_find_documents", "a2c_read", "desk__a2c_read"]
     assert desktop.content[0].text == "[desk] window://board\n\nhello"
     assert found.structured_content == {
@@ -171,6 +167,23 @@ async def test_a_model_can_read_the_office_with_tools() -> None:
     }
     assert (read.content[0].data, read.content[0].mime_type) == ("AAAA", "image/png")
     assert ("finder", ["plan"], None, 0, 5, "desk") in office.asked
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "words"),
+    [
+        ("a2c_desktop", {"computer": "nobody"}, 404, "There is no Computer 'nobody' in this office"),
+        ("a2c_find_documents", {"keywords": "plan"}, 400, "keywords: a value of another type is wanted"),
+        ("a2c_read", {"uri": "x://p"}, 400, "a2c://desk/x/p"),
+        ("a2c_read", {"uri": "a2c://desk/x/none"}, 404, ""),
+    ],
+)
+async def test_a_model_reads_what_it_asked_wrongly(name: str, arguments: dict[str, Any], code: int, words: str) -> None:
+    both = FakeComputer(resources={"server": [[{"uri": "x://p", "name": "p"}]]})
+    async with client_of(FakeOffice(desk=both, den=both), reading_tools=True) as client:
+        result: Any = await client.call_tool(name, arguments)
+    assert (result.is_error, result.meta) == (True, {"code": code})
+    assert words in result.content[0].text
 
 
 async def test_without_being_asked_for_there_are_no_tools_of_its_own() -> None:
