@@ -29,9 +29,11 @@ function go({ anew = false, focus = false } = {}) {
     view.route(rest);
   } else {
     view?.leave?.();
-    show(main);
+    // A place of its own: what a view left behind still draws, nobody sees.
+    const place = h("div", { class: "view" });
+    show(main, place);
     shown = name;
-    view = VIEWS[name].open(main, rest);
+    view = VIEWS[name].open(place, rest);
     scrollTo(0, 0);
     if (focus) main.focus({ preventScroll: true });
   }

@@ -5,8 +5,9 @@ import { h } from "/static/dom.js";
 const CHUNK = 50;
 const SPARE = 4;
 
-// fetchChunk(offset, limit) gives { items, count }; with setItems there is nothing to fetch.
-export function virtualList({ label, row, fetchChunk, draw, choose, isChosen = () => false, start = {} }) {
+// fetchChunk(offset, limit) gives { items, count, … }, and loaded hears of it unless it is out of date; with setItems
+// there is nothing to fetch.
+export function virtualList({ label, row, fetchChunk, draw, choose, loaded, isChosen = () => false, start = {} }) {
   const space = h("div", { class: "space", role: "presentation" });
   const list = h("div", { class: "list", tabIndex: 0, role: "listbox", "aria-label": label }, space);
   const name = `list-${Math.random().toString(36).slice(2)}`;
@@ -28,10 +29,11 @@ export function virtualList({ label, row, fetchChunk, draw, choose, isChosen = (
     chunks.set(number, null);
     const mine = generation;
     try {
-      const { items, count } = await fetchChunk(number * CHUNK, CHUNK);
+      const found = await fetchChunk(number * CHUNK, CHUNK);
       if (mine !== generation) return;
-      chunks.set(number, items);
-      resize(count);
+      chunks.set(number, found.items);
+      resize(found.count);
+      loaded?.(found);
       paint();
     } catch {
       if (mine === generation) chunks.delete(number);
@@ -41,6 +43,7 @@ export function virtualList({ label, row, fetchChunk, draw, choose, isChosen = (
   function resize(count) {
     total = count;
     active = Math.min(active, total - 1);
+    if (active < 0 && total && document.activeElement === list) active = 0;
     space.style.height = `${total * row}px`;
   }
 

@@ -13,7 +13,7 @@ const PLAIN = /^(page|slide|sheet)?\s*\d+$/i;
 export function documentView(root, server, uri) {
   const head = h("div", {});
   const list = virtualList({
-    label: t("pages", ""), row: 92, draw: (entry) => page(server, uri, entry),
+    label: t("pageList"), row: 92, draw: (entry) => page(server, uri, entry),
     async fetchChunk(offset, limit) {
       const document = await get("document", { uri, offset, limit });
       if (offset === 0) describe(document);

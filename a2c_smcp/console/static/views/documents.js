@@ -19,11 +19,12 @@ export function open(root, rest) {
     before = parts;
     if (samePage) { view.choose(parts[3]); return; }
     view?.leave?.();
-    show(root);
+    const place = h("div", { class: "view" });
+    show(root, place);
     const [server, uri, page, element] = parts;
-    if (page !== undefined) view = pageView(root, server, uri, Number(page), element);
-    else if (uri) view = documentView(root, server, uri);
-    else view = catalogue(root);
+    if (page !== undefined) view = pageView(place, server, uri, Number(page), element);
+    else if (uri) view = documentView(place, server, uri);
+    else view = catalogue(place);
     scrollTo(0, 0);
   };
   route(rest);
@@ -48,9 +49,11 @@ function catalogue(root) {
     label: t("documents"), row: 66, start: remembered.list, draw: row,
     async fetchChunk(offset, limit) {
       const found = await get("finder", { q: search.value.trim(), type: type.value, offset, limit });
+      return { items: found.documents, count: found.total_count, unavailable: found.unavailable };
+    },
+    loaded(found) {
       const away = found.unavailable?.length ? ` · ${t("unavailable", found.unavailable.join(", "))}` : "";
-      number.textContent = (found.total_count ? count("found", found.total_count) : t("noDocuments")) + away;
-      return { items: found.documents, count: found.total_count };
+      number.textContent = (found.count ? count("found", found.count) : t("noDocuments")) + away;
     },
     choose: (document) => { location.hash = link(document.server, document.uri); },
   });

@@ -22,7 +22,7 @@ export default {
   result: "Result", failed: "The tool failed", arguments: "Arguments", structured: "Structured result", meta: "Remarks", audio: "Audio, {0}",
   search: "Search titles, keywords, summaries", searchInside: "Search in all text", where: "Where to search", catalogue: "Catalogue", inside: "Full text",
   type: "Type", all: "All types", found: "{0} documents", foundOne: "{0} document", hits: "{0} places", hitsOne: "{0} place",
-  pages: "{0} pages", pagesOne: "{0} page", pageOf: "Page {0} of {1}", page: "Page {0}", elements: "{0} elements", elementsOne: "{0} element",
+  pageList: "Pages", pages: "{0} pages", pagesOne: "{0} page", pageOf: "Page {0} of {1}", page: "Page {0}", elements: "{0} elements", elementsOne: "{0} element",
   previous: "Previous page", next: "Next page", unavailable: "Not reachable now: {0}", picture: "Picture of page {0}", noElements: "This page has no elements.",
   copy: "Copy address", copied: "Copied.", place: "Element {0}", back: "Back",
   when: "When", tool: "Tool", agent: "Agent", state: "State", time: "Time", server: "Server", request: "Request", filterCalls: "Filter calls",

@@ -22,7 +22,7 @@ export default {
   result: "结果", failed: "工具执行失败", arguments: "参数", structured: "结构化结果", meta: "备注", audio: "音频，{0}",
   search: "搜索标题、关键词、摘要", searchInside: "搜索全文", where: "搜索范围", catalogue: "目录", inside: "全文",
   type: "类型", all: "全部类型", found: "{0} 个文档", hits: "{0} 处",
-  pages: "{0} 页", pageOf: "第 {0} 页，共 {1} 页", page: "第 {0} 页", elements: "{0} 个元素",
+  pageList: "页面", pages: "{0} 页", pageOf: "第 {0} 页，共 {1} 页", page: "第 {0} 页", elements: "{0} 个元素",
   previous: "上一页", next: "下一页", unavailable: "暂时无法访问：{0}", picture: "第 {0} 页的图像", noElements: "此页没有元素。",
   copy: "复制地址", copied: "已复制。", place: "元素 {0}", back: "返回",
   when: "时间", tool: "工具", agent: "Agent", state: "状态", time: "用时", server: "服务器", request: "请求", filterCalls: "筛选调用",
