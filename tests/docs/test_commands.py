@@ -14,6 +14,7 @@ from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of, prose
 SHELLS = ("console", "sh", "bash", "shell")
 ENDS = re.compile(r"[|&;<>()]+")
 SETTING = re.compile(r"\w+=.*", re.DOTALL)
+OTHERS = {"--vault"}  # options of programs that are not ours
 PROGRAMS = {"a2c": (), "mcp_generate_digest": ("digest",)}
 
 
@@ -88,3 +89,28 @@ def test_targets_of_make_exist(page: Path) -> None:
     spoken = set(re.findall(r"`make ([\w-]+)`", prose(page)))
     typed = {words[0] for place, words in MADE if words and place.startswith(f"{name_of(page)}:")}
     assert (spoken | typed) - known == set()
+
+
+def options() -> set[str]:
+    known: set[str] = {"--json", "--help", "--version"}
+    rows = list(COMMANDS)
+    while rows:
+        row = rows.pop()
+        rows += row.commands
+        known |= {argument.name for argument in row.arguments if argument.is_option}
+    return known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_options_within_sentences_exist(page: Path) -> None:
+    code = re.findall(r"`(--[^`\n]+)`", prose(page))
+    spoken = {re.split(r"[ =]", words)[0] for words in code}
+    assert spoken - options() - OTHERS == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_variables_within_pages_exist(page: Path) -> None:
+    reference = (ROOT / "docs" / "reference" / "environment.md").read_text(encoding="utf-8")
+    spoken = set(re.findall(r"\bA2C_[A-Z]+(?:_[A-Z]+)+\b", page.read_text(encoding="utf-8")))
+    known = {name for name in spoken if f"`{name}`" in reference or name.startswith("A2C_INPUT_")}
+    assert spoken - known - {"A2C_SERVER_CONFIG"} == set()
