@@ -137,6 +137,37 @@ _QUICK: Final[dict[str, tuple[Any, ...]]] = {
     "FPDFBitmap_Destroy": (None, _P),
 }
 
+# Asked for each line or each object of a page: bound without argument types, which cost as much as the call. Handles
+# and addresses go in as `Handle` or `c_void_p`, whole numbers as they are.
+_BARE: Final[dict[str, str]] = {
+    "FPDFPage_GetObject": "object",
+    "FPDFFormObj_GetObject": "inner_object",
+    "FPDFPageObj_GetType": "type",
+    "FPDFText_GetLooseCharBox": "box",
+    "FPDFText_GetFontSize": "size",
+    "FPDFText_GetMatrix": "matrix",
+    "FPDFText_GetTextObject": "text_object",
+    "FPDFTextObj_GetFont": "font",
+}
+
+
+class Handle(c_void_p):
+    """A pointer that a bare function returns and takes."""
+
+
+class Bare:
+    """The functions that are asked most, under short names and without checks of their arguments."""
+
+    def __init__(self, raw: Any) -> None:
+        results: dict[str, Any] = {"object": Handle, "inner_object": Handle, "text_object": Handle}
+        for name, short in _BARE.items():
+            result = results.get(short, _QUICK[name][0])
+            setattr(self, short, PYFUNCTYPE(result)(ctypes.cast(getattr(raw, name), c_void_p).value or 0))
+
+    def __getattr__(self, name: str) -> Any:
+        """Exists for type checkers: every function is set when the engine is made."""
+        raise AttributeError(name)
+
 
 class Rect(ctypes.Structure):
     """FS_RECTF."""
@@ -168,6 +199,7 @@ class Engine:
             for name, signature in table.items():
                 address = ctypes.cast(getattr(self.raw, name), c_void_p).value or 0
                 setattr(self, name, prototype(*signature)(address))
+        self.bare = Bare(self.raw)
 
     def __getattr__(self, name: str) -> Any:
         """Exists for type checkers: every function is set when the engine is made."""

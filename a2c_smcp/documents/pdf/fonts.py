@@ -29,20 +29,22 @@ class FontBook:
 
     def __init__(self) -> None:
         self._known: dict[tuple[bytes, int], Font] = {}
-        self._on_page: dict[int, Font] = {}
+        self.on_page: dict[int | None, Font] = {}
         self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
 
     def turn(self) -> None:
         """Begin another page, whose fonts may have the handles of others that are gone."""
-        self._on_page.clear()
+        self.on_page.clear()
 
     def font(self, engine: Engine, text_page: int, index: int) -> Font:
         """Return the font of a character."""
         drawn = engine.FPDFText_GetTextObject(text_page, index)
-        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else 0
-        font = self._on_page.get(handle)
-        if font is None:
-            font = self._on_page[handle] = self._named(engine, text_page, index)
+        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else None
+        return self.on_page.get(handle) or self.look_up(engine, text_page, index, handle)
+
+    def look_up(self, engine: Engine, text_page: int, index: int, handle: int | None) -> Font:
+        """Return the font of a character, which has this handle, and keep it in `on_page`."""
+        font = self.on_page[handle] = self._named(engine, text_page, index)
         return font
 
     def _named(self, engine: Engine, text_page: int, index: int) -> Font:

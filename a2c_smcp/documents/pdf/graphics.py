@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Final, NamedTuple, TypeAlias
 
-from a2c_smcp.documents.pdf.engine import Engine, Matrix
+from a2c_smcp.documents.pdf.engine import Engine, Handle, Matrix
 from a2c_smcp.documents.pdf.frames import Frame
 
 MAX_OBJECTS: Final = 20_000
@@ -56,29 +56,29 @@ def survey(engine: Engine, page: int) -> Drawings:
     """Sort the objects of a page."""
     found = Drawings()
     count = min(engine.FPDFPage_CountObjects(page), MAX_OBJECTS)
-    handles = list(map(engine.FPDFPage_GetObject, repeat(page), range(count)))
+    handles = list(map(engine.bare.object, repeat(ctypes.c_void_p(page)), range(count)))
     _sort(engine, found, handles, ())
     return found
 
 
-def _sort(engine: Engine, found: Drawings, handles: list[int], matrices: Matrices) -> None:
-    kinds = list(map(engine.FPDFPageObj_GetType, handles))
+def _sort(engine: Engine, found: Drawings, handles: list[Handle], matrices: Matrices) -> None:
+    kinds = list(map(engine.bare.type, handles))
     if _PATH in kinds:
-        paths = [(handle, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _PATH]
+        paths = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _PATH]
         found.paths += paths[: MAX_PATHS - len(found.paths)]
     if _IMAGE in kinds:
-        images = [(handle, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _IMAGE]
+        images = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _IMAGE]
         found.images += images[: MAX_IMAGES - len(found.images)]
     if _FORM not in kinds or len(matrices) >= _MAX_DEPTH:
         return
     for form, kind in zip(handles, kinds, strict=True):
         if kind == _FORM:
             count = min(engine.FPDFFormObj_CountObjects(form), MAX_OBJECTS)
-            inner = list(map(engine.FPDFFormObj_GetObject, repeat(form), range(count)))
+            inner = list(map(engine.bare.inner_object, repeat(form), range(count)))
             _sort(engine, found, inner, (_matrix(engine, form), *matrices))
 
 
-def _matrix(engine: Engine, handle: int) -> tuple[float, ...]:
+def _matrix(engine: Engine, handle: int | Handle) -> tuple[float, ...]:
     matrix = Matrix()
     if not engine.FPDFPageObj_GetMatrix(handle, ctypes.addressof(matrix)):
         return (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)

@@ -20,8 +20,7 @@ HYPHEN: Final = "\ufffe"
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
-_NUMBERS = struct.Struct("14f")
-"""Two boxes and a matrix."""
+_BOXES = struct.Struct("8f")
 _WORD = re.compile(r"[^\s\ufffe]+")
 
 
@@ -116,13 +115,14 @@ class TextLayer:
 
     def _usual_lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
         """Yield lines of a page that is neither turned nor odd: what most pages are, and so the quick way."""
-        text_page, fonts = self._text_page, self._fonts
-        box, size_of, matrix_of = self._box, self._engine.FPDFText_GetFontSize, self._engine.FPDFText_GetMatrix
-        font_of, engine, unpack = fonts.font, self._engine, _NUMBERS.unpack
-        numbers = ctypes.create_string_buffer(_NUMBERS.size)
-        first_box = ctypes.addressof(numbers)
-        last_box, matrix = first_box + 16, first_box + 32
+        engine, text_page = self._engine, ctypes.c_void_p(self._text_page)
+        box, object_of, font_of = engine.bare.box, engine.bare.text_object, engine.bare.font
+        unpack, buffer = _BOXES.unpack, ctypes.create_string_buffer(_BOXES.size)
+        start = ctypes.addressof(buffer)
+        first_box, last_box = ctypes.c_void_p(start), ctypes.c_void_p(start + 16)
         right_of, top_of = self._frame.matrix[4], self._frame.matrix[5]
+        fonts, look_up = self._fonts.on_page, self._fonts.look_up
+        sizes: dict[tuple[int | None, int, int], float] = {}
         for row, position, joined in rows:
             text = row.strip()
             length = len(text)
@@ -136,17 +136,19 @@ class TextLayer:
                 middle -= 1
             box(text_page, position, first_box)
             box(text_page, end, last_box)
-            matrix_of(text_page, middle, matrix)
-            left, top, right, bottom, left2, top2, right2, bottom2, _, b, _, d, _, _ = unpack(numbers)
-            size = size_of(text_page, middle) * (abs(d) if b == 0 else (b * b + d * d) ** 0.5)
+            left, top, right, bottom, left2, top2, right2, bottom2 = unpack(buffer)
+            drawn = object_of(text_page, middle)
+            handle = font_of(drawn) if drawn else None
+            # Boxes are as high as the size tells, so that lines of one font whose ends are alike share their size.
+            alike = handle, int((top - bottom) * 50), int((top2 - bottom2) * 50)
             yield Line(
                 text,
                 (left if left < left2 else left2) + right_of,
                 top_of - (top if top > top2 else top2),
                 (right if right > right2 else right2) + right_of,
                 top_of - (bottom if bottom < bottom2 else bottom2),
-                int(size * 10 + 0.5) / 10,
-                font_of(engine, text_page, middle),
+                sizes.get(alike) or sizes.setdefault(alike, self._size(middle)),
+                fonts.get(handle) or look_up(engine, self._text_page, middle, handle),
                 position,
                 length,
                 joined,
@@ -275,13 +277,7 @@ class TextLayer:
         x0, y0, x1, y1 = self._place(start, end)
         inside = len(shown) // 2
         middle = self._character(position + (inside - 1 if shown[inside] == " " else inside))
-        text_page = self._text_page
-        size = self._engine.FPDFText_GetFontSize(text_page, middle)
-        if self._engine.FPDFText_GetMatrix(text_page, middle, self._to_matrix):
-            matrix = self._matrix
-            b, d = matrix.b, matrix.d
-            size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5
-        font = self._fonts.font(self._engine, text_page, middle)
+        font = self._fonts.font(self._engine, self._text_page, middle)
         length = len(shown)
         return Line(
             shown if self._is_clean else clean(shown).strip(),
@@ -289,12 +285,20 @@ class TextLayer:
             y0,
             x1,
             y1,
-            round(size, 1),
+            self._size(middle),
             font,
             position,
             length,
             joined,
         )
+
+    def _size(self, index: int) -> float:
+        """Return the size of a character as shown, in tenths of a point."""
+        size = self._engine.FPDFText_GetFontSize(self._text_page, index)
+        if self._engine.FPDFText_GetMatrix(self._text_page, index, self._to_matrix):
+            b, d = self._matrix.b, self._matrix.d
+            size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5
+        return int(size * 10 + 0.5) / 10
 
     def _place(self, start: int, end: int) -> tuple[float, float, float, float]:
         rect, frame = self._rect, self._frame
