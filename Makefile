@@ -29,7 +29,7 @@ $(READY): requirements/constraints.txt pyproject.toml
 	@touch $@
 
 up: $(READY)
-	$(BIN)/a2c docs examples/documents
+	$(BIN)/a2c up examples/
 
 test: check system
 	$(BIN)/python -m pytest -n auto -q --dist loadfile

@@ -40,6 +40,7 @@ from a2c_smcp.wire.status import ConnectionStatus
 
 log = logging.getLogger(__name__)
 
+STOP: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 PROGRESS: Final = "progress.json"
 LOOK: Final = 0.5
 """Seconds between two looks at how far the index is."""
@@ -73,7 +74,7 @@ class Up:
         """Start; a signal ends it from here on, a second one at once."""
         loop = asyncio.get_running_loop()
         self._main = loop.create_task(self._run(), name="a2c-up")
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in [getattr(signal, name) for name in STOP if hasattr(signal, name)]:
             with suppress(NotImplementedError):
                 loop.add_signal_handler(number, self._signalled, number)
 

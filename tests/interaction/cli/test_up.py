@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import shlex
 import signal
 import stat
@@ -34,8 +35,9 @@ pytestmark = [
 class Running:
     """A run of `a2c up --json`, and what it has told."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, keyboard: int) -> None:
         self.process = process
+        self.keyboard = keyboard
         self.told: list[dict[str, Any]] = []
 
     async def hear(self, **wanted: Any) -> dict[str, Any]:
@@ -93,22 +95,25 @@ def mode_and_text(path: Path) -> tuple[int, str]:
 async def up(folder: Path, *words: str) -> AsyncIterator[Running]:
     """Run `a2c up` in a folder, with a home of its own."""
     (folder / "cwd").mkdir(exist_ok=True)
+    keyboard, terminal = os.openpty()
     process = await asyncio.create_subprocess_exec(
         *command("up", "--json", *words),
         cwd=folder / "cwd",
         env=environment({"XDG_STATE_HOME": str(folder / "state"), "XDG_CACHE_HOME": str(folder / "cache")}),
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=terminal,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         limit=1 << 20,
     )
-    running = Running(process)
+    os.close(terminal)
+    running = Running(process, keyboard)
     try:
         yield running
     finally:
         if process.returncode is None:
             process.kill()
         await process.communicate()
+        os.close(keyboard)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -139,11 +144,18 @@ async def test_it_says_what_it_started(office: Running, ready: dict[str, Any]) -
 async def test_the_console_opens_once_with_the_address_that_was_printed(ready: dict[str, Any]) -> None:
     async with httpx.AsyncClient(base_url=ready["console"].partition("/?")[0]) as browser:
         assert (await browser.get("/api/state")).status_code == 401
-        assert (await browser.get(ready["console"])).status_code in (200, 303)
+        assert (await browser.get(ready["console"])).status_code == 200
         state = (await browser.get("/api/state")).json()
         assert (state["name"], state["connection"]["state"]) == ("desk", "joined")
     async with httpx.AsyncClient() as other:
         assert (await other.get(ready["console"])).status_code == 401
+
+
+async def test_enter_gives_a_new_address_for_another_browser(office: Running) -> None:
+    os.write(office.keyboard, b"\n")
+    event = await office.hear(event="console")
+    async with httpx.AsyncClient() as browser:
+        assert (await browser.get(event["console"])).status_code == 200
 
 
 async def test_the_command_that_was_printed_lists_the_documents(ready: dict[str, Any]) -> None:
