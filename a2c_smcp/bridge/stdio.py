@@ -1,6 +1,7 @@
 """MCP over standard input and output, which ends with the input, or when its task is cancelled, and never hangs."""
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -12,6 +13,8 @@ from anyio import AsyncFile
 from mcp.server.stdio import stdio_server
 
 from a2c_smcp.bridge.server import Bridge
+
+log = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
 
@@ -57,8 +60,14 @@ class InputLines(AsyncIterator[str]):
 
 
 async def serve_stdio(bridge: Bridge) -> None:
-    """Serve one client until standard input ends. Whatever else is printed meanwhile goes to standard error."""
+    """Serve one client until standard input ends, or nobody reads the output any more.
+
+    Whatever else is printed meanwhile goes to standard error.
+    """
     lines = InputLines(os.dup(sys.stdin.fileno()))
     server = bridge.server
-    async with stdio_server(stdin=cast("AsyncFile[Any]", lines)) as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    try:
+        async with stdio_server(stdin=cast("AsyncFile[Any]", lines)) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+    except* BrokenPipeError:
+        log.info("the client is gone: it reads no more")

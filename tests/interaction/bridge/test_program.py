@@ -90,6 +90,17 @@ async def test_it_ends_when_its_input_ends(relay: Running, office: str) -> None:
         assert await ended(process) == (0, "", "")
 
 
+async def test_it_ends_in_silence_when_nobody_reads_its_output(relay: Running, office: str) -> None:
+    async with started("--url", relay.url, "--office", office) as process:
+        await say(process, HELLO)
+        await line_of(process)
+        process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        await say(process, {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        assert process.stderr is not None
+        assert await asyncio.wait_for(process.stderr.read(), CAP) == b""
+        assert await asyncio.wait_for(process.wait(), CAP) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_it_ends_on_a_signal_while_the_client_is_silent(
     relay: Running, office: str, number: signal.Signals
