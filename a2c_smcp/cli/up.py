@@ -48,7 +48,9 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
 
 
 def _ready(value: Any, terminal: Terminal) -> Iterator[str]:
-    yield f"{terminal.bold(one_line(value['name']))} is up: {len(value['servers'])} MCP servers, Ctrl-C ends all of it"
+    count = len(value["servers"])
+    servers = f"{count} MCP server{'' if count == 1 else 's'}"
+    yield f"{terminal.bold(one_line(value['name']))} is up: {servers}, Ctrl-C ends all of it"
     yield f"console    {terminal.cyan(value['console'])}"
     yield terminal.dim("           opens once, in one browser; press Enter here for a new address")
     yield from (f"documents  {one_line(folder)}" for folder in value["folders"])
