@@ -23,6 +23,8 @@ _UNBROKEN: Final = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _PART = re.compile(rf"(?<=[{_UNBROKEN}])(?=\w)|(?<=\w)(?=[{_UNBROKEN}])")
+# With the marks over letters that may stand on their own; signs between words stay as they are for who reads them.
+_WORD = re.compile(r"[\w\u0300-\u036f]+")
 _IS_UNBROKEN = re.compile(rf"[{_UNBROKEN}]")
 _TERM = re.compile(r'["“”„]([^"“”„]*)["“”„]?|([^\s"“”„]+)')
 _MIN_STEM: Final = 4
@@ -46,9 +48,9 @@ class Term:
 
 
 def parted(text: str) -> str:
-    """Return a text as it is indexed: compatible characters made one, and words without blanks taken apart."""
+    """Return a text as it is indexed: compatible letters made one, and words without blanks taken apart."""
     whole = text.encode("utf-8", "replace").decode()  # half characters cannot be stored
-    return _PART.sub(_JOINT, unicodedata.normalize("NFKC", whole))
+    return _PART.sub(_JOINT, _WORD.sub(lambda word: unicodedata.normalize("NFKC", word[0]), whole))
 
 
 def joined(text: str) -> str:

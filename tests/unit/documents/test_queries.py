@@ -48,12 +48,16 @@ def test_strict_comes_before_loose() -> None:
         ("plain words", "plain words"),
         ("营业收入", "营\u200b业\u200b收\u200b入"),
         ("用Python写", "用\u200bPython\u200b写"),
-        ("收入，成本", "收\u200b入,成\u200b本"),
+        ("收入，成本", "收\u200b入，成\u200b本"),
         ("ﬁne", "fine"),
     ],
 )
 def test_words_without_blanks_are_taken_apart(text: str, indexed: str) -> None:
     assert parted(text) == indexed
+
+
+def test_signs_between_words_are_read_as_they_were_written() -> None:
+    assert joined(parted("关系，以及（ＡＢＣ）…")) == "关系，以及（ABC）…"
 
 
 @given(st.text(st.characters()))
