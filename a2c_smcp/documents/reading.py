@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from a2c_smcp.documents.files import Signature, SourceFile, date_of
 from a2c_smcp.documents.formats.base import Description
 from a2c_smcp.documents.model import Document
+from a2c_smcp.documents.render.values import clean
 from a2c_smcp.errors import DocumentError, DocumentNotFound, ElementNotFound, PageOutOfRange
 from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 
@@ -46,10 +47,10 @@ def describe(
         doc_ref=doc_ref,
         file_uri=file.path.as_uri(),
         file_type=file_type,
-        title=known.title or file.path.stem,
+        title=_line(known.title) or _line(file.path.stem) or doc_ref,
         page_count=known.page_count,
-        keywords=known.keywords,
-        summary=known.summary,
+        keywords=tuple(dict.fromkeys(filter(None, map(_line, known.keywords)))),
+        summary=_line(known.summary),
         last_modified=date_of(signature),
     )
 
@@ -90,3 +91,8 @@ def no_element(doc_ref: str, element_id: str, count: int, problem: str = "") -> 
 def unreadable(doc_ref: str, what: str, reason: str) -> DocumentError:
     """A part of a document that its parser could not make out; other parts may be fine."""
     return DocumentError(f"{what} of {doc_ref!r} cannot be read: {reason}", details={"doc_ref": doc_ref})
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, as any format can pass it on."""
+    return " ".join(clean(text).split())

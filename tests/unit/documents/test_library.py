@@ -67,6 +67,16 @@ def test_a_document_is_described_with_all_that_is_known(folder: Path) -> None:
     )
 
 
+def test_the_catalogue_says_everything_on_one_line_in_whole_characters(tmp_path: Path) -> None:
+    write(tmp_path / "two\nlines.json", '{"k\\ud800": 1, "b\\nc": 2}')
+    found = library(tmp_path).document("two-lines.json")
+    assert (found.title, found.keywords, found.summary) == (
+        "two lines",
+        ("k\ufffd", "b c"),
+        "Object of 2 keys: k\ufffd, b c",
+    )
+
+
 def test_documents_are_in_the_order_of_their_paths(tmp_path: Path) -> None:
     for name in ("b.md", "a/z.md", "c/a.md", "A.txt"):
         write(tmp_path / name, "x")
