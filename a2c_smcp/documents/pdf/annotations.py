@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.engine import Engine, Quad, Rect
-from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000
 """A page with more is read up to here."""
 MAX_QUADS: Final = 200
+_MANY_TARGETS: Final = 100
+"""From so many on, a document is being walked through rather than looked into."""
 
 LINK, POPUP, WIDGET = 2, 16, 20
 _KINDS: Final = {
@@ -44,6 +45,27 @@ _DATE = re.compile(
 Box = tuple[float, float, float, float]
 
 
+class Targets:
+    """The pages that links of a document lead to, each found once."""
+
+    def __init__(self, engine: Engine, document: int) -> None:
+        self._engine, self._document = engine, document
+        self._known: dict[int, int] = {}
+
+    def page(self, destination: int) -> int:
+        """Return the index of the page that a destination names; -1 where there is none."""
+        index = self._known.get(destination)
+        if index is None:
+            if len(self._known) == _MANY_TARGETS:
+                # PDFium looks through all pages that it has not met. When it meets the last one, it knows all.
+                engine, size = self._engine, ctypes.create_string_buffer(8)
+                last = engine.FPDF_GetPageCount(self._document) - 1
+                engine.FPDF_GetPageSizeByIndexF(self._document, last, ctypes.addressof(size))
+            index = self._engine.FPDFDest_GetDestPageIndex(self._document, destination)
+            self._known[destination] = index
+        return index
+
+
 @dataclass(slots=True)
 class Found:
     """Something that becomes an element."""
@@ -57,10 +79,10 @@ class Overlay:
     """The annotations of one open page."""
 
     def __init__(
-        self, engine: Engine, document: int, page: int, frame: Frame, layer: TextLayer, lines: Sequence[Line]
+        self, engine: Engine, document: int, targets: Targets, page: int, layer: TextLayer, lines: Sequence[Line]
     ) -> None:
-        self._engine, self._document, self._page = engine, document, page
-        self._frame, self._layer, self._lines = frame, layer, lines
+        self._engine, self._document, self._targets, self._page = engine, document, targets, page
+        self._frame, self._layer, self._lines = layer.frame, layer, lines
         self._rect, self._link, self._at = Rect(), ctypes.c_void_p(), ctypes.c_int(0)
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
@@ -136,7 +158,7 @@ class Overlay:
         target = (
             engine.FPDFAction_GetDest(document, action) if kind == _GO_TO else engine.FPDFLink_GetDest(document, link)
         )
-        index = engine.FPDFDest_GetDestPageIndex(document, target) if target else -1
+        index = self._targets.page(target) if target else -1
         return f"#page={index + 1}" if index >= 0 else ""
 
     def _text_in(self, rect: Rect) -> tuple[str, Box]:

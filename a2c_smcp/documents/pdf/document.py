@@ -10,6 +10,7 @@ from typing import Any, Final
 from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEntry, PasswordNeeded
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.pdf.annotations import Targets
 from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
@@ -253,6 +254,7 @@ def _load(core: Engine, path: Path, password: str | None) -> Source:
         FontBook(),
         Frames(core),
         Outline(core, document),
+        Targets(core, document),
         is_tagged=bool(core.FPDFCatalog_IsTagged(document)),
     )
 

@@ -93,6 +93,7 @@ class Bounds:
         self._buffer = ctypes.create_string_buffer(_FLOATS.size)
         start = ctypes.addressof(self._buffer)
         self._to = start, start + 4, start + 8, start + 12
+        self._ways: dict[Matrices, tuple[float, ...]] = {}
 
     def of(self, drawn: Drawn) -> tuple[float, float, float, float] | None:
         """Return the box of an object; None where it has none."""
@@ -100,13 +101,31 @@ class Bounds:
         if not self._bounds(handle, *self._to):
             return None
         left, bottom, right, top = _FLOATS.unpack(self._buffer)
-        for matrix in matrices:
-            (left, bottom), (right, top) = _apply(matrix, left, bottom), _apply(matrix, right, top)
         frame = self._frame
         if frame.is_plain and not matrices:
             e, f = frame.matrix[4], frame.matrix[5]
             return left + e, f - top, right + e, f - bottom
-        return frame.box(left, bottom, right, top)
+        a, b, c, d, e, f = self._ways.get(matrices) or self._way(matrices)
+        x0, x1 = a * left + c * bottom + e, a * right + c * top + e
+        y0, y1 = b * left + d * bottom + f, b * right + d * top + f
+        if x0 > x1:
+            x0, x1 = x1, x0
+        return (x0, y0, x1, y1) if y0 <= y1 else (x0, y1, x1, y0)
+
+    def _way(self, matrices: Matrices) -> tuple[float, ...]:
+        """Return the way from inside forms to the page as shown, as one matrix."""
+        way: tuple[float, ...] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+        for matrix in (*matrices, self._frame.matrix):
+            a, b, c, d, _, _ = matrix
+            way = (
+                a * way[0] + c * way[1],
+                b * way[0] + d * way[1],
+                a * way[2] + c * way[3],
+                b * way[2] + d * way[3],
+                *_apply(matrix, way[4], way[5]),
+            )
+        self._ways[matrices] = way
+        return way
 
 
 def read_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:

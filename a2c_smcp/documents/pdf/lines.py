@@ -20,7 +20,7 @@ HYPHEN: Final = "\ufffe"
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
-_BOXES = struct.Struct("8f")
+_BOX, _BOXES = struct.Struct("4f"), struct.Struct("8f")
 _WORD = re.compile(r"[^\s\ufffe]+")
 
 
@@ -84,13 +84,15 @@ class TextLayer:
     """The text of one open page, and where each piece of it is."""
 
     def __init__(self, engine: Engine, text_page: int, frame: Frame, fonts: FontBook) -> None:
-        self._engine, self._text_page, self._frame, self._fonts = engine, text_page, frame, fonts
+        self._engine, self._text_page, self.frame, self._fonts = engine, text_page, frame, fonts
         fonts.turn()
         self.text, self._is_direct = read_text(engine, text_page)
         self._is_clean = not _STRANGE.search(self.text)
         self._rect, self._matrix = Rect(), Matrix()
         self._to_rect, self._to_matrix = ctypes.addressof(self._rect), ctypes.addressof(self._matrix)
         self._box = engine.FPDFText_GetLooseCharBox
+        self._bare_box, self._bare_page = engine.bare.box, ctypes.c_void_p(text_page)
+        self._bare_rect = ctypes.c_void_p(self._to_rect)
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
@@ -108,7 +110,7 @@ class TextLayer:
                 if row:
                     rows.append((row, position, False))
                 position += len(row) + 2
-        is_usual = self._is_direct and self._is_clean and self._frame.is_plain
+        is_usual = self._is_direct and self._is_clean and self.frame.is_plain
         found = self._usual_lines(rows) if is_usual else self._lines(rows)
         lines = [line for line in found if line.text]
         return _mended(lines) if HYPHEN in self.text else lines
@@ -120,7 +122,7 @@ class TextLayer:
         unpack, buffer = _BOXES.unpack, ctypes.create_string_buffer(_BOXES.size)
         start = ctypes.addressof(buffer)
         first_box, last_box = ctypes.c_void_p(start), ctypes.c_void_p(start + 16)
-        right_of, top_of = self._frame.matrix[4], self._frame.matrix[5]
+        right_of, top_of = self.frame.matrix[4], self.frame.matrix[5]
         fonts, look_up = self._fonts.on_page, self._fonts.look_up
         sizes: dict[tuple[int | None, int, int], float] = {}
         for row, position, joined in rows:
@@ -165,7 +167,7 @@ class TextLayer:
         matches = list(_WORD.finditer(text))
         if len(matches) == 1 and len(matches[0][0]) == line.length:
             return [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
-        if self._is_direct and self._frame.is_plain and line.is_upright:
+        if self._is_direct and self.frame.is_plain and line.is_upright:
             words = self._words_across(line, matches)
         else:
             words = []
@@ -181,17 +183,19 @@ class TextLayer:
 
     def _words_across(self, line: Line, matches: "list[re.Match[str]]") -> list[Word]:
         """Return words whose heights are those of their line: one or two questions each."""
-        box, text_page, rect, to_rect = self._box, self._text_page, self._rect, self._to_rect
-        position, y0, y1 = line.position, line.y0, line.y1
-        shift = self._frame.matrix[4]
+        box, text_page, rect, to_rect = self._bare_box, self._bare_page, self._rect, self._bare_rect
+        position, y0, y1, unpack = line.position, line.y0, line.y1, _BOX.unpack
+        shift = self.frame.matrix[4]
         words = []
         for match in matches:
             start, end = match.span()
             box(text_page, position + start, to_rect)
-            left, right = rect.left, rect.right
+            left, _, right, _ = unpack(rect)
             if end - start > 1:
                 box(text_page, position + end - 1, to_rect)
-                left, right = min(left, rect.left), max(right, rect.right)
+                left2, _, right2, _ = unpack(rect)
+                left = min(left, left2)
+                right = max(right, right2)
             words.append(Word(match[0], left + shift, y0, right + shift, y1))
         return words
 
@@ -212,15 +216,16 @@ class TextLayer:
 
     def widest_gap(self, line: Line) -> tuple[float, float, float]:
         """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
-        best = 0.0, 0.0
-        text = self.text[line.position : line.position + line.length]
-        at = text.find(" ", line.length // 4)
-        while 0 < at < line.length * 3 // 4:
-            left, right = self._character(line.position + at - 1), self._character(line.position + at + 1)
-            end, start = self._place(left, left)[2], self._place(right, right)[0]
-            best = max(best, (start - end, (start + end) / 2))
-            at = text.find(" ", at + 1)
-        return best[1], best[0], line.size
+        best = middle = 0.0
+        text, position = self.text, line.position
+        last = position + line.length * 3 // 4
+        at = text.find(" ", position + line.length // 4, last)
+        while at > 0:
+            end, start = self._across(at - 1)[1], self._across(at + 1)[0]
+            if start - end > best:
+                best, middle = start - end, (start + end) / 2
+            at = text.find(" ", at + 1, last)
+        return middle, best, line.size
 
     def cut(self, line: Line, word: Word, x: float) -> list[Word]:
         """Return a word of a line as the two that are left and right of `x`."""
@@ -250,14 +255,19 @@ class TextLayer:
         return at
 
     def _middle(self, line: Line, offset: int) -> float:
-        at = line.position + offset
-        if self._is_direct and self._frame.is_plain:
-            self._box(self._text_page, at, self._to_rect)
-            rect = self._rect
-            return float((rect.left + rect.right) / 2 + self._frame.matrix[4])
-        at = self._character(at)
-        left, _, right, _ = self._place(at, at)
+        left, right = self._across(line.position + offset)
         return (left + right) / 2
+
+    def _across(self, position: int) -> tuple[float, float]:
+        """Return where a character begins and ends from left to right."""
+        if self._is_direct and self.frame.is_plain:
+            self._bare_box(self._bare_page, position, self._bare_rect)
+            left, _, right, _ = _BOX.unpack(self._rect)
+            shift = self.frame.matrix[4]
+            return left + shift, right + shift
+        at = self._character(position)
+        x0, _, x1, _ = self._place(at, at)
+        return x0, x1
 
     def font_at(self, line: Line, offset: int) -> Font:
         """Return the font of a character of a line."""
@@ -301,7 +311,7 @@ class TextLayer:
         return int(size * 10 + 0.5) / 10
 
     def _place(self, start: int, end: int) -> tuple[float, float, float, float]:
-        rect, frame = self._rect, self._frame
+        rect, frame = self._rect, self.frame
         self._box(self._text_page, start, self._to_rect)
         left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
         if end > start:

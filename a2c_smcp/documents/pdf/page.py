@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay
+from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay, Targets
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import Font, FontBook
@@ -52,6 +52,7 @@ class Source:
     fonts: FontBook
     frames: Frames
     outline: Outline
+    targets: Targets
     is_tagged: bool
     form: FormEnvironment | None = None
 
@@ -170,7 +171,7 @@ class PageReader:
 
     def _overlay(self, layer: TextLayer, lines: Sequence[Line]) -> list[Found]:
         source = self._source
-        overlay = Overlay(self._engine, source.document, self._page, self._frame, layer, lines)
+        overlay = Overlay(self._engine, source.document, source.targets, self._page, layer, lines)
         if not overlay.count:
             return []
         links = overlay.links()
@@ -211,7 +212,7 @@ class _Maker:
         if category in _PLAIN:
             summary = content["text"]
             if len(summary) > MAX_SUMMARY:
-                summary = clip(summary)
+                summary = _clipped(summary)
         elif category == "link" and len(content["text"]) < 40 and content["url"][0] == "#":
             summary = f"{content['text']} → {content['url']}".lstrip()
         else:
@@ -221,6 +222,12 @@ class _Maker:
         box_tenths = [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
         metadata = {"bbox": box_tenths, **self._size}
         return Element(f"p{self._index}-{PREFIXES[category]}{number}", category, content, summary, metadata)
+
+
+def _clipped(text: str) -> str:
+    """Return what `clip` does, without a look at all of a long paragraph."""
+    short = clip(text[: MAX_SUMMARY + 40])
+    return short if short[-1:] == "…" else clip(text)
 
 
 def box_of(lines: Sequence[Line]) -> Box:

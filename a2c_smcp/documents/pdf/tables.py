@@ -108,8 +108,13 @@ def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
     long = [line for line in lines if line.length > 40]
     if len(long) < 6:
         return False
-    gaps = [layer.widest_gap(long[len(long) * part // 4]) for part in (1, 2, 3)]
-    places = [at for at, wide, size in gaps if wide > 1.2 * size]
+    places: list[float] = []
+    for part in (1, 2, 3):
+        at, wide, size = layer.widest_gap(long[len(long) * part // 4])
+        if wide > 1.2 * size:
+            places.append(at)
+        elif part == 2 and not places:
+            return False
     return len(places) > 1 and max(places) - min(places) < 20
 
 
