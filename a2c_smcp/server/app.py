@@ -14,6 +14,7 @@ from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, NotFound, S
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_of, tracing_of
 from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
+from a2c_smcp.server.console import ROOT, OperatorPage
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.limits import exceeded
 from a2c_smcp.server.logs import LogEvents
@@ -86,7 +87,9 @@ class SMCPApp:
         providers = [one for one in (auth, self._credentials) if one is not None]
         self._door = Door(settings, authenticated=bool(providers))
         self._guarded = bool(providers)
-        hearing = (self.metrics, LogEvents(), self._audit, self._tracing, observer)
+        token = settings.console_token
+        self._console = OperatorPage(token, self, registry) if token is not None else None
+        hearing = (self.metrics, LogEvents(), self._audit, self._tracing, self._console, observer)
         self.observer = Observers(*(one for one in hearing if one is not None))
         self.namespace = SMCPNamespace(
             AnyOf(*providers) if providers else None,
@@ -235,6 +238,8 @@ class SMCPApp:
                 await self._connect(scope, receive, send)
             elif path == "/metrics":
                 await self._show_metrics(scope, send)
+            elif self._console is not None and is_below(path, ROOT):
+                await self._console.serve(scope, send, path)
             else:
                 await refuse(scope, send, 404, NotFound(f"Socket.IO is at {self.settings.path}"))
 

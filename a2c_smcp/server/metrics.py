@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.errors import SMCPError
@@ -34,6 +34,15 @@ class Histogram:
         """Count a time."""
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.total += seconds
+
+    def within(self, part: float) -> float | None:
+        """Return the bound under which this part of the times fell; None where it is beyond all bounds."""
+        wanted, passed = part * sum(self.counts), 0
+        for bound, count in zip(BUCKETS, self.counts, strict=False):
+            passed += count
+            if passed >= wanted:
+                return bound
+        return None
 
     def samples(self, name: str, labels: Labels) -> Iterator[Sample]:
         """Yield the cumulative buckets, the sum and the count."""
@@ -105,6 +114,23 @@ class Metrics(Observer):
         if histogram is None:
             histogram = self._seconds[label] = Histogram()
         histogram.add(seconds)
+
+    def now(self) -> dict[str, float]:
+        """The numbers of this moment, by name."""
+        return {"connections": self._connections, **{name: read() for name, (_, read) in self._gauges.items()}}
+
+    def by_event(self) -> list[dict[str, Any]]:
+        """Requests since the start, an entry for each event: how many, errors by code, and how long they took."""
+        events: dict[str, dict[str, Any]] = {}
+        for (event, outcome), number in sorted(self._requests.items()):
+            entry = events.setdefault(event, {"event": event, "requests": 0, "errors": {}})
+            entry["requests"] += number
+            if outcome != "ok":
+                entry["errors"][outcome] = number
+        for event, entry in events.items():
+            times = self._seconds.get(event)
+            entry |= {"median": times and times.within(0.5), "most": times and times.within(0.95)}
+        return list(events.values())
 
     def render(self) -> str:
         """Everything, as Prometheus reads it."""

@@ -19,7 +19,7 @@ from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.values import ApiKey
 
 ENV: Final = "A2C_SERVER_"
-ENDPOINTS: Final = ("/healthz", "/readyz", "/metrics")
+ENDPOINTS: Final = ("/healthz", "/readyz", "/metrics", "/console")
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 LogFormat: TypeAlias = Literal["text", "json"]
@@ -53,6 +53,7 @@ class ServerSettings:
     ping_timeout: float = 20
     metrics_token: str | None = field(default=None, repr=False)
     metrics_public: bool = False
+    console_token: str | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, **options: Any) -> "ServerSettings":
@@ -195,6 +196,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("ping_timeout", "How long it may take to give it.", values.positive_seconds, "TIME"),
     Option("metrics_token", "The bearer token that opens /metrics.", metavar="TOKEN", secret=True),
     Option("metrics_public", "Open /metrics to everybody.", values.flag, flag=True),
+    Option(
+        "console_token",
+        "The token that opens /console, a page to look at; without it there is none.",
+        metavar="TOKEN",
+        secret=True,
+    ),
 )
 LIMITS: Final[tuple[Option, ...]] = (
     Option("limits.message_bytes", "The largest message passed on; larger ones are refused.", values.size),

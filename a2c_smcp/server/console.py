@@ -1,0 +1,149 @@
+"""The page of a server's operator: offices, members, requests and errors, to look at and nothing else.
+
+    /console/        the page: a form for the token, and what it shows; it holds nothing of its own
+    /console/state   what it shows, as JSON, for who sends the token: Authorization: Bearer TOKEN
+
+The token is never part of an address, so that no log has it, and no cookie holds it, so that no other page can use it.
+Nothing is computed while nobody looks; only who took a seat when is remembered.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from a2c_smcp import PROTOCOL_VERSION, __version__
+from a2c_smcp.errors import Forbidden, NotFound, SMCPError, Unauthorized
+from a2c_smcp.server.metrics import Metrics
+from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.registry.memory import Registry
+from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.web import Scope, Send, answer, bears, refuse
+
+ROOT: Final = "/console"
+MAX_OFFICES: Final = 200
+MAX_MEMBERS: Final = 200
+PATIENCE: Final = 2.0
+"""Seconds that other nodes' members may take to come; without them this node's are shown."""
+
+HEADERS: Final[Mapping[str, str]] = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+}
+_HERE: Final = Path(__file__).parent
+_FILES: Final = {
+    "/": (_HERE / "static" / "operator.html", "text/html; charset=utf-8"),
+    "/operator.js": (_HERE / "static" / "operator.js", "text/javascript; charset=utf-8"),
+    "/console.css": (_HERE.parent / "assets" / "console.css", "text/css; charset=utf-8"),
+    "/icon.svg": (_HERE.parent / "assets" / "icon.svg", "image/svg+xml"),
+}
+
+
+class Node(Protocol):
+    """What the page asks the server it belongs to."""
+
+    metrics: Metrics
+
+    def problem(self) -> str | None:
+        """Why this node takes no connections, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seated:
+    seat: Seat
+    since: float
+
+
+class OperatorPage(Observer):
+    """Hears who comes and goes on this node, and shows it to who has the token."""
+
+    def __init__(self, token: str, node: Node, registry: Registry) -> None:
+        self._token = token
+        self._node = node
+        self._registry = registry
+        self._began = self.wall_clock()
+        self._offices: dict[str, dict[str, _Seated]] = {}
+
+    def joined(self, seat: Seat, address: str) -> None:  # noqa: ARG002
+        """Remember since when."""
+        self._offices.setdefault(seat.office_id, {})[seat.sid] = _Seated(seat, self.wall_clock())
+
+    def left(self, seat: Seat, why: str) -> None:  # noqa: ARG002
+        """Forget."""
+        members = self._offices.get(seat.office_id, {})
+        members.pop(seat.sid, None)
+        if not members:
+            self._offices.pop(seat.office_id, None)
+
+    async def serve(self, scope: Scope, send: Send, path: str) -> None:
+        """Answer a request below `ROOT`."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
+            return
+        below = path.removeprefix(ROOT)
+        if below == "":
+            await answer(scope, send, 308, "", headers={**HEADERS, "location": f"{ROOT.rpartition('/')[2]}/"})
+        elif below in _FILES:
+            file, kind = _FILES[below]
+            await answer(scope, send, 200, _read(file), kind=kind, headers=HEADERS)
+        elif below != "/state":
+            await refuse(scope, send, 404, NotFound(f"The console is at {ROOT}/"))
+        elif not bears(scope, self._token):
+            error = Unauthorized("Send the console's token: Authorization: Bearer TOKEN")
+            await refuse(scope, send, 401, error, **HEADERS, **{"www-authenticate": "Bearer"})
+        else:
+            await answer(scope, send, 200, json.dumps(await self.state()), headers=HEADERS)
+
+    async def state(self) -> dict[str, Any]:
+        """Everything the page shows."""
+        shown = sorted(self._offices)[:MAX_OFFICES]
+        offices = await asyncio.gather(*map(self._office, shown))
+        return {
+            "node": self._registry.node,
+            "version": __version__,
+            "protocol": PROTOCOL_VERSION,
+            "since": _time(self._began),
+            "problem": self._node.problem(),
+            **self._node.metrics.now(),
+            "office_count": len(self._offices),
+            "offices": [office for office in offices if office["members"]],
+            "events": self._node.metrics.by_event(),
+        }
+
+    async def _office(self, name: str) -> dict[str, Any]:
+        here = dict(self._offices.get(name, {}))
+        try:
+            async with asyncio.timeout(PATIENCE):
+                seats = await self._registry.members(name)
+        except (SMCPError, TimeoutError, OSError):
+            seats = [one.seat for one in here.values()]
+        members = [
+            {
+                "role": seat.role,
+                "name": seat.name,
+                "version": seat.version,
+                "node": seat.node,
+                "since": _time(here[seat.sid].since) if seat.sid in here else None,
+            }
+            for seat in seats[:MAX_MEMBERS]
+        ]
+        return {"office_id": name, "member_count": len(seats), "members": members}
+
+
+@cache
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
