@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import platform
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from a2c_smcp.cli.computer_owner import Seat
 
 ENV: Final = "A2C_COMPUTER_"
+MAX_PORT: Final = 65_535
 _END: Final = object()
 
 
@@ -28,6 +29,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 
     attended = _is_attended(context, arguments)
     try:
+        _check(arguments)
         seat = _seat(context, arguments)
         config = given(context, arguments, "config", ENV)
         with _logging(context, shown=not attended):
@@ -70,6 +72,11 @@ def _driven(values: AsyncGenerator[Any, None]) -> Iterator[Any]:
             raise KeyboardInterrupt from None  # a signal to end
         finally:
             runner.run(close())
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.do and arguments.console is not None:
+        raise UsageError("--console: a Computer that ends after --do has no time for one")
 
 
 def _is_attended(context: Context, arguments: Namespace) -> bool:
@@ -116,6 +123,12 @@ class _Lines(logging.Formatter):
         return f"{record.levelname.lower()}: {printable(record.getMessage())}"
 
 
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) > MAX_PORT:
+        raise ArgumentTypeError(f"{text!r} is no port: write a number up to {MAX_PORT}, or 0 for any")
+    return int(text)
+
+
 COMMAND: Final = Command(
     name="computer",
     summary="Run a Computer: MCP servers with a seat in an office.",
@@ -140,6 +153,12 @@ COMMAND: Final = Command(
         Argument("--input", "The value of an input.", metavar="ID=VALUE", many=True),
         Argument("--input-file", "A file of such lines, or a JSON object.", metavar="FILE", completes="file"),
         Argument("--do", "Run this command of the shell, then end.", metavar="COMMAND", many=True),
+        Argument(
+            "--console",
+            "Serve a console for the browser on this port of this machine; 0 picks one.",
+            "PORT",
+            convert=_port,
+        ),
         Argument("--headless", "No shell, and nobody is asked, even at a terminal.", flag=True),
     ),
     handler=run,
@@ -149,6 +168,7 @@ COMMAND: Final = Command(
     examples=(
         "a2c computer --config mcp.json",
         "a2c computer --config mcp.json --url http://127.0.0.1:8000 --office lab --name desk --headless",
+        "a2c computer --config mcp.json --console 0",
         'a2c computer --config mcp.json --do status --do \'call echo {"text": "hello"}\' --json',
     ),
     hints={4005: "at the shell `approvals` shows what waits; auto_apply in tool_meta allows a tool without asking"},

@@ -11,6 +11,7 @@ from a2c_smcp.computer.inputs import Source
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.wire.status import ConnectionStatus
 
 NAME: Final = "owner"
@@ -35,6 +36,7 @@ class Owner:
     Args:
         told: Hears of every change of the connection.
         prompt: Asks the person for the value of an input, where there is one.
+        observer: Hears of every step of every tool call.
     """
 
     def __init__(
@@ -45,11 +47,12 @@ class Owner:
         sources: tuple[Source, ...] | None = None,
         prompt: Source | None = None,
         told: Told | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.desk = ApprovalDesk()
         self.seat = seat
         self.prompt = prompt
-        self.computer = Computer(config, name=seat.name, confirm=self._confirm, sources=sources)
+        self.computer = Computer(config, name=seat.name, confirm=self._confirm, sources=sources, observer=observer)
         self._told = told
         self._own: set[str] = set()
 

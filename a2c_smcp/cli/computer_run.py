@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from a2c_smcp.cli import computer_show
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.computer_console import OwnersConsole
 from a2c_smcp.cli.computer_events import News, ready
 from a2c_smcp.cli.computer_line import Order, Verb, parse_line
 from a2c_smcp.cli.computer_owner import Owner, Seat
@@ -29,6 +30,7 @@ from a2c_smcp.computer.inputs import (
 from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.wire.status import ConnectionStatus
 
 PATIENCE_SECONDS: Final = 3.0
 
@@ -38,8 +40,14 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
     if seat.url is None or seat.office is None:
         missing = "--url" if seat.url is None else "--office"
         raise BadRequest(f"{missing} is missing: without a shell, a Computer works for the Agent of an office")
-    news = News()
-    owner = Owner(config, seat, sources=sources(context, arguments, config), told=news.connection)
+    news, console = News(), OwnersConsole(arguments.console)
+
+    def connection(status: ConnectionStatus) -> None:
+        news.connection(status)
+        console.connection_changed()
+
+    found = sources(context, arguments, config)
+    owner = Owner(config, seat, sources=found, told=connection, observer=console.log)
     _on_signals(news.end)
     terminal = Terminal.of(context.stderr, context.env)
 
@@ -48,8 +56,10 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
         context.stderr.flush()
         return event if arguments.json else ()
 
-    async with owner.computer:
+    async with owner.computer, console.open(owner) as address:
         yield told(ready(owner))
+        if address is not None:
+            yield told({"event": "console", "url": address})
         await owner.connect(wait=False)
         async for event in news.follow(owner.computer):
             yield told(event)

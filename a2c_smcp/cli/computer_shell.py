@@ -18,6 +18,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from a2c_smcp.cli import computer_show
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.computer_console import OwnersConsole
 from a2c_smcp.cli.computer_events import News
 from a2c_smcp.cli.computer_line import Kind, find, offers, parse_line
 from a2c_smcp.cli.computer_owner import Owner, Seat
@@ -29,6 +30,7 @@ from a2c_smcp.computer.inputs import Found, Prompt
 from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.wire.status import ConnectionStatus
 
 PROMPT: Final = "a2c> "
 QUIT: Final = ("quit", "exit")
@@ -37,10 +39,15 @@ COMPLETE_SECONDS: Final = 1.0
 
 async def interact(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> None:
     """Run a Computer with a shell, until its owner quits or the process is asked to end."""
-    prompt, news = SharedPrompt(), News()
+    prompt, news, console = SharedPrompt(), News(), OwnersConsole(arguments.console)
+
+    def connection(status: ConnectionStatus) -> None:
+        news.connection(status)
+        console.connection_changed()
+
     found = sources(context, arguments, config, prompt)
-    owner = Owner(config, seat, sources=found, prompt=prompt, told=news.connection)
-    await Shell(context, owner, news).run()
+    owner = Owner(config, seat, sources=found, prompt=prompt, told=connection, observer=console.log)
+    await Shell(context, owner, news, console).run()
 
 
 class SharedPrompt:
@@ -62,8 +69,9 @@ class SharedPrompt:
 class Shell:
     """Reads lines and does what they ask for; meanwhile tells what changes, and which calls wait for consent."""
 
-    def __init__(self, context: Context, owner: Owner, news: News) -> None:
+    def __init__(self, context: Context, owner: Owner, news: News, console: OwnersConsole | None = None) -> None:
         self._context = context
+        self._console = console or OwnersConsole()
         self._terminal = context.terminal
         self._owner = owner
         self._news = news
@@ -93,13 +101,15 @@ class Shell:
         handler = _SpokenLog(self)
         logging.getLogger("a2c_smcp").addHandler(handler)
         try:
-            async with self._owner.computer as computer:
+            async with self._owner.computer as computer, self._console.open(self._owner) as address:
                 with self._owner.desk.watch(self._asked):
                     telling = asyncio.create_task(self._tell())
                     try:
                         if self._owner.seat.url is not None:
                             await self._owner.connect(wait=False)
                         self.say(*(f"note: {one_line(note)}" for note in computer.settings.notes))
+                        if address is not None:
+                            self.say(*computer_show.event({"event": "console", "url": address}, self._terminal))
                         await self._converse(session)
                     finally:
                         self._news.end()

@@ -66,6 +66,8 @@ def event(value: Any, terminal: Terminal) -> Iterator[str]:
             yield from connection(value, terminal)
         case "configuration":
             yield f"configuration: {printable(value['problem'] or 'in use again')}"
+        case "console":
+            yield f"console: {value['url']} (opens once, in one browser)"
         case "stopped":
             yield "stopped"
 

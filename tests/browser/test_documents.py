@@ -37,6 +37,7 @@ async def test_one_walks_from_a_document_to_its_pages_and_to_their_elements(at: 
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Titre")
     await at.page.get_by_role("listbox").get_by_role("option").first.click()
     table = at.page.get_by_role("region", name="table p0-tbl1")
+    await expect(table).to_be_visible()
     cells = await table.get_by_role("row").nth(1).get_by_role("cell").all_inner_texts()
     assert cells == ["Ligne 1", "Alouette", "Farfadet"]
 

@@ -130,6 +130,7 @@ async def visit(browser: Browser, where: Place, *, url: str | None = None, **loo
         await made.page.goto(url or where.url())
         if url is None:
             await made.page.wait_for_url(f"{where.base}/")
+            await made.page.wait_for_selector("html[data-live]")  # from now on it hears of everything
         yield made
         assert made.complaints == []
     finally:

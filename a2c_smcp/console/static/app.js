@@ -100,11 +100,15 @@ function follow() {
   const events = new EventSource("/api/events");
   events.addEventListener("message", (event) => {
     const { kind } = JSON.parse(event.data);
+    document.documentElement.dataset.live = "yes";
     if (STATE.has(kind)) refresh();
     view?.changed?.(kind);
   });
   // It tries again by itself, unless it was refused: then there is nobody who knows this page.
-  events.addEventListener("error", () => away(events.readyState === EventSource.CLOSED ? t("closed") : t("unreachable")));
+  events.addEventListener("error", () => {
+    delete document.documentElement.dataset.live;
+    away(events.readyState === EventSource.CLOSED ? t("closed") : t("unreachable"));
+  });
 }
 
 byId("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
