@@ -2,19 +2,19 @@
 
 import asyncio
 import json
-import logging
 from argparse import Namespace
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.docs_cache import CACHE, chosen
 from a2c_smcp.cli.docs_options import DIGESTS, ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
+from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError, positive
 from a2c_smcp.cli.seating import given
-from a2c_smcp.cli.terminal import Terminal, printable
+from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     if arguments.json and arguments.http is None:
         raise UsageError("--json needs --http: without it standard output belongs to the client", (COMMAND,))
     serving = _Serving(context, arguments)
-    with _logging(context), asyncio.Runner() as runner:
+    with warnings_shown(context), asyncio.Runner() as runner:
         try:
             if (found := runner.run(serving.begin())) is not None:
                 yield found
@@ -161,29 +161,6 @@ def _token(context: Context, arguments: Namespace) -> str | None:
     if not token:
         raise BadRequest(f"--http-token-file: {path} is empty")
     return token
-
-
-@contextmanager
-def _logging(context: Context) -> Iterator[None]:
-    """Show warnings of every library on standard error, with A2C_DEBUG everything of ours."""
-    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
-    before = ours.level
-    handler = logging.StreamHandler(context.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
-    root.addHandler(handler)
-    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        ours.setLevel(before)
-
-
-class _Lines(logging.Formatter):
-    """A line for each record: tracebacks are for those who debug."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
 
 
 COMMAND: Final = Command(

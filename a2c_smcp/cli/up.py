@@ -1,15 +1,14 @@
 """`a2c up`: an office of one's own in one command, with documents and a console."""
 
 import json
-import logging
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.docs_cache import CACHE
 from a2c_smcp.cli.docs_options import EXCLUDE, HOST, OCR
+from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.terminal import Terminal, one_line, printable
 
 
@@ -18,7 +17,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Yield what happens, from `ready` to `stopped`."""
     from a2c_smcp.cli import up_run  # noqa: PLC0415
 
-    with _logging(context):
+    with warnings_shown(context):
         yield from up_run.run(context, arguments)
 
 
@@ -76,29 +75,6 @@ def _client_lines(config: Any) -> Iterator[str]:
         yield f'      "args": {json.dumps(server["args"])}'
         yield "    }"
     yield "  }}"
-
-
-@contextmanager
-def _logging(context: Context) -> Iterator[None]:
-    """Show warnings on standard error, with A2C_DEBUG everything of ours."""
-    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
-    before = ours.level
-    handler = logging.StreamHandler(context.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
-    root.addHandler(handler)
-    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        ours.setLevel(before)
-
-
-class _Lines(logging.Formatter):
-    """A line for each record: tracebacks are for those who debug."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
 
 
 def port(text: str) -> int:

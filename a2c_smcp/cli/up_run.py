@@ -5,12 +5,14 @@ import json
 import logging
 import os
 import signal
+import threading
 import webbrowser
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from html import escape
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 from a2c_smcp.cli import demo
@@ -48,67 +50,92 @@ TELL_AT_MOST: Final = 30.0
 
 
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
-    """Yield what happens, from `ready` to `stopped`."""
-    up = Up(context, arguments)
-    with asyncio.Runner() as runner:
+    """Yield what happens, from `ready` to `stopped`.
+
+    Everything works in a thread of its own: whoever reads slowly, or stops the terminal, stops nothing else.
+
+    Raises:
+        SMCPError: A part could not begin.
+    """
+    told: SimpleQueue[dict[str, Any] | BaseException | None] = SimpleQueue()
+    up = Up(context, arguments, told.put)
+    thread = threading.Thread(target=up.run, name="a2c-up", daemon=True)
+    with _signals(up.stop):
+        thread.start()
         try:
-            runner.run(up.begin())
-            while (event := runner.run(up.next())) is not None:
+            while (event := told.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
                 yield event
         finally:
-            runner.run(up.end())
+            up.stop()
+            thread.join()
+
+
+@contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` at the first signal to end; the second one does what it does elsewhere."""
+    numbers = [getattr(signal, name) for name in STOP if hasattr(signal, name)]
+    before: dict[int, Any] = {}
+
+    def signalled(*_: object) -> None:
+        restore()
+        stop()
+
+    def restore() -> None:
+        for number, action in before.items():
+            signal.signal(number, action)
+
+    for number in numbers:
+        with suppress(ValueError):  # not in this thread
+            before[number] = signal.signal(number, signalled)
+    try:
+        yield
+    finally:
+        restore()
 
 
 class Up:
-    """Everything together: it begins, has something to tell, and ends by a signal or because a part failed."""
+    """Everything together: it begins, has something to tell, and ends when it is told to, or because a part failed.
 
-    def __init__(self, context: Context, arguments: Namespace) -> None:
-        self._context, self._arguments = context, arguments
+    Args:
+        tell: Hears of every event, of the exception that ended it if one did, and of the end as None; from the thread
+            that runs it.
+    """
+
+    def __init__(
+        self, context: Context, arguments: Namespace, tell: Callable[[dict[str, Any] | BaseException | None], None]
+    ) -> None:
+        self._context, self._arguments, self._put = context, arguments, tell
         self._plan = make_plan(arguments, context.env)
-        self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._stop = asyncio.Event()
-        self._main: asyncio.Task[None] | None = None
+        self._stop: asyncio.Event = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told_to_stop = False
         self._news = News()
 
-    async def begin(self) -> None:
-        """Start; a signal ends it from here on, a second one at once."""
-        loop = asyncio.get_running_loop()
-        self._main = loop.create_task(self._run(), name="a2c-up")
-        for number in [getattr(signal, name) for name in STOP if hasattr(signal, name)]:
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(number, self._signalled, number)
+    def run(self) -> None:
+        """Run until it is over."""
+        try:
+            asyncio.run(self._run())
+        except BaseException as problem:  # noqa: BLE001 - raised where it is waited for
+            self._put(problem)
+        self._put(None)
 
-    async def next(self) -> dict[str, Any] | None:
-        """Return what happened next; None after the end.
-
-        Raises:
-            SMCPError: A part could not begin.
-        """
-        if self._main is None:
-            return None
-        event = asyncio.ensure_future(self._events.get())
-        await asyncio.wait((event, self._main), return_when=asyncio.FIRST_COMPLETED)
-        if event.done():
-            return event.result()
-        event.cancel()
-        self._main.result()
-        return None
-
-    async def end(self) -> None:
-        """End it now, where something else did not."""
-        self._stop.set()
-        if self._main is not None:
-            await asyncio.gather(self._main, return_exceptions=True)
-
-    def _signalled(self, number: int) -> None:
-        asyncio.get_running_loop().remove_signal_handler(number)
-        self._stop.set()
+    def stop(self) -> None:
+        """End it, from any thread, before it has begun or after it has ended."""
+        self._told_to_stop = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it is closed
+                self._loop.call_soon_threadsafe(self._stop.set)
 
     def _tell(self, event: str, **facts: Any) -> None:
-        self._events.put_nowait({"event": event, **facts})
+        self._put({"event": event, **facts})
 
     async def _run(self) -> None:
         plan, demonstrated = self._plan, self._arguments.demo
+        self._loop = asyncio.get_running_loop()
+        if self._told_to_stop:
+            self._stop.set()
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(run_folder())
             token = token_file(plan.state)
@@ -134,7 +161,7 @@ class Up:
 
             await computer.connect(seat.url, OFFICE, token=secret.strip(), on_status=connection)
             opening = console.app.url(base)
-            self._events.put_nowait(ready(plan, computer, seat, opening))
+            self._put(ready(plan, computer, seat, opening))
             if self._arguments.open:
                 await asyncio.to_thread(open_browser, opening, folder)
             await self._work(computer, console, base, seat, folder)
@@ -165,7 +192,7 @@ class Up:
 
     async def _follow(self, computer: Computer) -> None:
         async for event in self._news.follow(computer):
-            self._events.put_nowait(event)
+            self._put(event)
 
     async def _index(self, progress: Path) -> None:
         """Tell how far the index is, ever more rarely, and when it is complete."""
