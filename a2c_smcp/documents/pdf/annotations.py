@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -87,6 +88,7 @@ class Overlay:
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
+        self._heights: list[tuple[float, int]] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
@@ -169,7 +171,15 @@ class Overlay:
         if bottom > top:
             bottom, top = top, bottom
         box = self._frame.box(left, bottom, right, top)
-        return self._layer.text_in(self._lines, box), box
+        return self._layer.text_in(self._near(box[1], box[3]), box), box
+
+    def _near(self, top: float, bottom: float) -> list[Line]:
+        """Return the lines whose middles are between two heights, in their order."""
+        if not self._heights:
+            self._heights = sorted([(line.y0 + line.y1, number) for number, line in enumerate(self._lines)])
+        first = bisect_left(self._heights, (2 * top - 1, 0))
+        last = bisect_left(self._heights, (2 * bottom + 1, 0))
+        return [self._lines[number] for number in sorted([number for _, number in self._heights[first:last]])]
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from a2c_smcp.documents.pdf.lines import Line, Word
@@ -30,6 +31,9 @@ class Segment:
         return " ".join([placed.word.text for placed in self.words])
 
 
+_left = attrgetter("word.x0")
+
+
 @dataclass(slots=True)
 class Row:
     """Words side by side, from left to right."""
@@ -48,22 +52,36 @@ class Row:
 def rows_of(words: Iterable[Placed]) -> list[Row]:
     """Return words in rows from top to bottom; a raised or lowered sign stays in its row."""
     rows: list[Row] = []
-    for placed in sorted(words, key=lambda placed: placed.word.y0 + placed.word.y1):
-        word = placed.word
+    add = None
+    line, top, bottom = None, 0.0, 0.0
+    for placed in sorted(words, key=_depth):
+        word, own = placed
+        if add is not None and own is line and word.y0 == top and word.y1 == bottom:
+            add(placed)  # where the word before it in its line has gone
+            continue
+        line, top, bottom = own, word.y0, word.y1
         for row in rows[-2:]:
-            overlap = min(row.y1, word.y1) - max(row.y0, word.y0)
-            if overlap > 0.5 * min(row.y1 - row.y0, word.y1 - word.y0):
+            overlap = min(row.y1, bottom) - max(row.y0, top)
+            if overlap > 0.5 * min(row.y1 - row.y0, bottom - top):
                 row.words.append(placed)
-                if placed.line.size >= row.size:
-                    row.size = placed.line.size
-                    row.y0, row.y1 = word.y0, word.y1
+                if own.size >= row.size:
+                    row.size = own.size
+                    row.y0, row.y1 = top, bottom
                 break
         else:
-            rows.append(Row([placed], word.y0, word.y1, placed.line.size))
+            row = Row([placed], top, bottom, own.size)
+            rows.append(row)
+        add = row.words.append
     for row in rows:
-        row.words.sort(key=lambda placed: placed.word.x0)
+        if len(row.words) > 1:
+            row.words.sort(key=_left)
     rows.sort(key=lambda row: row.y0 + row.y1)
     return rows
+
+
+def _depth(placed: Placed) -> float:
+    word = placed.word
+    return word.y0 + word.y1
 
 
 def segments_of(row: Row, gap: float) -> list[Segment]:

@@ -50,6 +50,13 @@ class Rules:
 
     across: list[Rule] = field(default_factory=list)
     down: list[Rule] = field(default_factory=list)
+    _joined: tuple[list[Rule], list[Rule]] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def joined(self) -> tuple[list[Rule], list[Rule]]:
+        """Return those across and those down, pieces of one made one; ask when all are there."""
+        if self._joined is None:
+            self._joined = merged(self.across), merged(self.down)
+        return self._joined
 
 
 def survey(engine: Engine, page: int) -> Drawings:

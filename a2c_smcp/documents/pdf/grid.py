@@ -41,9 +41,16 @@ class Region:
 
     def holds(self, placed: Placed) -> bool:
         """Whether the middle of a word is inside."""
-        word = placed.word
-        middle_x, middle_y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
-        return self.x0 - 2 <= middle_x <= self.x1 + 2 and self.y0 - 1 <= middle_y <= self.y1 + 1
+        return bool(self.inside((placed,)))
+
+    def inside(self, words: Sequence[Placed]) -> list[Placed]:
+        """Return the words whose middles are inside."""
+        left, right, top, bottom = 2 * self.x0 - 4, 2 * self.x1 + 4, 2 * self.y0 - 2, 2 * self.y1 + 2
+        return [
+            placed
+            for placed in words
+            if top <= (word := placed.word).y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right
+        ]
 
 
 def grid_of(region: Region, words: Sequence[Placed], size: float) -> Grid | None:

@@ -88,6 +88,7 @@ class TextLayer:
         fonts.turn()
         self.text, self._is_direct = read_text(engine, text_page)
         self._is_clean = not _STRANGE.search(self.text)
+        self._is_wide = not self._is_direct and max(self.text, default="") > "\uffff"
         self._rect, self._matrix = Rect(), Matrix()
         self._to_rect, self._to_matrix = ctypes.addressof(self._rect), ctypes.addressof(self._matrix)
         self._box = engine.FPDFText_GetLooseCharBox
@@ -110,13 +111,12 @@ class TextLayer:
                 if row:
                     rows.append((row, position, False))
                 position += len(row) + 2
-        is_usual = self._is_direct and self._is_clean and self.frame.is_plain
-        found = self._usual_lines(rows) if is_usual else self._lines(rows)
+        found = self._usual_lines(rows) if self.frame.is_plain else self._lines(rows)
         lines = [line for line in found if line.text]
         return _mended(lines) if HYPHEN in self.text else lines
 
     def _usual_lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
-        """Yield lines of a page that is neither turned nor odd: what most pages are, and so the quick way."""
+        """Yield lines of a page that is not turned: what most pages are, and so the quick way."""
         engine, text_page = self._engine, ctypes.c_void_p(self._text_page)
         box, object_of, font_of = engine.bare.box, engine.bare.text_object, engine.bare.font
         unpack, buffer = _BOXES.unpack, ctypes.create_string_buffer(_BOXES.size)
@@ -124,6 +124,7 @@ class TextLayer:
         first_box, last_box = ctypes.c_void_p(start), ctypes.c_void_p(start + 16)
         right_of, top_of = self.frame.matrix[4], self.frame.matrix[5]
         fonts, look_up = self._fonts.on_page, self._fonts.look_up
+        is_direct, is_clean, character = self._is_direct, self._is_clean, self._character
         sizes: dict[tuple[int | None, int, int], float] = {}
         for row, position, joined in rows:
             text = row.strip()
@@ -132,11 +133,15 @@ class TextLayer:
                 continue
             if length != len(row) and row[0] != text[0]:
                 position += len(row) - len(row.lstrip())  # noqa: PLW2901
-            end = position + length - 1
+            first, end = position, position + length - 1
             middle = position + length // 2
             if text[length // 2] == " ":  # a blank that PDFium has put in has no font
                 middle -= 1
-            box(text_page, position, first_box)
+            if not is_direct:
+                first, middle, end = character(first), character(middle), character(end)
+            if not is_clean:
+                text = clean(text).strip()
+            box(text_page, first, first_box)
             box(text_page, end, last_box)
             left, top, right, bottom, left2, top2, right2, bottom2 = unpack(buffer)
             drawn = object_of(text_page, middle)
@@ -204,9 +209,7 @@ class TextLayer:
         x0, y0, x1, y1 = box
         parts = []
         for line in lines:
-            if line.y1 <= y0 or line.y0 >= y1 or line.x1 <= x0 or line.x0 >= x1:
-                continue
-            if not y0 <= (line.y0 + line.y1) / 2 <= y1:
+            if not y0 <= (line.y0 + line.y1) / 2 <= y1 or line.x1 <= x0 or line.x0 >= x1:
                 continue
             if x0 <= line.x0 + 1 and line.x1 - 1 <= x1:
                 parts.append(line.text)
@@ -327,8 +330,9 @@ class TextLayer:
     def _character(self, position: int) -> int:
         if self._is_direct:
             return position
-        units = len(self.text[:position].encode("utf-16-le", "surrogatepass")) // 2
-        found: int = self._engine.FPDFText_GetCharIndexFromTextIndex(self._text_page, units)
+        if self._is_wide:
+            position = len(self.text[:position].encode("utf-16-le", "surrogatepass")) // 2
+        found: int = self._engine.FPDFText_GetCharIndexFromTextIndex(self._text_page, position)
         return max(found, 0)
 
 

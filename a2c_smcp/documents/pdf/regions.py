@@ -8,8 +8,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import Placed, Row, Segment, column_cuts, segments_of
-from a2c_smcp.documents.pdf.graphics import Rule, Rules, merged
+from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, segments_of
+from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
 
 MAX_CROSSINGS: Final = 400_000
@@ -27,7 +27,7 @@ _LEADER = re.compile(r"(?:\.\s?){4,}|…")
 
 def crossing_regions(rules: Rules) -> list[Region]:
     """Return the regions of ruling lines that cross or touch one another."""
-    across, down = merged(rules.across), merged(rules.down)
+    across, down = rules.joined()
     if not across or not down or len(across) * len(down) > MAX_CROSSINGS:
         return []
     parents = list(range(len(across) + len(down)))
@@ -82,12 +82,8 @@ def _inside(region: Region, other: Region) -> bool:
 
 def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region]) -> list[Region]:
     """Return the regions between ruling lines of one length below each other, with columns of text between them."""
-    across = [
-        rule
-        for rule in merged(rules.across)
-        if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken)
-    ]
-    down = merged(rules.down)
+    whole, down = rules.joined()
+    across = [rule for rule in whole if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken)]
     groups: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
         # Only the nearest rule above of the same length counts: what lies beyond it is another table.
@@ -280,7 +276,8 @@ def rows_outside(rows: Sequence[Row], regions: Sequence[Region]) -> list[Row]:
         return list(rows)
     left = []
     for row in rows:
-        words: list[Placed] = [placed for placed in row.words if not any(region.holds(placed) for region in regions)]
+        taken = {id(placed) for region in regions for placed in region.inside(row.words)}
+        words = [placed for placed in row.words if id(placed) not in taken] if taken else row.words
         if words:
             left.append(Row(words, row.y0, row.y1, row.size))
     return left

@@ -121,10 +121,9 @@ def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
 def _split_at_columns(lines: list[Line], words: Sequence[Placed], region: Region, cuts: Sequence[float]) -> list[Line]:
     """Return lines with those cut in pieces that go across columns of running text."""
     pieces: dict[int, dict[int, list[Word]]] = {}
-    for placed in words:
-        if region.holds(placed):
-            column = bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)
-            pieces.setdefault(id(placed.line), {}).setdefault(column, []).append(placed.word)
+    for placed in region.inside(words):
+        column = bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)
+        pieces.setdefault(id(placed.line), {}).setdefault(column, []).append(placed.word)
     divided: list[Line] = []
     for line in lines:
         own = pieces.get(id(line), {})
@@ -189,7 +188,7 @@ class _Search:
         for region in regions:
             if any(_overlap(region, other) for other in self.regions) or self._is_picture(region):
                 continue
-            inside = [placed for placed in self._words if region.holds(placed)]
+            inside = region.inside(self._words)
             if self._is_listing(region, inside):
                 continue
             grid = grid_of(region, inside, self._body.size)
