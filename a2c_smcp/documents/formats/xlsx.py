@@ -20,6 +20,7 @@ from a2c_smcp.documents.ooxml.drawings import mime_type_of
 from a2c_smcp.documents.ooxml.package import Package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.spreadsheet import objects
+from a2c_smcp.documents.ooxml.spreadsheet.margins import margins_of
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page, compacted
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
@@ -153,7 +154,9 @@ class XlsxDocument:
                 content.last_row, content.is_exact = _end_of(pieces, reader, raw[-1].number, size)
         content.rows = {row.number: row for row in rows}
         if pieces.tail:
-            content.tail = objects.read_tail(pieces.tail_tree(), package, sheet.part)
+            root = pieces.tail_tree()
+            content.tail = objects.read_tail(root, package, sheet.part)
+            content.tail.header, content.tail.footer = margins_of(root, sheet.name)
 
     def _read_below(self, package: Package, sheet: Sheet, content: SheetContent) -> None:
         """Read what follows a declared table that is longer than the start of its sheet."""

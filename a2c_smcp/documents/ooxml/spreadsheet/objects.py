@@ -58,6 +58,8 @@ class Tail:
     links: list[Link] = field(default_factory=list)
     filtered: list[Range] = field(default_factory=list)
     choices: list[tuple[Range, dict[str, Any]]] = field(default_factory=list)
+    header: str = ""
+    footer: str = ""
 
 
 def read_tail(root: Node, package: Package, part: str) -> Tail:

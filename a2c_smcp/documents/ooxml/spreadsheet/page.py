@@ -1,5 +1,6 @@
 """A sheet as a page: regions, declared tables and pivot tables first, then what lies beside or upon them."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -250,6 +251,10 @@ def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
         draft = Draft("widget", content | filled, _source(sheet, area), (area.top, area.left))
         draft.summary = f"{area.name}: {content['description']}"[:120]
         yield _following(draft, areas, 4)
+    if sheet.tail.header:
+        yield _Placed(Draft("header", {"text": sheet.tail.header}), place=(0,))
+    if sheet.tail.footer:
+        yield _Placed(Draft("footer", {"text": sheet.tail.footer}), place=(math.inf,))
     for draft in sheet.controls:
         yield _Placed(draft, place=draft.place)
     for draft in sheet.drawings:

@@ -173,6 +173,19 @@ def test_merged_cells_links_and_choices_come_from_below_the_rows(tmp_path: Path)
     ]
 
 
+def test_what_is_printed_above_and_below_begins_and_ends_the_page(tmp_path: Path) -> None:
+    after = (
+        '<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;14Report &amp;A&amp;RR&amp;&amp;D</oddHeader>'
+        "<oddFooter>&amp;CPage &amp;P of &amp;N</oddFooter><firstFooter>&amp;KFF0000Draft</firstFooter></headerFooter>"
+    )
+    document = one_sheet(tmp_path, cells((1, {"A": "a"})), after)
+    assert [(element.category, dict(element.content)) for element in page(document).elements] == [
+        ("header", {"text": "Report S\nR&D"}),
+        ("text", {"text": "a"}),
+        ("footer", {"text": "Draft\nPage [page] of [pages]"}),
+    ]
+
+
 def test_comments_and_threads_are_annotations(tmp_path: Path) -> None:
     parts = {
         SHEET_RELS: relationships({"c:comments": "../comments.xml", "t:threadedComment": "../thread.xml"}),
