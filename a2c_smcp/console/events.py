@@ -44,7 +44,7 @@ class Broadcast:
         self._pages.add(page)
         try:
             yield _event("hello")
-            while not self._over:
+            while page.kinds or not self._over:
                 try:
                     async with asyncio.timeout(self._keep_alive):
                         await page.woken.wait()

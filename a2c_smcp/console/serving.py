@@ -14,6 +14,7 @@ from a2c_smcp.console.api import Console
 from a2c_smcp.errors import InvalidConfig
 
 FAREWELL_SECONDS: Final = 2
+MAX_PORT: Final = 65_535
 
 
 @asynccontextmanager
@@ -77,11 +78,11 @@ class _Server(uvicorn.Server):
 def _bind(host: str, port: int) -> socket.socket:
     if not _is_loopback(host):
         raise InvalidConfig(f"{host} is not of this machine alone: a console listens on 127.0.0.1, ::1 or localhost")
+    if not 0 <= port <= MAX_PORT:
+        raise InvalidConfig(f"There is no port {port}: choose one of 1 to {MAX_PORT}, or 0 for any")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except OverflowError:
-        raise InvalidConfig(f"There is no port {port}: choose one of 1 to 65535, or 0 for any") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise InvalidConfig(f"Port {port} of {host} is in use; choose another, or 0 for any") from None
