@@ -1,6 +1,8 @@
 """`a2c docs serve`: what it is given, and what it refuses before it serves."""
 
 import asyncio
+import json
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from io import StringIO
@@ -135,3 +137,16 @@ def test_without_variables_there_are_no_passwords() -> None:
     assert passwords(context(), given()) is None
     with pytest.raises(BadRequest):
         passwords(context(), given(password_env=["MISSING"]))
+
+
+async def test_progress_is_kept_in_a_file_for_a_program_that_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docs_serve, "WRITE_EVERY", 0.0)
+    service, file = Indexing(), tmp_path / "progress.json"
+    writing = asyncio.create_task(docs_serve._write_progress(cast("Any", service), file))
+    await asyncio.wait_for(service.over.wait(), 10)
+    writing.cancel()
+    await asyncio.gather(writing, return_exceptions=True)
+    assert json.loads(file.read_text(encoding="ascii")) == {"indexed": 4, "total": 4}
+    assert os.listdir(tmp_path) == ["progress.json"]  # noqa: PTH208
