@@ -40,6 +40,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
         create_app(service), host=arguments.host, port=arguments.port, log_level="warning", access_log=False
     )
     socket = config.bind_socket()
+    socket.listen()  # from the moment that the address is told
     port = socket.getsockname()[1]
     host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     engines = [spec.kind for spec in service.ocr.engines] if service.ocr is not None else []

@@ -152,7 +152,7 @@ async def test_as_a_context_manager_it_leaves_with_the_block(ready: Running, off
 
 
 async def test_nobody_at_the_address_is_told(unused_tcp_port: int, computer: Make) -> None:
-    with pytest.raises(ConnectionError, match="Cannot connect"):
+    with pytest.raises(ConnectionError, match="cannot be reached"):
         await computer(Scripted(), f"http://127.0.0.1:{unused_tcp_port}", "o").connect()
 
 
