@@ -2,9 +2,11 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from a2c_smcp.documents.formats.legacy import legacy_encoding
 from a2c_smcp.errors import DocumentError
 
 _BOMS: Final = (
@@ -29,7 +31,6 @@ _ASCII: Final = bytes(range(128))
 _CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
 _MAX_CONTROL_SHARE: Final = 0.005
 _MAX_DAMAGED_SHARE: Final = 0.1
-_MIN_COMMON_SHARE: Final = 0.8
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -64,7 +65,8 @@ def encoding_of(path: Path) -> str:
 
 
 def detect_encoding(data: bytes, *, complete: bool = True) -> str:
-    """Return the encoding that `data` is written in: a Unicode mark, UTF-8, GB 18030 (Chinese) or Windows-1252.
+    """Return the encoding that `data` is written in: by a Unicode mark, as UTF-8, as one of the
+    encodings before Unicode whose language it shows, else as Windows-1252.
 
     `complete` is false for the head of a file, which may end inside a character.
 
@@ -75,15 +77,14 @@ def detect_encoding(data: bytes, *, complete: bool = True) -> str:
         if data.startswith(signature):
             raise DocumentError(f"not text: it looks like {kind}")
     marked = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), None)
-    candidates = (marked,) if marked else ("utf-8", "gb18030", "cp1252")
-    for encoding in candidates:
+    for encoding in (marked,) if marked else _candidates(data, complete=complete):
         text = _decode(data, encoding, complete=complete)
-        if text is None or (encoding == "gb18030" and not _is_common_chinese(text)):
+        if text is None:
             continue
         if "\0" in text or len(_CONTROL.findall(text)) > len(text) * _MAX_CONTROL_SHARE:
             raise DocumentError("not text: it holds binary data")
         return encoding
-    raise DocumentError("not text in UTF-8, UTF-16, GB 18030 or Windows-1252")
+    raise DocumentError("not text in UTF-8, UTF-16 or an older encoding that is known here")
 
 
 def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:
@@ -99,8 +100,10 @@ def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:
     return text if text.count("\ufffd") <= foreign * _MAX_DAMAGED_SHARE else None
 
 
-def _is_common_chinese(text: str) -> bool:
-    # Accented Western text often decodes as rare Chinese characters; real Chinese text uses those of GB 2312.
-    foreign = [character for character in text if not character.isascii()]
-    common = "".join(foreign).encode("gb2312", "ignore").decode("gb2312")
-    return len(common) >= len(foreign) * _MIN_COMMON_SHARE
+def _candidates(data: bytes, *, complete: bool) -> Iterator[str]:
+    yield "utf-8"
+    foreign = data.lstrip(_ASCII)
+    legacy = legacy_encoding(foreign[:_SAMPLE_BYTES], complete=complete and len(foreign) <= _SAMPLE_BYTES)
+    if legacy:
+        yield legacy
+    yield "cp1252"
