@@ -38,6 +38,7 @@ _QUICK: Final[dict[str, tuple[Any, ...]]] = {
     "FPDF_GetPageWidthF": (_F, _P),
     "FPDF_GetPageHeightF": (_F, _P),
     "FPDF_GetPageSizeByIndexF": (_I, _P, _I, _P),
+    "FPDF_GetPageBoundingBox": (_I, _P, _P),
     "FPDFPage_GetRotation": (_I, _P),
     "FPDF_PageToDevice": (_I, _P, _I, _I, _I, _I, _I, _D, _D, _P, _P),
     "FPDF_GetMetaText": (_L, _P, ctypes.c_char_p, _P, _L),

@@ -29,25 +29,26 @@ class Frames:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._x, self._y = ctypes.c_int(), ctypes.c_int()
-        self._known: dict[tuple[float, float, int, int, int], Frame] = {}
+        self._box = ctypes.create_string_buffer(16)
+        self._known: dict[tuple[bytes, int], Frame] = {}
 
     def frame(self, page: int) -> Frame:
         """Return how a page is shown, rotation and crop box included."""
-        engine = self._engine
-        width, height = engine.FPDF_GetPageWidthF(page), engine.FPDF_GetPageHeightF(page)
-        # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
-        scale = min(16.0, 1e9 / max(width, height, 1.0))
-        wide, high = max(1, round(width * scale)), max(1, round(height * scale))
-        origin = self._shown(page, wide, high, 0, 0)
-        key = (width, height, engine.FPDFPage_GetRotation(page), *origin)
+        engine, box = self._engine, self._box
+        engine.FPDF_GetPageBoundingBox(page, ctypes.addressof(box))
+        key = box.raw, engine.FPDFPage_GetRotation(page)
         frame = self._known.get(key)
         if frame is None:
-            frame = self._known[key] = self._frame(page, wide, high, scale)
+            frame = self._known[key] = self._frame(page)
             if len(self._known) > 1_000:
                 self._known.clear()
         return frame
 
-    def _frame(self, page: int, wide: int, high: int, scale: float) -> Frame:
+    def _frame(self, page: int) -> Frame:
+        width, height = self._engine.FPDF_GetPageWidthF(page), self._engine.FPDF_GetPageHeightF(page)
+        # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
+        scale = min(16.0, 1e9 / max(width, height, 1.0))
+        wide, high = max(1, round(width * scale)), max(1, round(height * scale))
         points = [self._shown(page, wide, high, *point) for point in ((0, 0), (1000, 0), (0, 1000))]
         (e, f), (ax, ay), (cx, cy) = [(x / scale, y / scale) for x, y in points]
         matrix = ((ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f)

@@ -20,6 +20,7 @@ HYPHEN: Final = "\ufffe"
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
+_CONTROLS: Final = bytes([*range(9), 11, 12, *range(14, 32)])
 _BOX, _BOXES = struct.Struct("4f"), struct.Struct("8f")
 _WORD = re.compile(r"[^\s\ufffe]+")
 
@@ -87,7 +88,7 @@ class TextLayer:
         self._engine, self._text_page, self.frame, self._fonts = engine, text_page, frame, fonts
         fonts.turn()
         self.text, self._is_direct = read_text(engine, text_page)
-        self._is_clean = not _STRANGE.search(self.text)
+        self._is_clean = is_clean(self.text)
         self._is_wide = not self._is_direct and max(self.text, default="") > "\uffff"
         self._rect, self._matrix = Rect(), Matrix()
         self._to_rect, self._to_matrix = ctypes.addressof(self._rect), ctypes.addressof(self._matrix)
@@ -356,6 +357,15 @@ def _mended(lines: list[Line]) -> list[Line]:
         else:
             mended.append(line)
     return mended
+
+
+def is_clean(text: str) -> bool:
+    """Whether `clean` would leave text as it is, but for the mark of divided words."""
+    data = text.encode("utf-8", "surrogatepass")
+    if data.translate(None, _CONTROLS) != data:
+        return False
+    # Halves of pairs begin with one of these bytes, and so does the last sign of the plane with the other.
+    return (b"\xed" not in data and b"\xef\xbf\xbf" not in data) or not _STRANGE.search(text)
 
 
 def clean(text: str) -> str:

@@ -18,6 +18,7 @@ MAX_LEVEL: Final = 16
 
 _TITLE_BYTES: Final = 2_048
 _NO_WORD = re.compile(r"[\W_]+")
+_NO_LETTERS: Final = {code: None for code in range(128) if not chr(code).isalnum()}
 _NUMBERING = re.compile(
     r"\s*(?:(?:chapter|section|appendix|part|kapitel|chapitre)\s+)?"
     r"(?:(?:\d+|[A-Z]|[IVXLC]+)(?:\.\d+)*[.):]?\s+|第\s*[一二三四五六七八九十百\d]+\s*[章节篇部]\s*)",
@@ -36,6 +37,8 @@ class Bookmark:
 
 def folded(text: str) -> str:
     """Return what is left of a title when spacing, case and punctuation do not count."""
+    if text.isascii():
+        return text.translate(_NO_LETTERS).lower()
     return _NO_WORD.sub("", unicodedata.normalize("NFKC", text)).casefold()
 
 
@@ -66,7 +69,8 @@ class Outline:
         """The entries by their folded titles, with and without numbers."""
         found: dict[str, list[Bookmark]] = {}
         for bookmark in self.bookmarks:
-            for title in {folded(bookmark.title), folded(unnumbered(bookmark.title))}:
+            bare = unnumbered(bookmark.title)
+            for title in {folded(bookmark.title), folded(bare)} if bare != bookmark.title else {folded(bare)}:
                 if title:
                     found.setdefault(title, []).append(bookmark)
         return found

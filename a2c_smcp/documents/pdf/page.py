@@ -171,9 +171,9 @@ class PageReader:
 
     def _overlay(self, layer: TextLayer, lines: Sequence[Line]) -> list[Found]:
         source = self._source
-        overlay = Overlay(self._engine, source.document, source.targets, self._page, layer, lines)
-        if not overlay.count:
+        if not self._engine.FPDFPage_GetAnnotCount(self._page):
             return []
+        overlay = Overlay(self._engine, source.document, source.targets, self._page, layer, lines)
         links = overlay.links()
         notes = overlay.notes()
         if overlay.has_widgets:
@@ -325,5 +325,9 @@ def _is_scan(text: str, pictures: Sequence[Picture], frame: Frame) -> bool:
     if letters < _FEW_LETTERS:
         shown = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in (picture.box for picture in pictures))
         return shown > 0.3 * frame.width * frame.height
-    strange = len(_STRANGE.findall(text)) if not text.isascii() else 0
-    return strange > _GARBAGE * len(text)
+    if text.isascii():
+        return False
+    data = text.encode("utf-8", "surrogatepass")
+    # A look at two bytes saves most pages the search: signs without meaning begin with one of them.
+    might = data.count(b"\xee") + data.count(b"\xef")
+    return might > _GARBAGE * len(text) and len(_STRANGE.findall(text)) > _GARBAGE * len(text)
