@@ -1,6 +1,7 @@
 """`a2c up`: an office of one's own in one command, with documents and a console."""
 
 import json
+import logging
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -10,6 +11,7 @@ from a2c_smcp.cli.docs_cache import CACHE
 from a2c_smcp.cli.docs_options import EXCLUDE, HOST, OCR
 from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.terminal import Terminal, one_line, printable
+from a2c_smcp.errors import InvalidConfig
 
 
 # What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
@@ -17,8 +19,18 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Yield what happens, from `ready` to `stopped`."""
     from a2c_smcp.cli import up_run  # noqa: PLC0415
 
+    servers = logging.getLogger("a2c_smcp.computer.mcp_clients")
+    before = servers.level
     with warnings_shown(context):
-        yield from up_run.run(context, arguments)
+        if not context.debug:
+            servers.setLevel(logging.ERROR)  # what becomes of a server is told as an event
+        try:
+            yield from up_run.run(context, arguments)
+        except InvalidConfig as error:
+            # Its message tells every problem already; as data they are for programs.
+            raise InvalidConfig(error.message, details=error.details if arguments.json else None) from error
+        finally:
+            servers.setLevel(before)
 
 
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:

@@ -101,7 +101,8 @@ def _config(arguments: Namespace) -> "Found":
         load_config(found.path)
     except InvalidConfig as error:
         return Found(None, (*found.notes, f"it is left alone: {error.message}"))
-    return Found(found.path, (*found.notes, f"its MCP servers are started because {found.path.name} is in this folder"))
+    said = f"{found.path.name} is in this folder: its MCP servers are started; --no-config starts none of them"
+    return Found(found.path, (*found.notes, said))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from a2c_smcp.cli.up_plan import (
 )
 from a2c_smcp.cli.up_server import serve_office
 from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
@@ -191,7 +192,14 @@ class Up:
         await demo.perform(seat, computer.name, lambda words: self._tell("demo", words=words))
 
     async def _follow(self, computer: Computer) -> None:
+        known: dict[str, tuple[Any, ...]] = {}
         async for event in self._news.follow(computer):
+            if event["event"] == "server" and event["state"] != ServerState.STARTING:
+                # One that cannot start is tried again and again, and told of once.
+                now = event["state"], event["problem"]
+                if known.get(event["name"]) == now:
+                    continue
+                known[event["name"]] = now
             self._put(event)
 
     async def _index(self, progress: Path) -> None:

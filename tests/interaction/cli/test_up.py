@@ -138,7 +138,9 @@ async def test_it_says_what_it_started(office: Running, ready: dict[str, Any]) -
     assert ready["folders"] == [str(EXAMPLES)]
     assert ready["servers"] == ["own", "documents"]
     assert Path(ready["config"]).name == "mcp.json"
-    assert ready["notes"] == ["its MCP servers are started because mcp.json is in this folder"]
+    assert ready["notes"] == [
+        "mcp.json is in this folder: its MCP servers are started; --no-config starts none of them"
+    ]
 
 
 async def test_the_console_opens_once_with_the_address_that_was_printed(ready: dict[str, Any]) -> None:
