@@ -21,7 +21,8 @@ _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
 _CONTROLS: Final = bytes([*range(9), 11, 12, *range(14, 32)])
-_BOX, _BOXES = struct.Struct("4f"), struct.Struct("8f")
+_unpack, _unpack_two = struct.Struct("4f").unpack, struct.Struct("8f").unpack
+"""One box, and two."""
 _WORD = re.compile(r"[^\s\ufffe]+")
 
 
@@ -95,6 +96,7 @@ class TextLayer:
         self._box = engine.FPDFText_GetLooseCharBox
         self._bare_box, self._bare_page = engine.bare.box, ctypes.c_void_p(text_page)
         self._bare_rect = ctypes.c_void_p(self._to_rect)
+        self._is_usual, self._shift = self._is_direct and frame.is_plain, frame.matrix[4]
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
@@ -120,7 +122,7 @@ class TextLayer:
         """Yield lines of a page that is not turned: what most pages are, and so the quick way."""
         engine, text_page = self._engine, ctypes.c_void_p(self._text_page)
         box, object_of, font_of = engine.bare.box, engine.bare.text_object, engine.bare.font
-        unpack, buffer = _BOXES.unpack, ctypes.create_string_buffer(_BOXES.size)
+        unpack, buffer = _unpack_two, ctypes.create_string_buffer(32)
         start = ctypes.addressof(buffer)
         first_box, last_box = ctypes.c_void_p(start), ctypes.c_void_p(start + 16)
         right_of, top_of = self.frame.matrix[4], self.frame.matrix[5]
@@ -173,7 +175,7 @@ class TextLayer:
         matches = list(_WORD.finditer(text))
         if len(matches) == 1 and len(matches[0][0]) == line.length:
             return [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
-        if self._is_direct and self.frame.is_plain and line.is_upright:
+        if self._is_usual and line.is_upright:
             words = self._words_across(line, matches)
         else:
             words = []
@@ -190,8 +192,7 @@ class TextLayer:
     def _words_across(self, line: Line, matches: "list[re.Match[str]]") -> list[Word]:
         """Return words whose heights are those of their line: one or two questions each."""
         box, text_page, rect, to_rect = self._bare_box, self._bare_page, self._rect, self._bare_rect
-        position, y0, y1, unpack = line.position, line.y0, line.y1, _BOX.unpack
-        shift = self.frame.matrix[4]
+        position, y0, y1, unpack, shift = line.position, line.y0, line.y1, _unpack, self._shift
         words = []
         for match in matches:
             start, end = match.span()
@@ -250,25 +251,28 @@ class TextLayer:
 
     def _nearest(self, line: Line, x: float) -> int:
         """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
-        length = line.length
-        at = min(max(int((x - line.x0) / max(line.x1 - line.x0, 0.1) * length), 0), length)
-        while at < length and self._middle(line, at) < x:
+        across, position, length = self._across, line.position, line.length
+        guess = at = min(max(int((x - line.x0) / max(line.x1 - line.x0, 0.1) * length), 0), length)
+        while at < length:
+            left, right = across(position + at)
+            if left + right >= 2 * x:
+                break
             at += 1
-        while at > 0 and self._middle(line, at - 1) >= x:
+        if at > guess:
+            return at
+        while at > 0:
+            left, right = across(position + at - 1)
+            if left + right < 2 * x:
+                break
             at -= 1
         return at
 
-    def _middle(self, line: Line, offset: int) -> float:
-        left, right = self._across(line.position + offset)
-        return (left + right) / 2
-
     def _across(self, position: int) -> tuple[float, float]:
         """Return where a character begins and ends from left to right."""
-        if self._is_direct and self.frame.is_plain:
+        if self._is_usual:
             self._bare_box(self._bare_page, position, self._bare_rect)
-            left, _, right, _ = _BOX.unpack(self._rect)
-            shift = self.frame.matrix[4]
-            return left + shift, right + shift
+            left, _, right, _ = _unpack(self._rect)
+            return left + self._shift, right + self._shift
         at = self._character(position)
         x0, _, x1, _ = self._place(at, at)
         return x0, x1

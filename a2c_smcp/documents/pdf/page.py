@@ -202,9 +202,9 @@ class _Maker:
     """Makes the elements of one page: ids count by category, so that they do not depend on other pages."""
 
     def __init__(self, index: int, frame: Frame) -> None:
-        self._index = index
+        self._page = f"p{index}-"
         self._counts: dict[ElementCategory, int] = {}
-        self._size = {"page_width": round(frame.width, 1), "page_height": round(frame.height, 1)}
+        self._width, self._height = round(frame.width, 1), round(frame.height, 1)
 
     def __call__(self, category: ElementCategory, content: Mapping[str, Any], box: Box) -> Element:
         number = self._counts.get(category, 0) + 1
@@ -220,8 +220,8 @@ class _Maker:
         x0, y0, x1, y1 = box
         # Quicker than round, which a page would call some hundred times.
         box_tenths = [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
-        metadata = {"bbox": box_tenths, **self._size}
-        return Element(f"p{self._index}-{PREFIXES[category]}{number}", category, content, summary, metadata)
+        metadata = {"bbox": box_tenths, "page_width": self._width, "page_height": self._height}
+        return Element(f"{self._page}{PREFIXES[category]}{number}", category, content, summary, metadata)
 
 
 def _clipped(text: str) -> str:

@@ -38,12 +38,12 @@ def crossing_regions(rules: Rules) -> list[Region]:
             number = parents[number]
         return number
 
+    places = [rule.at for rule in down]
     for i, rule in enumerate(across):
-        for j, other in enumerate(down):
-            if (
-                rule.start - _TOUCH <= other.at <= rule.end + _TOUCH
-                and other.start - _TOUCH <= rule.at <= other.end + _TOUCH
-            ):
+        low, high = rule.at - _TOUCH, rule.at + _TOUCH
+        # Rules down are in order from the left.
+        for j in range(bisect_left(places, rule.start - _TOUCH), bisect_right(places, rule.end + _TOUCH)):
+            if down[j].start <= high and low <= down[j].end:
                 parents[root(i)] = root(len(across) + j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for i, rule in enumerate(across):
