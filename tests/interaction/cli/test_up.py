@@ -19,7 +19,7 @@ from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.errors import Unauthorized
-from tests.interaction.server.programs import command, environment
+from tests.interaction.server.programs import command, environment, until
 
 CAP = 60
 ROOT = Path(__file__).parents[3]
@@ -28,6 +28,7 @@ ECHO = ROOT / "tests" / "interaction" / "mcp_servers" / "office_server.py"
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),  # starting everything takes seconds: the tests share it
+    pytest.mark.timeout(300),
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"),
 ]
 
@@ -68,8 +69,7 @@ class Running:
         """Return the exit code, once nothing of the tree is left."""
         async with asyncio.timeout(CAP):
             code = await self.process.wait()
-            while any(map(lives, tree)):
-                await asyncio.sleep(0.01)
+        await until(lambda: not any(map(lives, tree)))
         return code
 
 

@@ -16,13 +16,17 @@ from a2c_smcp.computer import Computer, parse_config
 from a2c_smcp.computer.tools.events import CallEvent, CallStage
 from tests.interaction.digest.conftest import DOCUMENTS
 from tests.interaction.server.conftest import Running, run_server, stop_server
+from tests.interaction.server.programs import until
 
 CAP = 60
 HOST = "desk.docs"
 INVOICE = "invoice.pdf"
 OFFICE = "an office with digests"
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")  # starting everything takes seconds: the tests share it
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),  # starting everything takes seconds: the tests share it
+    pytest.mark.timeout(300),
+]
 
 
 class Office(NamedTuple):
@@ -65,7 +69,7 @@ async def office(relay: Running, tmp_path_factory: pytest.TempPathFactory) -> As
         yield Office(client, steps, digests)
 
 
-async def until(steps: "asyncio.Queue[CallEvent]", wanted: Callable[[CallEvent], bool]) -> CallEvent:
+async def step_of(steps: "asyncio.Queue[CallEvent]", wanted: Callable[[CallEvent], bool]) -> CallEvent:
     async with asyncio.timeout(CAP):
         while not wanted(step := await steps.get()):
             pass
@@ -183,14 +187,12 @@ async def test_a_digest_that_is_cancelled_ends_with_its_processes(office: Office
     _all(office.steps)
     arguments = {"doc_ref": INVOICE, "dpi": 500}  # long enough to be in the middle of it
     call = asyncio.create_task(office.agent.call_tool("desk", "digest_document", arguments, timeout=CAP))
-    await until(office.steps, lambda step: step.stage is CallStage.PROGRESS)
+    await step_of(office.steps, lambda step: step.stage is CallStage.PROGRESS)
     leaders = groups()
     assert any(b"worker_main" in words for words in members(*leaders))
     call.cancel()
-    await until(office.steps, lambda step: step.stage is CallStage.CANCELLED)
-    async with asyncio.timeout(CAP):
-        while members(*leaders):
-            await asyncio.sleep(0)
+    await step_of(office.steps, lambda step: step.stage is CallStage.CANCELLED)
+    await until(lambda: not members(*leaders))
     # The next one does not wait for it.
     result = await office.agent.call_tool("desk", "digest_document", {"doc_ref": INVOICE, "dpi": 50}, timeout=CAP)
     assert result["isError"] is False
