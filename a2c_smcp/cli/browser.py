@@ -6,7 +6,7 @@ dpe://…  opens that URI                     m       shows more of the list
 ?        helps                              q       quits, and so does Ctrl-D
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ from a2c_smcp.cli.tree import counted, document_line, element_branch, element_li
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Document, Element, PageEntry
 from a2c_smcp.documents.render.json import document_json, document_uri, element_uri, page_uri
-from a2c_smcp.errors import DocumentNotFound, SMCPError
+from a2c_smcp.errors import DocumentError, DocumentNotFound, SMCPError
 from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
 
 PROMPT: Final = "a2c> "
@@ -174,9 +174,15 @@ class Browser:
             for entry in self._entries(document):
                 if word in entry.title.casefold():
                     yield self._page(document, entry)
-                for element in self._library.page(document.doc_ref, entry.index).elements:
+                for element in self._elements(document, entry):
                     if word in element.summary.casefold():
                         yield self._element(document, element)
+
+    def _elements(self, document: Document, entry: PageEntry) -> Sequence[Element]:
+        try:
+            return self._library.page(document.doc_ref, entry.index).elements
+        except DocumentError:  # its entry says so; the other pages are still worth a search
+            return ()
 
     def _document(self, document: Document) -> Line:
         return Line(document_uri(document), document_line(document_json(document), self._terminal))

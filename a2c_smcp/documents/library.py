@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 from a2c_smcp.documents import reading
 from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.files import Signature, SourceFile, existing, find_files, signature_of
-from a2c_smcp.documents.formats.base import OpenOptions
+from a2c_smcp.documents.formats.base import OpenDocument, OpenOptions
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.opening import Opened, open_file, reason_of
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.refs import assign_refs
 from a2c_smcp.documents.render import Renderer, renderer_for
-from a2c_smcp.errors import DocumentNotFound
+from a2c_smcp.errors import DocumentError, DocumentNotFound
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 from a2c_smcp.uris.dpe import Format as ReplyFormat
 
@@ -109,15 +109,20 @@ class Library:
         return self._open(doc_ref).document
 
     def entries(self, doc_ref: str, offset: int, limit: int) -> Sequence[PageEntry]:
-        """Return that part of a document's page index.
+        """Return that part of a document's page index; a page that cannot be read is in it, and says so.
 
         Raises:
             DocumentNotFound: There is none of that reference.
-            DocumentError: Its pages cannot be made out.
         """
         entry = self._open(doc_ref)
-        with _wall(doc_ref, "The page index"):
-            return entry.opened.parts.entries(offset, limit)
+        try:
+            with _wall(doc_ref, "The page index"):
+                return entry.opened.parts.entries(offset, limit)
+        except DocumentNotFound:
+            raise
+        except DocumentError:
+            window = range(entry.document.page_count)[offset : offset + limit]
+        return [_entry(doc_ref, entry.opened.parts, index) for index in window]
 
     def page(self, doc_ref: str, index: int) -> Page:
         """Return a page.
@@ -214,6 +219,16 @@ class Library:
             return opened
         password = self._passwords(doc_ref)
         return open_file(file.path, named, replace(self._options, password=password)) if password else opened
+
+
+def _entry(doc_ref: str, parts: OpenDocument, index: int) -> PageEntry:
+    try:
+        with _wall(doc_ref, f"Page {index}"):
+            return parts.page(index).entry
+    except DocumentNotFound:
+        raise
+    except DocumentError as error:
+        return PageEntry(index, error.message, 0)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from a2c_smcp.cli.browser import HELP, PROMPT
 from tests.unit.cli.running import EXAMPLES, a2c
@@ -94,6 +95,13 @@ def test_a_search_finds_documents_pages_and_elements_whatever_the_case(folder: s
 
 def test_a_search_finds_chinese() -> None:
     assert "4 rows × 3 columns: 错误码, 含义, 处理办法" in answers(EXAMPLES, "/错误码")[0]
+
+
+def test_a_search_goes_on_past_a_page_that_cannot_be_read(folder: str) -> None:
+    Image.new("RGB", (20, 20)).save(f"{folder}/bad.png")
+    data = Path(folder, "bad.png").read_bytes()
+    Path(folder, "bad.png").write_bytes(data[:-20])
+    assert answers(folder, "/second")[-1].startswith("found for 'second'\n  1. txt-002  text  second words")
 
 
 def test_a_search_that_finds_nothing_says_so(folder: str) -> None:

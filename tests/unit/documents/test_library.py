@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from a2c_smcp.documents.files import date_of
 from a2c_smcp.documents.library import MAX_OPEN, Library
-from a2c_smcp.documents.model import Document
+from a2c_smcp.documents.model import Document, PageEntry
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.errors import (
     BadRequest,
@@ -314,7 +315,10 @@ def test_only_so_many_documents_stay_open(tmp_path: Path) -> None:
     ("make", "reason"),
     [
         (lambda path: write(path, b"\x00\x01\x02" * 99), "not text: it holds binary data"),
-        (lambda path: write(path, b"\x81\x8d\x8f\xff\xff"), "not text in UTF-8, UTF-16, GB 18030 or Windows-1252"),
+        (
+            lambda path: write(path, b"\x81\x8d\x8f\xff\xff"),
+            "not text in UTF-8, UTF-16 or an older encoding that is known here",
+        ),
         (lambda path: write(path, b"x" * (5 << 20)), "larger than the 4 MiB that are read of this file type"),
     ],
     ids=["binary", "encoding", "huge"],
@@ -403,7 +407,6 @@ def test_no_error_names_a_folder_of_the_host(folder: Path) -> None:
     [
         ("page", "bad.txt/pages/0", "Page 0"),
         ("find", "bad.txt/elements/x", "Element 'x'"),
-        ("entries", "bad.txt?depth=pages", "The page index"),
     ],
 )
 def test_a_part_that_its_parser_fails_on_is_told_as_such(
@@ -418,6 +421,19 @@ def test_a_part_that_its_parser_fails_on_is_told_as_such(
         library(folder).read(f"dpe://{HOST}/{path}")
     assert caught.value.message == f"{what} of 'bad.txt' cannot be read: the parser failed (IndexError)"
     assert caught.value.details == {"doc_ref": "bad.txt"}
+
+
+def test_a_page_that_its_parser_fails_on_is_in_the_page_index(folder: Path) -> None:
+    image = Image.new("RGB", (20, 20))
+    for name, damage in (("good.png", 0), ("bad.png", 20)):
+        image.save(folder / name)
+        data = (folder / name).read_bytes()
+        (folder / name).write_bytes(data[: len(data) - damage])
+    why = "Page 0 of 'bad.png' cannot be read: the picture is damaged or of an unknown kind"
+    documents = library(folder)
+    assert list(documents.entries("bad.png", 0, 10)) == [PageEntry(0, why, 0)]
+    assert list(documents.entries("bad.png", 1, 10)) == []
+    assert [entry.element_count for entry in documents.entries("good.png", 0, 10)] == [1]
 
 
 def test_what_is_to_be_left_out_is(folder: Path) -> None:
