@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +26,7 @@ from a2c_smcp.cli.computer_run import shown, sources
 from a2c_smcp.cli.computer_verbs import VERBS, run
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
-from a2c_smcp.computer.inputs import Found, Prompt
+from a2c_smcp.computer.inputs import Found, Prompt, Source
 from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.errors import SMCPError
@@ -47,19 +47,35 @@ async def interact(context: Context, arguments: Namespace, config: str | None, s
 
     found = sources(context, arguments, config, prompt)
     owner = Owner(config, seat, sources=found, prompt=prompt, told=connection, observer=console.log)
-    await Shell(context, owner, news, console).run()
+    await Shell(context, owner, news, console, skip=prompt.skip).run()
 
 
 class SharedPrompt:
     """Asks for inputs at a terminal where somebody may be typing a command: that line is put aside meanwhile."""
 
-    def __init__(self) -> None:
-        self._prompt = Prompt()
+    def __init__(self, prompt: Source | None = None) -> None:
+        self._prompt = Prompt() if prompt is None else prompt
+        self._asking: asyncio.Future[Found | None] | None = None
+        self._skipped = False
 
     async def find(self, wanted: MCPServerInput) -> Found | None:
-        """Ask for the value."""
+        """Ask for the value; whoever skips the question gives none."""
         async with in_terminal():
-            return await self._prompt.find(wanted)
+            self._skipped = False
+            self._asking = asyncio.ensure_future(self._prompt.find(wanted))
+            try:
+                return await self._asking
+            except asyncio.CancelledError:
+                if not self._skipped:
+                    raise
+                return None
+            finally:
+                self._asking = None
+
+    def skip(self) -> None:
+        """Want no answer to the question that is open, if one is."""
+        if self._asking is not None:
+            self._skipped = self._asking.cancel()
 
     def way(self, wanted: MCPServerInput) -> str | None:
         """Where it can be typed."""
@@ -69,12 +85,20 @@ class SharedPrompt:
 class Shell:
     """Reads lines and does what they ask for; meanwhile tells what changes, and which calls wait for consent."""
 
-    def __init__(self, context: Context, owner: Owner, news: News, console: OwnersConsole | None = None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        owner: Owner,
+        news: News,
+        console: OwnersConsole | None = None,
+        skip: Callable[[], None] = lambda: None,
+    ) -> None:
         self._context = context
         self._console = console or OwnersConsole()
         self._terminal = context.terminal
         self._owner = owner
         self._news = news
+        self._skip = skip
         self._command: asyncio.Task[Any] | None = None
         self._ending = False
         self._speaking: set[asyncio.Task[None]] = set()
@@ -185,6 +209,8 @@ class Shell:
     def _interrupt(self) -> None:
         if self._command is not None:
             self._command.cancel()
+        else:
+            self._skip()  # a server that starts may have asked for an input
 
     def _end(self, reading: "asyncio.Future[None]") -> None:
         self._ending = True

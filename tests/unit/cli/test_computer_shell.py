@@ -16,7 +16,9 @@ from prompt_toolkit.output import DummyOutput
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import News
 from a2c_smcp.cli.computer_owner import Owner, Seat
-from a2c_smcp.cli.computer_shell import Shell, history, is_kept
+from a2c_smcp.cli.computer_shell import SharedPrompt, Shell, history, is_kept
+from a2c_smcp.computer.inputs import Found
+from a2c_smcp.computer.mcp_clients.model import MCPServerInput, MCPServerPromptStringInput
 
 
 @pytest.mark.parametrize("line", ["status", 'call echo {"text": "x"}', "inputs list", "quit"])
@@ -76,3 +78,44 @@ async def test_ctrl_c_stops_the_command_and_the_shell_goes_on(tmp_path: Path) ->
         "error 400: unknown command 'bogus'",
         "hint: help",
     ]
+
+
+class Patient:
+    """Asks, and waits for an answer that does not come."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def find(self, wanted: MCPServerInput) -> Found | None:
+        self.asked.set()
+        await asyncio.Event().wait()
+        return None
+
+    def way(self, wanted: MCPServerInput) -> str | None:
+        return None
+
+
+async def test_ctrl_c_skips_the_question_of_a_server_that_starts(tmp_path: Path) -> None:
+    context = Context((), io.StringIO(), io.StringIO(), io.StringIO(), {"XDG_STATE_HOME": str(tmp_path)})
+    asking = Patient()
+    prompt = SharedPrompt(asking)
+    wanted = MCPServerPromptStringInput(id="key", description="The key")
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        shell = Shell(context, Owner(None, Seat(name="desk")), News(), skip=prompt.skip)
+        working = asyncio.create_task(shell.run())
+        async with asyncio.timeout(30):
+            finding = asyncio.create_task(prompt.find(wanted))
+            await asking.asked.wait()
+            os.kill(os.getpid(), signal.SIGINT)
+            assert await finding is None
+            keys.send_text("quit\r")
+            await working
+
+
+async def test_a_question_that_nobody_skipped_is_cancelled_with_whoever_asked() -> None:
+    asking = Patient()
+    finding = asyncio.create_task(SharedPrompt(asking).find(MCPServerPromptStringInput(id="key", description="")))
+    await asking.asked.wait()
+    finding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await finding
