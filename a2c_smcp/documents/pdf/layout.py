@@ -185,7 +185,9 @@ def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
     block: Block | None = None
     for line in lines:
         kind, label = _kind_of(line, body)
-        if block is None or _breaks(block, line, kind, label, body):
+        if block is not None and kind == block.kind == "text" and _goes_on(block.lines, line, body):
+            block.lines.append(line)
+        elif block is None or _breaks(block, line, kind, label, body):
             above = block.lines[-1] if block else None
             gap = line.y0 - above.y1 if above is not None and line.y0 > above.y0 else body.leading
             block = Block([line], kind, label=label, gap=gap)
@@ -193,6 +195,17 @@ def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
         else:
             block.lines.append(line)
     return _rejoined(blocks)
+
+
+def _goes_on(lines: Sequence[Line], line: Line, body: Body) -> bool:
+    """Whether a line so plainly continues a paragraph that nothing else needs to be looked at: most lines do."""
+    previous = lines[-1]
+    size = line.size
+    if previous.font is not line.font or previous.size != size or _ends(previous.text):
+        return False
+    left = lines[1].x0 if len(lines) > 1 else previous.x0
+    down = line.y0 - previous.y0
+    return -0.9 * size < line.x0 - left < 0.9 * size and 0.8 * size < down < body.leading + 0.3 * size
 
 
 def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:

@@ -247,7 +247,8 @@ class TextLayer:
         """Return what stands between two places of a line, whose letters go from left to right."""
         first = self._nearest(line, x0 - 0.5)
         last = self._nearest(line, x1 + 0.5)
-        return clean(self.text[line.position + first : line.position + last]).strip()
+        part = self.text[line.position + first : line.position + last]
+        return (part if self._is_clean and HYPHEN not in part else clean(part)).strip()
 
     def _nearest(self, line: Line, x: float) -> int:
         """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
