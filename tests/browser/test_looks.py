@@ -53,6 +53,7 @@ async def test_a_document_is_walked_with_the_keyboard(at: Visit) -> None:
     await at.page.keyboard.press("ArrowDown")
     await at.page.keyboard.press("Enter")
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Titre")
+    await expect(at.page.get_by_role("option", name="6 elements")).to_be_visible()
     await tab_to(at.page, "Pages")
     await at.page.keyboard.press("Enter")
     await expect(at.page.get_by_role("region", name="heading p0-h1")).to_be_visible()
