@@ -95,11 +95,13 @@ def mode_and_text(path: Path) -> tuple[int, str]:
 async def up(folder: Path, *words: str) -> AsyncIterator[Running]:
     """Run `a2c up` in a folder, with a home of its own."""
     (folder / "cwd").mkdir(exist_ok=True)
+    own = {"XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"}
+    (folder / "tmp").mkdir()
     keyboard, terminal = os.openpty()
     process = await asyncio.create_subprocess_exec(
         *command("up", "--json", *words),
         cwd=folder / "cwd",
-        env=environment({"XDG_STATE_HOME": str(folder / "state"), "XDG_CACHE_HOME": str(folder / "cache")}),
+        env=environment({name: str(folder / place) for name, place in own.items()}),
         stdin=terminal,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
