@@ -92,7 +92,11 @@ class ToolBox:
             for problem in self._catalogue.problems:
                 if problem not in known:
                     logger.warning(
-                        "Tool %r of %s: %s %s", problem.tool, problem.servers, problem.problem, problem.advice
+                        "Tool %r of %s: %s %s",
+                        problem.tool,
+                        " and ".join(problem.servers),
+                        problem.problem,
+                        problem.advice,
                     )
         return self._catalogue
 

@@ -275,7 +275,7 @@ async def test_clashes_are_told_once_in_the_log_and_stay_in_the_status(caplog: p
     await box.tools()
     assert [problem.servers for problem in box.problems] == [("a", "b")]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert caplog.messages[0].startswith("Tool 'x' of ('a', 'b'): 2 tools want this name")
+    assert caplog.messages[0].startswith("Tool 'x' of a and b: 2 tools want this name")
 
 
 async def test_closing_ends_what_is_under_way() -> None:
