@@ -5,6 +5,7 @@ A function is called when its document is first looked at, and again after `chan
 
 import difflib
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +22,8 @@ from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 
 Content: TypeAlias = str | Sequence[Page] | Sequence[Element]
 """Markdown, or pages in their order, or the elements of a single page."""
+
+_log = logging.getLogger(__name__)
 
 Maker: TypeAlias = Callable[[], Content] | Callable[[], Awaitable[Content]]
 
@@ -59,6 +62,7 @@ class _Made:
     document: Document
     parts: PagedDocument
     pages: tuple[Page, ...]
+    problem: str = ""
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class _Item:
     facts: Facts
     modified: str
     made: _Made | None = None
+    version: int = 0
 
 
 class Shelf:
@@ -109,7 +114,7 @@ class Shelf:
             DocumentNotFound: There is no such document.
         """
         item = self._item(doc_ref)
-        item.made, item.modified = None, _now()
+        item.made, item.modified, item.version = None, _now(), item.version + 1
         self._tell(Change(updated=(doc_ref,)))
 
     def has(self, doc_ref: str) -> bool:
@@ -176,10 +181,24 @@ class Shelf:
         item = self._item(doc_ref)
         if item.made is not None:
             return item.made
-        content = item.content() if callable(item.content) else item.content
-        parts, pages = _parts(await content if inspect.isawaitable(content) else content)
-        item.made = _Made(self._document(doc_ref, item, parts.describe()), parts, pages)
-        return item.made
+        version = item.version
+        try:
+            content = item.content() if callable(item.content) else item.content
+            parts, pages = _parts(await content if inspect.isawaitable(content) else content)
+        except Exception as error:  # noqa: BLE001 - the author's; the other documents go on
+            _log.exception("The function of a document failed", extra={"doc": doc_ref})
+            return self._failed(doc_ref, item, error)
+        made = _Made(self._document(doc_ref, item, parts.describe()), parts, pages)
+        if item.version == version:  # else it changed while it was made
+            item.made = made
+        return made
+
+    def _failed(self, doc_ref: str, item: _Item, error: Exception) -> _Made:
+        """A document that says why it has no pages; its function is called again at the next look."""
+        why = error.message if isinstance(error, BadRequest) else type(error).__name__
+        problem = f"Cannot be read: its function failed ({why})"
+        document = replace(self._document(doc_ref, item, Description()), summary=problem)
+        return _Made(document, PagedDocument(Description(), ()), (), problem)
 
     def _document(self, doc_ref: str, item: _Item, known: Description) -> Document:
         facts = item.facts
@@ -232,8 +251,9 @@ def _render(made: _Made, uri: ParsedDPEUri) -> str:
     document, parts, renderer = made.document, made.parts, renderer_for(uri.format)
     if uri.page_index is not None:
         if uri.page_index >= document.page_count:
+            why = made.problem or f"it has {document.page_count}, counted from 0"
             raise PageOutOfRange(
-                f"{document.doc_ref!r} has no page {uri.page_index}: it has {document.page_count}, counted from 0",
+                f"{document.doc_ref!r} has no page {uri.page_index}: {why}",
                 details={
                     "doc_ref": document.doc_ref,
                     "page_index": uri.page_index,
@@ -246,7 +266,8 @@ def _render(made: _Made, uri: ParsedDPEUri) -> str:
         found = parts.find(uri.element_id)
         if found is None:
             raise ElementNotFound(
-                f"{document.doc_ref!r} has no element {uri.element_id!r}",
+                f"{document.doc_ref!r} has no element {uri.element_id!r}"
+                + (f": {made.problem}" if made.problem else ""),
                 details={"doc_ref": document.doc_ref, "element_id": uri.element_id},
             )
         return renderer.render_element(document, *found)

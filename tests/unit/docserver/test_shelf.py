@@ -4,7 +4,7 @@ import pytest
 
 from a2c_smcp.docserver.shelf import Change, Facts, Shelf
 from a2c_smcp.documents import Element, Page
-from a2c_smcp.errors import BadRequest, DocumentNotFound, InvalidDPEUri
+from a2c_smcp.errors import BadRequest, DocumentNotFound, InvalidDPEUri, PageOutOfRange
 
 
 def text(element_id: str) -> Element:
@@ -64,3 +64,54 @@ def test_every_change_is_told_once() -> None:
 def test_what_is_not_there_cannot_change() -> None:
     with pytest.raises(DocumentNotFound):
         Shelf("h").changed("a")
+
+
+async def test_a_function_that_fails_harms_its_document_alone() -> None:
+    def fails() -> str:
+        raise ValueError("nobody else's business")
+
+    shelf = Shelf("h")
+    shelf.put("bad", fails, Facts("Mine"))
+    shelf.put("odd", lambda: [text("t"), text("t")])
+    shelf.put("good", "# Good")
+    found = await shelf.documents()
+    assert [(document.title, document.page_count, document.summary) for document in found] == [
+        ("Mine", 0, "Cannot be read: its function failed (ValueError)"),
+        ("odd", 0, "Cannot be read: its function failed (Two elements of the document have the id 't')"),
+        ("Good", 1, "Good"),
+    ]
+    with pytest.raises(
+        PageOutOfRange, match=r"'bad' has no page 0: Cannot be read: its function failed \(ValueError\)"
+    ):
+        await shelf.read("dpe://h/bad/pages/0")
+
+
+async def test_a_function_that_failed_is_called_again_at_the_next_look() -> None:
+    answers = iter(["# Now"])
+    fails = [True]
+
+    def maker() -> str:
+        if fails.pop() if fails else False:
+            raise OSError
+        return next(answers)
+
+    shelf = Shelf("h")
+    shelf.put("a", maker)
+    assert [document.page_count for document in await shelf.documents()] == [0]
+    assert [document.title for document in await shelf.documents()] == ["Now"]
+
+
+async def test_what_changed_while_it_was_made_is_made_again() -> None:
+    made = 0
+
+    async def maker() -> str:
+        nonlocal made
+        made += 1
+        if made == 1:
+            shelf.changed("a")
+        return f"# Version {made}"
+
+    shelf = Shelf("h")
+    shelf.put("a", maker)
+    await shelf.documents()
+    assert [document.title for document in await shelf.documents()] == ["Version 2"]
