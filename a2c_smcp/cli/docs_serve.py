@@ -13,9 +13,8 @@ from a2c_smcp.cli.docs_cache import CACHE, chosen
 from a2c_smcp.cli.docs_options import DIGESTS, ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
 from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError, positive
-from a2c_smcp.cli.seating import given
+from a2c_smcp.cli.seating import http_token
 from a2c_smcp.cli.terminal import Terminal
-from a2c_smcp.errors import BadRequest
 
 if TYPE_CHECKING:
     from a2c_smcp.documents.service import DocumentService
@@ -63,7 +62,7 @@ class _Serving:
         arguments, context = self._arguments, self._context
         address = Address.parse(arguments.http) if arguments.http is not None else None
         admission = Admission(
-            _token(context, arguments), tuple(arguments.allow_host or ()), tuple(arguments.allow_origin or ())
+            http_token(context, arguments, ENV), tuple(arguments.allow_host or ()), tuple(arguments.allow_origin or ())
         )
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = serve_documents(
@@ -146,21 +145,6 @@ async def _write_progress(service: "DocumentService", path: Path) -> None:
             await asyncio.to_thread(part.replace, path)  # whole or not at all
             written = progress
         await asyncio.sleep(WRITE_EVERY)
-
-
-def _token(context: Context, arguments: Namespace) -> str | None:
-    path = arguments.http_token_file
-    if path is None:
-        return given(context, arguments, "http_token", ENV)
-    if arguments.http_token is not None:
-        raise BadRequest("--http-token, --http-token-file: one of them")
-    try:
-        token: str = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeError) as error:
-        raise BadRequest(f"--http-token-file: {path} cannot be read ({type(error).__name__})") from None
-    if not token:
-        raise BadRequest(f"--http-token-file: {path} is empty")
-    return token
 
 
 COMMAND: Final = Command(

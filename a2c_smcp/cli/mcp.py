@@ -1,20 +1,19 @@
 """`a2c mcp`: an office as a plain MCP server, for clients that speak MCP and nothing else."""
 
 import asyncio
-import logging
 import platform
 import signal
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given, needed
-from a2c_smcp.cli.terminal import Terminal, printable
-from a2c_smcp.errors import BadRequest
+from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given, http_token, needed
+from a2c_smcp.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from a2c_smcp.bridge import Bridge, HttpSettings
@@ -27,7 +26,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     if arguments.json and arguments.http is None:
         raise UsageError("--json needs --http: without it standard output belongs to the client", (COMMAND,))
     serving = _Serving(context, arguments)
-    with _logging(context), asyncio.Runner() as runner:
+    with warnings_shown(context), asyncio.Runner() as runner:
         try:
             found = runner.run(serving.begin())
             if found is not None:
@@ -123,45 +122,7 @@ def _http(context: Context, arguments: Namespace) -> "HttpSettings | None":
     if arguments.http is None:
         return None
     host, port = arguments.http
-    return HttpSettings(host, port, _http_token(context, arguments), tuple(arguments.allow_host or ()))
-
-
-def _http_token(context: Context, arguments: Namespace) -> str | None:
-    path = arguments.http_token_file
-    if path is None:
-        return given(context, arguments, "http_token", ENV)
-    if arguments.http_token is not None:
-        raise BadRequest("--http-token, --http-token-file: one of them")
-    try:
-        token: str = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeError) as error:
-        raise BadRequest(f"--http-token-file: {path} cannot be read ({type(error).__name__})") from None
-    if not token:
-        raise BadRequest(f"--http-token-file: {path} is empty")
-    return token
-
-
-@contextmanager
-def _logging(context: Context) -> Iterator[None]:
-    """Show warnings of every library on standard error, with A2C_DEBUG everything of ours."""
-    root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
-    before = ours.level
-    handler = logging.StreamHandler(context.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if context.debug else _Lines())
-    root.addHandler(handler)
-    ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        ours.setLevel(before)
-
-
-class _Lines(logging.Formatter):
-    """A line for each record: tracebacks are for those who debug."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
+    return HttpSettings(host, port, http_token(context, arguments, ENV), tuple(arguments.allow_host or ()))
 
 
 def address(text: str) -> tuple[str, int]:

@@ -45,6 +45,26 @@ def credentials(context: Context, arguments: Namespace, env: str) -> dict[str, A
     return {key: value for key, value in found.items() if value is not None}
 
 
+def http_token(context: Context, arguments: Namespace, env: str) -> str | None:
+    """Return the bearer token that HTTP clients of this command need, None where none is given.
+
+    Raises:
+        BadRequest: Two tokens are given, or the file cannot be read.
+    """
+    path: Path | None = arguments.http_token_file
+    if path is None:
+        return given(context, arguments, "http_token", env)
+    if arguments.http_token is not None:
+        raise BadRequest("--http-token, --http-token-file: one of them")
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        raise BadRequest(f"--http-token-file: {path} cannot be read ({type(error).__name__})") from None
+    if not token:
+        raise BadRequest(f"--http-token-file: {path} is empty")
+    return token
+
+
 def _token(context: Context, arguments: Namespace, env: str) -> str | Callable[[], str] | None:
     if arguments.token_file is None:
         return given(context, arguments, "token", env)
