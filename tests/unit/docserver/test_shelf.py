@@ -77,7 +77,7 @@ async def test_a_function_that_fails_harms_its_document_alone() -> None:
     found = await shelf.documents()
     assert [(document.title, document.page_count, document.summary) for document in found] == [
         ("Mine", 0, "Cannot be read: its function failed (ValueError)"),
-        ("odd", 0, "Cannot be read: its function failed (Two elements of the document have the id 't')"),
+        ("odd", 0, "Cannot be read: its function failed (Page 0 has two elements with the id 't')"),
         ("Good", 1, "Good"),
     ]
     with pytest.raises(
