@@ -84,7 +84,7 @@ def head_of(tree: "LexborHTMLParser") -> Head:
     for node in tree.css("meta"):
         name = attribute(node, "name") or attribute(node, "property")
         meta.setdefault(name.lower(), attribute(node, "content"))
-    title = text_inside(tree.css_first("head > title") or tree.css_first("title"))
+    title = text_inside(tree.css_first("head > title") or tree.css_first("title:not(svg *)"))
     based = tree.css_first("base")
     base = attribute(based, "href") if based is not None else ""
     words = [word.strip() for word in meta.get("keywords", "").replace(";", ",").replace("，", ",").split(",")]

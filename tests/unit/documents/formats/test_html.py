@@ -340,3 +340,8 @@ def test_whatever_the_markup_no_text_is_lost_and_content_is_valid(parts: list[st
     wanted = [part for part in parts if not part.startswith("<")]
     for letter in "xyz":
         assert shown.count(letter) >= sum(part.count(letter) for part in wanted)
+
+
+def test_the_title_of_a_drawing_is_not_that_of_the_page() -> None:
+    page = "<body><svg><title>Figure</title><g><title>Part</title></g></svg><h1>Page</h1></body>"
+    assert web_page(page)[0].title == "Page"
