@@ -1,5 +1,6 @@
 """One browser and one Computer for each module; a context of its own for each test."""
 
+import asyncio
 import shutil
 from collections.abc import AsyncIterator
 
@@ -8,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from a2c_smcp.computer.tools.confirmation import Answer
-from tests.browser.visiting import DOCUMENTS, OFFICE_SERVER, Place, Visit, chromium, place, program, visit
+from tests.browser.visiting import CAP, DOCUMENTS, OFFICE_SERVER, Place, Visit, chromium, place, program, visit
 
 CHOSEN = (
     "pdf_word365_structure.pdf",
@@ -42,7 +43,14 @@ async def study(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place
     }
     token = {"type": "promptString", "id": "token", "description": "The token of the notes", "default": SECRET}
     async with place(servers, [token]) as made:
+        await asyncio.wait_for(collected(made), CAP)
         yield made
+
+
+async def collected(made: Place) -> None:
+    """Wait until the catalogue has every document."""
+    while "unavailable" in await made.computer.finder():
+        await asyncio.sleep(0.05)
 
 
 @pytest_asyncio.fixture(loop_scope="module")

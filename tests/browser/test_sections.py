@@ -116,6 +116,7 @@ async def test_calls_are_logged_with_time_arguments_and_result(at: Visit) -> Non
     await at.go("tools/echo")
     await at.page.get_by_label("Arguments as JSON").fill('{"text": "for the log"}')
     await at.page.get_by_role("button", name="Call", exact=True).click()
+    await expect(at.page.locator(".outcome > pre")).to_have_text("for the log")
     await at.go("calls")
     await at.page.get_by_label("Filter calls").fill("echo done")
     await at.page.get_by_role("option").first.click()

@@ -8,6 +8,7 @@ import { documentView } from "/static/views/document.js";
 import { pageView } from "/static/views/page.js";
 
 const PAUSE = 180;
+const LATER = 5000;
 const remembered = { q: "", type: "", inside: false, list: {} };
 
 // #/documents, #/documents/SERVER/URI, #/documents/SERVER/URI/PAGE, #/documents/SERVER/URI/PAGE/ELEMENT
@@ -45,6 +46,8 @@ function catalogue(root) {
     h("option", { value: "" }, t("catalogue")), h("option", { value: "inside", selected: remembered.inside }, t("inside")));
   const number = h("p", { class: "dim small", role: "status" });
   const hits = h("div", { class: "hits" });
+  let timer = 0;
+  let later = 0;
   const list = virtualList({
     label: t("documents"), row: 66, start: remembered.list, draw: row,
     async fetchChunk(offset, limit) {
@@ -54,10 +57,11 @@ function catalogue(root) {
     loaded(found) {
       const away = found.unavailable?.length ? ` · ${t("unavailable", found.unavailable.join(", "))}` : "";
       number.textContent = (found.count ? count("found", found.count) : t("noDocuments")) + away;
+      clearTimeout(later);
+      if (away) later = setTimeout(() => list.reload(), LATER);
     },
     choose: (document) => { location.hash = link(document.server, document.uri); },
   });
-  let timer = 0;
   let asking = null;
 
   const types = async () => {
@@ -101,7 +105,7 @@ function catalogue(root) {
   types().then(() => apply(false));
   return {
     changed: (kind) => { if (["finder", "servers", "hello"].includes(kind)) { types(); if (!where.value) list.reload(); } },
-    leave: () => { clearTimeout(timer); remembered.list = list.state(); },
+    leave: () => { clearTimeout(timer); clearTimeout(later); remembered.list = list.state(); },
   };
 }
 
