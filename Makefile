@@ -42,6 +42,7 @@ check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check
 	$(BIN)/python tools/gen_blocking.py --check
 	$(BIN)/python tools/export_schemas.py --check
+	$(BIN)/python tools/reference.py --check
 
 lint: $(READY)
 	$(BIN)/ruff check .

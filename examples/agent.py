@@ -20,4 +20,6 @@ async def main(url: str, office: str, token: str | None = None) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     asyncio.run(main(*sys.argv[1:]))
