@@ -45,7 +45,11 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for name in _CHATTY:
-        logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+        library = logging.getLogger(name)
+        library.setLevel(max(logging.WARNING, root.level))
+        # Somebody else in this process may have given it a way of its own, past ours.
+        library.handlers.clear()
+        library.propagate = True
     logging.captureWarnings(True)
 
 

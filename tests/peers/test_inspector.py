@@ -26,7 +26,7 @@ async def test_the_inspector_lists_and_reads_over_http(server_url: str, api_key:
         tools = await inspect([url], "tools/list")
         listed = await inspect([url], "resources/list")
         read = await inspect([url], "resources/read", "--uri", "a2c://desk/test/static-text")
-        with pytest.raises(InspectorError, match="nothing"):
+        with pytest.raises(InspectorError, match="No MCP server"):
             await inspect([url], "resources/read", "--uri", "a2c://desk/other/nothing")
     assert "desk__test_image_content" in [tool["name"] for tool in tools["tools"]]
     assert [one["uri"] for one in listed["resources"]] == [

@@ -286,6 +286,9 @@ async def test_hits_give_the_uri_of_the_element_and_the_words_around(serve: Serv
     write("zoo.md", "# Zoo\n\nThe penguins are fed at noon.\n")
     write("收入.md", "# 报告\n\n营业收入增长了。\n")
     service = await serve()
+    async with asyncio.timeout(60):
+        while not service.progress.complete:
+            await service.search("anything")
     [hit] = await service.search("PENGUINS")
     assert (hit.uri, hit.doc_ref, hit.page_index, hit.element_id, hit.category, hit.title, hit.snippet) == (
         f"dpe://{HOST}/zoo.md/elements/txt-001",

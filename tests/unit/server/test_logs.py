@@ -3,10 +3,12 @@
 import io
 import json
 import logging
+import logging.config
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import uvicorn.config
 
 from a2c_smcp.errors import BadRequest, NotFound, SMCPError
 from a2c_smcp.server.logs import REFUSALS_PER_SECOND, JsonFormatter, LogEvents, TextFormatter, configure
@@ -94,6 +96,13 @@ def test_what_libraries_say_of_frames_and_urls_is_not_logged_even_for_debugging(
     logging.getLogger(name).info("GET /socket.io/?token=tiger")
     logging.getLogger(name).warning("told")
     assert [line.rsplit(" ", 1)[1] for line in quiet.getvalue().splitlines()] == ["told"]
+
+
+def test_a_library_that_was_given_a_way_of_its_own_is_heard_like_the_others(quiet: io.StringIO) -> None:
+    logging.config.dictConfig(uvicorn.config.LOGGING_CONFIG)
+    configure("text", "info", quiet)
+    logging.getLogger("uvicorn.error").warning("told")
+    assert quiet.getvalue().endswith(" told\n")
 
 
 @pytest.mark.parametrize(
