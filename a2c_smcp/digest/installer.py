@@ -113,8 +113,12 @@ def _install(names: Sequence[str], installer: str) -> None:
 
 
 def _requirement(name: str) -> str:
-    """Return a package with the versions that this project declares for it."""
-    for line in importlib.metadata.requires("a2c-smcp") or ():
+    """Return a package with the versions that this project declares for it; a bare checkout declares none."""
+    try:
+        declared = importlib.metadata.requires("a2c-smcp") or ()
+    except importlib.metadata.PackageNotFoundError:
+        declared = ()
+    for line in declared:
         match = re.match(r"([A-Za-z0-9._-]+)\s*([^;\[]*)", line)
         if match and _normal(match[1]) == name:
             return name + match[2].strip()
