@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from a2c_smcp.digest.dotsocr import remote_tools
-from tests.interaction.digest.conftest import DOCUMENTS
+from tests.interaction.digest.conftest import DOCUMENTS, Endpoint, said
 from tests.interaction.server.programs import ROOT, command, environment
 
 INVOICE = DOCUMENTS / "pdf_table_repair_inv.pdf"
@@ -120,3 +120,18 @@ def test_other_machines_need_a_token() -> None:
         check=False,
     )
     assert (run.returncode, "A2C_OCR_TOKEN" in run.stderr) == (1, True)
+
+
+def test_a_vision_model_can_be_the_engine(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda _: said("# Laboratory\n\nSeen by a model, word for word.")
+    words = command("ocr", "--port", "0", "--json", "--vision-url", endpoint.url, "--vision-model", "dots.ocr")
+    env = environment({"A2C_OCR_VISION_KEY": TOKEN})
+    with subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        answer = httpx.post(ready["url"], files={"image": (SCAN.name, SCAN.read_bytes())}, timeout=120).json()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert ready["engines"] == ["vision", "local"]
+    assert ("Seen by a model" in answer["text"], answer["pages"][0]["by"]) == (True, "ocr:vision")
+    assert (endpoint.asked[0]["model"], endpoint.headers[0]["authorization"]) == ("dots.ocr", f"Bearer {TOKEN}")
