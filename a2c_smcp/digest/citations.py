@@ -27,12 +27,3 @@ def checked(text: str, section: Section) -> tuple[str, int]:
 
     mended = _CITATION.sub(mend, text)
     return (_BLANKS.sub("", mended) if dropped else mended), dropped
-
-
-def cited_pages(text: str) -> set[int]:
-    """Return the pages that a text cites."""
-    pages: set[int] = set()
-    for match in _CITATION.finditer(text):
-        first = int(match[1])
-        pages.update(range(first, min(int(match[2]) if match[2] else first, first + 10_000) + 1))
-    return pages

@@ -25,7 +25,6 @@ ORCHESTRATOR: Final = "orchestrator"
 AUTOINSTALLER: Final = "autoinstaller"
 OUTPUT_ASSEMBLER: Final = "output_assembler"
 DOTSOCR_PDF: Final = "dotsocr_pdf"
-DOTSOCR_IMAGE: Final = "dotsocr_image"
 LOCAL_PDF: Final = "local_pdf"
 LLM_PROXY: Final = "llm_proxy"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from a2c_smcp.digest.citations import checked, cited_pages
+from a2c_smcp.digest.citations import checked
 from a2c_smcp.digest.sections import Section
 
 PAGES_3_TO_7 = Section(3, 7)
@@ -34,7 +34,3 @@ def test_a_citation_of_other_pages_is_dropped(written: str) -> None:
 def test_what_only_looks_like_a_citation_is_text() -> None:
     text = "See [1], (p < 0.05) and [link](p3.html)."
     assert checked(text, PAGES_3_TO_7) == (text, 0)
-
-
-def test_the_pages_that_are_cited_are_known() -> None:
-    assert cited_pages("a [p3] b [p5-7]") == {3, 5, 6, 7}
