@@ -4,7 +4,6 @@ None is preset. A text leaves the machine only for an endpoint that the user has
 `A2C_LLM_BASE_URL`, `A2C_LLM_API_KEY` and `A2C_LLM_MODEL`.
 """
 
-import ipaddress
 import logging
 import os
 import random
@@ -16,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
+from a2c_smcp.documents.ocr.http import is_loopback
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
 
 ENV: Final = "A2C_LLM_"
@@ -58,7 +58,7 @@ class LlmSettings:
         parts = urlsplit(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadRequest("The URL of the language model must begin with https:// (or http://) and name a host")
-        if parts.scheme == "http" and not self.allow_http and not _is_loopback(parts.hostname):
+        if parts.scheme == "http" and not self.allow_http and not is_loopback(parts.hostname):
             raise BadRequest("The language model is on another machine, and http:// would show it to everyone between")
 
     @classmethod
@@ -204,12 +204,3 @@ def _pause(headers: Mapping[str, str]) -> float:
         return max(float(headers.get("retry-after", "")), 0.0)
     except ValueError:
         return 0.0
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
