@@ -212,17 +212,20 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if connection.sid not in self.board.connections:
             await self.registry.release(seat)  # it went away while it was being seated
             return False, "disconnected"
-        await self._leave(connection, "moved")
+        moved = await self._leave(connection, "moved")
         with self._guard:
             self.board.sit(connection, seat)
         self.observer.joined(seat, connection.address)
         await self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
+        if moved is not None:
+            await self.registry.settled()
         return True, None
 
     async def _depart(self, connection: Connection, request: Any) -> OfficeAck:
         self._count_join(connection)
         own_office(seated(connection.seat), request["office_id"])
         await self._leave(connection, "left")
+        await self.registry.settled()
         return True, None
 
     def _count_join(self, connection: Connection) -> None:

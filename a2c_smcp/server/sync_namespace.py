@@ -213,17 +213,20 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if connection.sid not in self.board.connections:
             self.registry.release(seat)  # it went away while it was being seated
             return False, "disconnected"
-        self._leave(connection, "moved")
+        moved = self._leave(connection, "moved")
         with self._guard:
             self.board.sit(connection, seat)
         self.observer.joined(seat, connection.address)
         self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
+        if moved is not None:
+            self.registry.settled()
         return True, None
 
     def _depart(self, connection: Connection, request: Any) -> OfficeAck:
         self._count_join(connection)
         own_office(seated(connection.seat), request["office_id"])
         self._leave(connection, "left")
+        self.registry.settled()
         return True, None
 
     def _count_join(self, connection: Connection) -> None:

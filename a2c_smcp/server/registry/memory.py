@@ -34,6 +34,9 @@ class Registry(Protocol):
     async def release(self, seat: Seat) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
+    async def settled(self) -> None:
+        """Wait until the seats that were released are free for every node."""
+
     async def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office, the Agent first, then Computers by name."""
 
@@ -71,6 +74,9 @@ class MemoryRegistry:
             office = self._offices.get(seat.office_id)
             if office is not None and office.remove(seat) and not office:
                 del self._offices[seat.office_id]
+
+    async def settled(self) -> None:
+        """A seat is free when it is released."""
 
     async def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office."""

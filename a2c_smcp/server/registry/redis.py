@@ -136,6 +136,12 @@ class RedisRegistry:
         if held is not None and self._session is not None and self._ready.is_set():
             self._session.release(held)
 
+    async def settled(self) -> None:
+        """Wait until Redis has freed what was released; not when it is away."""
+        if self._session is not None and self._ready.is_set():
+            with suppress(LinkLost, ErrorReply):
+                await self._session.settled()
+
     async def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office, the Agent first, then Computers by name."""
         try:

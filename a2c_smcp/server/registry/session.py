@@ -170,6 +170,10 @@ class Session:
         self._released += 1
         self.link.send(*self._call(RELEASE, self._node, seat.office_id, field_of(seat), seat.sid, held.stamp))
 
+    async def settled(self) -> None:
+        """Wait for the answer to everything sent so far: Redis answers in order."""
+        await self.link.ask("PING")
+
     async def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office, the Agent first, then Computers by name."""
         return unpack_all(office_id, await self.link.ask("HGETALL", self._key("o", office_id)))

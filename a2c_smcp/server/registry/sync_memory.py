@@ -35,6 +35,9 @@ class SyncRegistry(Protocol):
     def release(self, seat: Seat) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
+    def settled(self) -> None:
+        """Wait until the seats that were released are free for every node."""
+
     def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office, the Agent first, then Computers by name."""
 
@@ -72,6 +75,9 @@ class SyncMemoryRegistry:
             office = self._offices.get(seat.office_id)
             if office is not None and office.remove(seat) and not office:
                 del self._offices[seat.office_id]
+
+    def settled(self) -> None:
+        """A seat is free when it is released."""
 
     def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office."""

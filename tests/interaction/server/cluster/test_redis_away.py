@@ -56,6 +56,35 @@ async def test_local_traffic_goes_on_while_redis_hangs(
     await until(ready(here, there))
 
 
+@pytest.mark.rule("1.3.names")
+async def test_who_leaves_is_answered_when_the_seat_is_free_for_every_node(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, there = await nodes(2, redis, deadline=30.0, lease_seconds=90.0)
+    agent = await seated(connect, here, "agent", "a", office)
+    leaver = await seated(connect, here, "computer", "c", office)
+    await agent.next()
+    follower = await connect(there)
+    redis.pause()
+    leaving = asyncio.create_task(leaver.call("server:leave_office", {"office_id": office}))
+    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
+    assert await agent.call("server:update_config", {"computer": "c"})  # refused; what matters is that it came later
+    assert not leaving.done()
+    redis.resume()
+    assert await leaving == (True, None)
+    assert await follower.join("computer", "c", office) == (True, None)
+
+
+@pytest.mark.rule("1.3.names")
+async def test_who_leaves_while_redis_is_away_is_answered_all_the_same(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
+) -> None:
+    here, _ = await nodes(2, redis, **FAST)
+    leaver = await seated(connect, here, "computer", "c", office)
+    redis.pause()
+    assert await leaver.call("server:leave_office", {"office_id": office}) == (True, None)
+
+
 async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
