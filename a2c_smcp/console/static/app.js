@@ -2,6 +2,7 @@
 
 import { get } from "/static/api.js";
 import { h, icon, show } from "/static/dom.js";
+import { follow } from "/static/events.js";
 import { count, current, locale, t, toggle } from "/static/i18n.js";
 import * as approvals from "/static/views/approvals.js";
 import * as calls from "/static/views/calls.js";
@@ -96,21 +97,6 @@ async function refresh() {
   }
 }
 
-function follow() {
-  const events = new EventSource("/api/events");
-  events.addEventListener("message", (event) => {
-    const { kind } = JSON.parse(event.data);
-    document.documentElement.dataset.live = "yes";
-    if (STATE.has(kind)) refresh();
-    view?.changed?.(kind);
-  });
-  // It tries again by itself, unless it was refused: then there is nobody who knows this page.
-  events.addEventListener("error", () => {
-    delete document.documentElement.dataset.live;
-    away(events.readyState === EventSource.CLOSED ? t("closed") : t("unreachable"));
-  });
-}
-
 byId("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 byId("language").addEventListener("click", () => { toggle(); byId("banner").dataset.text = "-"; go({ anew: true }); });
 byId("theme").addEventListener("click", () => {
@@ -129,4 +115,14 @@ document.addEventListener("keydown", (event) => {
 addEventListener("hashchange", () => go({ focus: true }));
 go();
 refresh();
-follow();
+follow(
+  (kind) => {
+    document.documentElement.dataset.live = "yes";
+    if (STATE.has(kind)) refresh();
+    view?.changed?.(kind);
+  },
+  (why) => {
+    delete document.documentElement.dataset.live;
+    away(t(why));
+  },
+);
