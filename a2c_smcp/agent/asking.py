@@ -28,6 +28,8 @@ REMEMBERED: Final = 1_000
 RECALL: Final = 10.0
 """Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
 
+ASKED_FOR: Final = frozenset({"transfer", "mcp_server", "uri"})
+"""What a Computer names in the details of its own 404: pieces of a reply, an MCP server, a resource."""
 
 ACKNOWLEDGED: Final = 2.0
 """Seconds for the ack of a cancel."""
@@ -176,8 +178,8 @@ class Asker:
 
 
 def _is_lost(error: SMCPError) -> bool:
-    """Whether a Computer could not be reached; it also says 404 of pieces that it keeps no longer."""
-    return isinstance(error, NotFound) and "transfer" not in (error.details or {})
+    """Whether a Computer could not be reached, and it is not the Computer itself that has not found something."""
+    return isinstance(error, NotFound) and ASKED_FOR.isdisjoint(error.details or {})
 
 
 def _error_of(event: str, reply: Any) -> SMCPError | None:

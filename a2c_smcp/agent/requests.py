@@ -1,5 +1,6 @@
 """What an Agent sends and how it reads what comes back. Pure."""
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -35,7 +36,7 @@ def plain_params(params: object) -> dict[str, Any]:
     """The arguments of a tool as the wire can carry them.
 
     Raises:
-        BadRequest: They are no mapping, or hold something that JSON has no word for, such as bytes or a set.
+        BadRequest: They are no mapping, or hold something that JSON has no word for, such as bytes, a set or NaN.
     """
     if not params:
         return {}
@@ -43,11 +44,22 @@ def plain_params(params: object) -> dict[str, Any]:
         raise BadRequest(f"The arguments of a tool are a mapping of names to values, not {_kind_of(params)}")
     given = dict(params)
     try:
-        orjson.dumps(given, default=_refuse, option=orjson.OPT_NON_STR_KEYS)
+        written = orjson.dumps(given, default=_refuse, option=orjson.OPT_NON_STR_KEYS)
     except TypeError as problem:
         if isinstance(problem.__cause__, BadRequest):
             raise problem.__cause__ from None
+        _check_in_full(given)
+    else:
+        if b"null" in written:  # as which a number that is none is written, too, and means something else there
+            _check_in_full(given)
     return given
+
+
+def _check_in_full(params: dict[Any, Any]) -> None:
+    try:
+        json.dumps(params, default=str, allow_nan=False, skipkeys=True)
+    except (ValueError, RecursionError) as problem:
+        raise BadRequest(f"The arguments of a tool cannot be written as JSON: {problem}") from None
 
 
 def _refuse(value: object) -> str:

@@ -106,8 +106,11 @@ class SyncDocuments:
         """Yield the places, at most `limit`, where the text of the documents matches a query.
 
         The MCP servers of the Computer that have the tool `search_documents` search. Where they find nothing, or there
-        is none, it yields the documents of which the catalogue has a word of the query.
+        is none, it yields the documents of which the catalogue has a word of the query. A query without words finds
+        nothing.
         """
+        if not query.strip():
+            return
         hits = merge(self._ask_tools(query, limit), limit)
         for hit in hits:
             yield hit

@@ -204,6 +204,12 @@ async def test_hits_may_come_as_the_text_of_the_result() -> None:
     assert [hit async for hit in Documents(computer, "c").search_text("x")] == [Hit("dpe://h/a", "", "here")]
 
 
+async def test_a_search_in_texts_for_nothing_finds_nothing() -> None:
+    computer = Computer(a=1)
+    assert [hit async for hit in Documents(computer, "c").search_text(" ")] == []
+    assert computer.asked == []
+
+
 @pytest.mark.parametrize("refusing", [True, False])
 async def test_without_a_tool_that_answers_a_search_in_texts_asks_the_catalogue(refusing: bool) -> None:
     computer = Computer(budget=1, plan=1)

@@ -24,6 +24,8 @@ from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri
 from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
 
 URI = "dpe://h/d"
+CIRCLE: dict[str, Any] = {}
+CIRCLE["itself"] = CIRCLE
 
 
 @pytest.mark.parametrize(("timeout", "sent"), [(1, 1), (60.0, 60), (0.01, 1), (1.5, 2)])
@@ -51,6 +53,9 @@ def test_arguments_of_a_tool_are_what_json_can_hold() -> None:
         ({"a": {"b": object()}}, "JSON, which has no object"),
         ([1], "a mapping of names to values, not list"),
         ("text", "a mapping of names to values, not str"),
+        ({"a": float("nan")}, "float values are not JSON"),
+        ({"a": [None, {"b": float("-inf")}], "n": 2**70}, "float values are not JSON"),
+        (CIRCLE, "Circular reference"),
     ],
 )
 def test_arguments_that_would_be_mangled_on_the_way_are_refused(params: Any, why: str) -> None:
