@@ -33,16 +33,18 @@ class InputLines(AsyncIterator[str]):
         threading.Thread(target=self._read, name="a2c-stdin", daemon=True).start()
 
     def _read(self) -> None:
-        rest = b""
+        begun = bytearray()
         try:
             while chunk := os.read(self._descriptor, _CHUNK):
-                *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
-                for line in lines:
-                    self._hand(line)
+                *ends, rest = chunk.split(b"\n")
+                for end in ends:
+                    self._hand(bytes(begun + end))
+                    begun.clear()
+                begun += rest
         except OSError:
             pass  # it was closed under us: the same as its end
-        if rest:
-            self._hand(rest)
+        if begun:
+            self._hand(bytes(begun))
         self._hand(None)
 
     def _hand(self, line: bytes | None) -> None:

@@ -171,9 +171,7 @@ COMMAND: Final = Command(
             flag=True,
         ),
         Argument("--plain-names", "List a tool that only one Computer has under its own name.", flag=True),
-        Argument(
-            "--timeout", "How long a tool may take (default: 600).", metavar="SECONDS", convert=seconds, default=600.0
-        ),
+        Argument("--timeout", "How long a tool may take.", metavar="SECONDS", convert=seconds, default=600),
     ),
     handler=run,
     show=show,
