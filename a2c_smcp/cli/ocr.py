@@ -5,12 +5,12 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from a2c_smcp.addresses import is_loopback
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import positive
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import BadRequest
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 ENV: Final = "A2C_OCR_"
 
 
@@ -21,9 +21,10 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 
     from a2c_smcp.digest.ocr_service import OcrServiceSettings, create_app  # noqa: PLC0415
     from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec  # noqa: PLC0415
+    from a2c_smcp.listening import bind, url_of  # noqa: PLC0415
 
     token = context.env.get(f"{ENV}TOKEN", "")
-    if arguments.host not in LOOPBACK and not token:
+    if not is_loopback(arguments.host) and not token:
         raise BadRequest(f"Without {ENV}TOKEN the service serves this machine only: leave --host out, or set it")
     settings: dict[str, Any] = {"token": token, "at_once": arguments.at_once, "max_bytes": arguments.max_mb << 20}
     if arguments.vision_url:
@@ -36,16 +37,12 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
         )
         settings["ocr"] = OcrPolicy((spec, OcrSpec("local")))
     service = OcrServiceSettings(**settings)
-    config = uvicorn.Config(
-        create_app(service), host=arguments.host, port=arguments.port, log_level="warning", access_log=False
-    )
-    socket = config.bind_socket()
-    socket.listen()  # from the moment that the address is told
-    port = socket.getsockname()[1]
-    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    config = uvicorn.Config(create_app(service), log_level="warning", access_log=False)
+    sockets = bind(arguments.host, arguments.port)
+    url = url_of(arguments.host, sockets)
     engines = [spec.kind for spec in service.ocr.engines] if service.ocr is not None else []
-    yield {"event": "ready", "url": f"http://{host}:{port}/extract", "engines": engines, "pid": os.getpid()}
-    uvicorn.Server(config).run(sockets=[socket])
+    yield {"event": "ready", "url": f"{url}/extract", "engines": engines, "pid": os.getpid()}
+    uvicorn.Server(config).run(sockets=sockets)
     yield {"event": "stopped"}
 
 

@@ -9,10 +9,10 @@ from starlette.datastructures import URL, Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from a2c_smcp.addresses import LOOPBACK
 from a2c_smcp.errors import Forbidden, SMCPError, Unauthorized, to_wire
 
 COOKIE: Final = "a2c_console"
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 MAX_SESSIONS: Final = 32
 
 HEADERS: Final[Mapping[str, str]] = {

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from a2c_smcp.addresses import is_loopback
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
-from a2c_smcp.documents.ocr.http import is_loopback
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
 
 ENV: Final = "A2C_LLM_"

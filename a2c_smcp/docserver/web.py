@@ -1,19 +1,14 @@
 """MCP over streamable HTTP: who may come in, and a server that ends when it is told to."""
 
 import asyncio
-import errno
 import hmac
-import ipaddress
 import logging
 import re
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
@@ -21,13 +16,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from a2c_smcp.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
 
 PATH: Final = "/mcp"
-CLOSE_SECONDS: Final = 2
-LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<name>[^\[\]:/]*)):(?P<port>[0-9]{1,5})")
 
@@ -54,10 +49,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return is_loopback(self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,7 @@ class Doorkeeper:
         self._origins = frozenset(admission.origins)
         self._local = address.is_loopback
         hosts = admission.hosts or (LOOPBACK if address.is_loopback else ())
-        self._hosts = frozenset(host.lower() for host in hosts)
+        self._hosts = frozenset(in_url(host.lower()) for host in hosts)
         self._streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -168,89 +160,34 @@ async def serve_http(
         InvalidConfig: The address cannot be used, or is open to others without a token.
     """
     admission.check(address)
-    listening = _bind(address)
-    try:
-        app: ASGIApp = server.streamable_http_app(
-            streamable_http_path=PATH,
-            # The doorkeeper checks more than the transport can.
-            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    sockets = bind(address.host, address.port)
+    app: ASGIApp = server.streamable_http_app(
+        streamable_http_path=PATH,
+        # The doorkeeper checks more than the transport can.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    if admission.origins:
+        app = CORSMiddleware(
+            app,
+            allow_origins=list(admission.origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id", "Mcp-Protocol-Version"],
         )
-        if admission.origins:
-            app = CORSMiddleware(
-                app,
-                allow_origins=list(admission.origins),
-                allow_methods=["GET", "POST", "DELETE"],
-                allow_headers=["*"],
-                expose_headers=["Mcp-Session-Id", "Mcp-Protocol-Version"],
-            )
-        door = Doorkeeper(app, admission, address)
-        web = _Web(door)
-        running = asyncio.create_task(web.serve([listening]))
+    door = Doorkeeper(app, admission, address)
+    async with serving(door, sockets, lifespan="on") as running:
         try:
-            await web.until_started(running)
-            ready(_url(listening, address))
+            ready(url_of(address.host, sockets) + PATH)
             await asyncio.shield(running)
         finally:
             closing()
             door.close()
-            web.should_exit = True
-            await running
-    finally:
-        listening.close()
-
-
-class _Web(uvicorn.Server):
-    """uvicorn without hands on the process's signals."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        config = uvicorn.Config(
-            app,
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=CLOSE_SECONDS,
-        )
-        super().__init__(config)
-        self._open = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._open.set()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    async def until_started(self, running: "asyncio.Task[None]") -> None:
-        opened = asyncio.create_task(self._open.wait())
-        try:
-            await asyncio.wait((opened, running), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            opened.cancel()
-
-
-def _bind(address: Address) -> socket.socket:
-    try:
-        return socket.create_server(
-            (address.host, address.port), family=socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        )
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise InvalidConfig(f"port {address.port} of {address.host} is in use; 0 takes any") from None
-        reason = error.strerror or type(error).__name__
-        raise InvalidConfig(f"cannot listen on {address.host}:{address.port}: {reason.lower()}") from None
-
-
-def _url(listening: socket.socket, address: Address) -> str:
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    return f"http://{host}:{listening.getsockname()[1]}{PATH}"
 
 
 def _name(authority: str) -> str:
-    """Return the host of `host:port`, without the port and the brackets."""
+    """Return the host of `host:port`, without the port."""
     if authority.startswith("["):
-        return authority[1:].partition("]")[0].lower()
+        return authority.partition("]")[0].lower() + "]"
     return authority.partition(":")[0].lower()
 
 

@@ -5,7 +5,6 @@ SIGHUP            read keys again, go on in a new audit file
 """
 
 import asyncio
-import errno
 import logging
 import os
 import signal
@@ -18,12 +17,12 @@ from typing import Any, Final, TypedDict
 import uvicorn
 
 from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.listening import BACKLOG, bind, url_of
 from a2c_smcp.server.app import CLOSE_SECONDS, SMCPApp
 from a2c_smcp.server.settings import ServerSettings
 
 log = logging.getLogger(__name__)
 
-BACKLOG: Final = 4_096
 STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -64,9 +63,8 @@ class Runner:
         settings = self._app.settings
         self._sockets = bind(settings.host, settings.port)
         self._loop.run(self._server.begin(self._sockets))
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        port = self._sockets[0].getsockname()[1]
-        return {"url": f"{settings.scheme}://{host}:{port}", "path": settings.path, "pid": os.getpid()}
+        url = url_of(settings.host, self._sockets, settings.scheme)
+        return {"url": url, "path": settings.path, "pid": os.getpid()}
 
     def wait(self) -> None:
         """Serve until a signal.
@@ -114,55 +112,31 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def bind(host: str, port: int) -> list[socket.socket]:
-    """Return a socket for each address of `host`, all on one port.
-
-    Raises:
-        InvalidConfig: There is no such address, or the port is taken.
-    """
-    sockets: list[socket.socket] = []
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, _, _, _, address in dict.fromkeys(found):
-            chosen = port or (sockets[0].getsockname()[1] if sockets else 0)
-            both = family == socket.AF_INET6 and host == "::" and socket.has_dualstack_ipv6()
-            sockets.append(
-                socket.create_server((str(address[0]), chosen), family=family, backlog=BACKLOG, dualstack_ipv6=both)
-            )
-    except OSError as error:
-        for one in sockets:
-            one.close()
-        raise InvalidConfig(_why_not(host, port, error)) from None
-    return sockets
-
-
-def _why_not(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return f"port {port} of {host} is in use; choose another with --port, or 0 for any"
-    if error.errno == errno.EACCES:
-        return f"port {port} needs privileges; choose one above 1023 with --port"
-    reason = error.strerror or str(error)
-    return f"cannot listen on {host}: {reason[0].lower()}{reason[1:]}"
-
-
 def _config(app: SMCPApp) -> uvicorn.Config:
     settings = app.settings
     return uvicorn.Config(
         app,
         lifespan="on",
-        ws="websockets-sansio",
-        ws_max_size=settings.limits.frame_bytes,
-        ws_ping_interval=None,  # Socket.IO has its own
-        ws_ping_timeout=None,
-        ws_per_message_deflate=False,  # doubles the memory of a connection
         backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=int(CLOSE_SECONDS),
+        **websocket_options(app),
         **_proxies(settings),
         **_tls(settings),
     )
+
+
+def websocket_options(app: SMCPApp) -> dict[str, Any]:
+    """Return how uvicorn is to speak WebSocket for the application."""
+    return {
+        "ws": "websockets-sansio",
+        "ws_max_size": app.settings.limits.frame_bytes,
+        "ws_ping_interval": None,  # Socket.IO has its own
+        "ws_ping_timeout": None,
+        "ws_per_message_deflate": False,  # doubles the memory of a connection
+    }
 
 
 def _proxies(settings: ServerSettings) -> dict[str, Any]:

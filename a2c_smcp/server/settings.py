@@ -5,7 +5,6 @@ Nothing heavy is imported here, because help and completion need the table.
 """
 
 import difflib
-import ipaddress
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from a2c_smcp.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import values
 from a2c_smcp.server.limits import Limits
@@ -20,7 +20,6 @@ from a2c_smcp.server.values import ApiKey
 
 ENV: Final = "A2C_SERVER_"
 ENDPOINTS: Final = ("/healthz", "/readyz", "/metrics", "/console")
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 LogFormat: TypeAlias = Literal["text", "json"]
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -91,7 +90,7 @@ class ServerSettings:
         """
         if "*" in self.allowed_hosts:
             return frozenset()
-        own = LOOPBACK | {f"[{self.host}]" if ":" in self.host else self.host.lower()}
+        own = LOOPBACK | {in_url(self.host.lower())}
         return frozenset(self.allowed_hosts) or (own if is_loopback(self.host) else frozenset())
 
     def problems(self, *, authenticated: bool = False) -> Iterator[str]:
@@ -236,14 +235,6 @@ def load(given: Mapping[str, Any], env: Mapping[str, str]) -> ServerSettings:
     file = list(_file(Path(config), wrong)) if config else []
     found = _converted([file, list(_environment(env)), list(_command_line(given, wrong))], wrong)
     return _settings(found, wrong, check=True)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 class Entry(NamedTuple):

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from a2c_smcp.addresses import is_loopback
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.errors import BadRequest, DocumentError
 
@@ -86,14 +86,6 @@ def check_url(url: str, allow_http: AllowHttp = "never") -> None:
         raise BadRequest(
             "The URL of the OCR service is not encrypted (http://): use https://, or allow plain HTTP in so many words"
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, by its name alone."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower().rstrip(".") == "localhost"
 
 
 def send_file(

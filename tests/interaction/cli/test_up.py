@@ -221,7 +221,7 @@ async def test_a_port_that_is_taken_is_said(tmp_path: Path, ready: dict[str, Any
     port = ready["url"].rpartition(":")[2]
     async with up(tmp_path, str(EXAMPLES), "--port", port) as running:
         event = await running.hear(error="")
-        assert "is in use; choose another with --port" in event["error"]["message"]
+        assert "is in use; choose another port" in event["error"]["message"]
         assert await running.process.wait() == 1
 
 

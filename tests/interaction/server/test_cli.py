@@ -49,7 +49,7 @@ def test_a_port_in_use_is_one_clear_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         run = a2c("server", "--port", str(port))
-    line = f"error 400: port {port} of 127.0.0.1 is in use; choose another with --port, or 0 for any\n"
+    line = f"error 400: port {port} of 127.0.0.1 is in use; choose another port, or 0 for any\n"
     assert (run.returncode, run.stdout, run.stderr) == (1, "", line)
 
 

@@ -1,8 +1,6 @@
-import socket
-
 import pytest
 
-from a2c_smcp.bridge.http import HttpSettings, bind, check, is_local, security
+from a2c_smcp.bridge.http import HttpSettings, check, security
 from a2c_smcp.errors import BadRequest
 
 
@@ -16,7 +14,6 @@ def test_where_others_reach_it_a_token_is_needed(host: str) -> None:
     check(HttpSettings(host, token="secret"))
     with pytest.raises(BadRequest, match="set a token"):
         check(HttpSettings(host))
-    assert not is_local(host)
 
 
 def test_hosts_and_origins_are_those_of_the_server_itself() -> None:
@@ -31,12 +28,3 @@ def test_on_every_address_only_named_hosts_can_be_checked() -> None:
     assert not security(HttpSettings("0.0.0.0"), 9000).enable_dns_rebinding_protection
     assert security(HttpSettings("0.0.0.0", hosts=["a.example.com"]), 9000).enable_dns_rebinding_protection
     assert "192.168.1.5:9000" in security(HttpSettings("192.168.1.5"), 9000).allowed_hosts
-
-
-def test_an_address_that_cannot_be_listened_on_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(BadRequest, match=f"127.0.0.1:{port} cannot be listened on"):
-            bind(HttpSettings("127.0.0.1", port))
-    with pytest.raises(BadRequest, match="no address to listen on"):
-        bind(HttpSettings("no such host", 0))

@@ -55,12 +55,12 @@ async def test_it_listens_on_this_machine_alone(console: Console, host: str) -> 
 async def test_a_port_in_use_is_told(console: Console) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InvalidConfig, match=f"Port {port} of 127.0.0.1 is in use"):
+        with pytest.raises(InvalidConfig, match=f"port {port} of 127.0.0.1 is in use"):
             async with serve_console(console, port=port):
                 pass
 
 
 async def test_a_number_that_is_no_port_is_told(console: Console) -> None:
-    with pytest.raises(InvalidConfig, match="There is no port 70000"):
+    with pytest.raises(InvalidConfig, match="there is no port 70000"):
         async with serve_console(console, port=70_000):
             pass

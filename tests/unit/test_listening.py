@@ -1,4 +1,4 @@
-"""Sockets of the process; signals and the rest are tested with real processes."""
+"""Sockets that listen; what serves on them is tested with real servers."""
 
 import errno
 import socket
@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.server.runner import bind
+from a2c_smcp.listening import bind, url_of
 
 
 def test_a_free_port_is_found() -> None:
@@ -50,3 +50,20 @@ def test_a_port_that_needs_privileges_is_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(socket, "create_server", refuse)
     with pytest.raises(InvalidConfig, match="port 80 needs privileges"):
         bind("127.0.0.1", 80)
+
+
+@pytest.mark.parametrize("port", [-1, 65_536])
+def test_a_number_that_is_no_port_is_told(port: int) -> None:
+    with pytest.raises(InvalidConfig, match=f"there is no port {port}: choose one of 1 to 65535"):
+        bind("127.0.0.1", port)
+
+
+def test_a_name_that_is_no_host_is_told() -> None:
+    with pytest.raises(InvalidConfig, match="cannot listen on no such host"):
+        bind("no such host", 0)
+
+
+def test_the_address_of_an_ipv6_server_has_brackets() -> None:
+    sockets = bind("[::1]", 0)
+    with sockets[0]:
+        assert url_of("::1", sockets) == f"http://[::1]:{sockets[0].getsockname()[1]}"
