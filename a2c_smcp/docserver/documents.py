@@ -19,6 +19,8 @@ from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.uris.dpe import build_dpe_uri
 
 NAME: Final = "a2c-docs"
+HOST: Final = "a2c.docs"
+"""The host of URIs, unless told otherwise; `a2c docs` has the same."""
 
 _INSTRUCTIONS: Final = """\
 Documents, their pages and elements are resources. {catalogue} lists all documents; {catalogue}/DOC_REF?depth=pages \
@@ -46,7 +48,7 @@ def document_server(documents: Documents, herald: Herald) -> Server[Any]:
 
 def serve(
     *folders: str | Path,
-    host: str,
+    host: str = HOST,
     http: str | None = None,
     admission: Admission | None = None,
     ready: Callable[[str], None] = lambda _: None,
@@ -55,6 +57,7 @@ def serve(
     """Serve folders of files until the client leaves or a signal comes.
 
     Args:
+        host: The authority of the URIs, best a reversed domain name.
         http: `HOST:PORT` to listen on; otherwise the client is at standard input and output.
         ready: Called with the URL once clients can connect over HTTP.
         options: Those of `DocumentService`: `cache`, `excludes`, `ocr`, `passwords`, `workers` …

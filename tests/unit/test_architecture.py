@@ -22,6 +22,8 @@ FLOORS = [
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
+DOORS = {("documents/__init__.py", "a2c_smcp.docserver")}
+"""Names that a floor shows to authors and leaves to the floor above; nothing else in the room may use them."""
 
 # Where a library may be imported. `computer` alone means the whole room, with a slash a part of it.
 ONLY_IN = {
@@ -153,8 +155,9 @@ def test_no_import_points_up_or_sideways() -> None:
             other = room_of(module)
             if other is None or other not in RANK or other == room or room not in RANK:
                 continue
-            if RANK[other] <= RANK[room] and (room, other) not in SIDEWAYS:
-                wrong.append(f"{path.relative_to(PACKAGE)} imports {module}")
+            place = path.relative_to(PACKAGE).as_posix()
+            if RANK[other] <= RANK[room] and (room, other) not in SIDEWAYS and (place, module) not in DOORS:
+                wrong.append(f"{place} imports {module}")
     assert wrong == []
 
 

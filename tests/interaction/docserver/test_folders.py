@@ -12,6 +12,9 @@ import mcp.types as t
 import pytest
 from mcp import StdioServerParameters
 
+from a2c_smcp import docserver, documents
+from a2c_smcp.cli import docs_options
+from a2c_smcp.docserver.documents import HOST
 from tests.interaction.docserver.clients import ERAS, LISTED, Listener, connected
 from tests.interaction.docserver.processes import ROOT, ended, process, say, url_of
 
@@ -85,12 +88,20 @@ async def change(client: Listener, folder: Path) -> None:
 
 
 async def test_a_program_serves_folders_in_one_line(tmp_path: Path) -> None:
-    line = (
-        f"from a2c_smcp.docserver import serve; serve('examples/documents', host='mine', cache=Path({str(tmp_path)!r}))"
-    )
+    line = f"from a2c_smcp.documents import serve; serve('examples/documents', cache=Path({str(tmp_path)!r}))"
     words = ["-c", f"from pathlib import Path; {line}"]
     async with connected(StdioServerParameters(command=sys.executable, args=words, cwd=ROOT), "auto") as client:
-        assert "dpe://mine/glossary.txt" in await client.uris()
+        assert "dpe://a2c.docs/glossary.txt" in await client.uris()
+
+
+def test_the_command_and_the_library_call_their_documents_alike() -> None:
+    assert docs_options.HOST.default == HOST
+
+
+def test_what_authors_look_for_is_at_the_documents() -> None:
+    assert (documents.serve, documents.Offer) == (docserver.serve, docserver.Offer)
+    with pytest.raises(AttributeError, match="has no attribute 'served'"):
+        _ = documents.served
 
 
 def children_of(pid: int) -> set[int]:
