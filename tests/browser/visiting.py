@@ -24,7 +24,7 @@ from a2c_smcp.console.serving import serve_console
 ROOT = Path(__file__).parents[2]
 OFFICE_SERVER = ROOT / "tests" / "interaction" / "mcp_servers" / "office_server.py"
 DOCUMENTS = ROOT / "tests" / "data" / "documents"
-CAP = 30.0
+CAP = 60.0
 
 expect.set_options(timeout=10_000)
 

@@ -2,11 +2,12 @@
 
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import IO
+
+from tests.interaction.ports import free_port
 
 NAME = "redis-server"
 
@@ -77,12 +78,6 @@ def _wait_until_ready(process: subprocess.Popen[str]) -> None:
             return
     process.wait()
     raise RuntimeError(f"{NAME} did not start:\n{''.join(said)}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def redis_or_skip(*settings: str, tcp: bool = False) -> RedisServer:

@@ -18,7 +18,7 @@ from tests.peers.environments import directory_of, interpreter_of
 Role = Literal["agent", "computer"]
 
 DRIVERS = Path(__file__).with_name("drivers")
-CAP = 20.0
+CAP = 60.0
 GRACE = 5.0
 LONGEST_LINE = 64 * 1024 * 1024
 REMEMBERED_LINES = 60

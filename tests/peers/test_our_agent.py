@@ -19,7 +19,7 @@ from tests.peers.peer import DRIVERS, Peer
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 RELEASES = ("a2c-smcp-0.1.6", "a2c-smcp-0.4.2")
-CAP = 20.0
+CAP = 60.0
 
 
 @dataclass(frozen=True, slots=True)

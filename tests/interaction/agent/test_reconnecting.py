@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
-from a2c_smcp.agent.asking import BLIP
 from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.errors import NotFound, RequestTimeout
 from tests.interaction.agent.conftest import Agents, Computers
@@ -23,7 +22,7 @@ RESULT = {"content": [{"type": "text", "text": "done"}], "isError": False}
 @pytest.fixture
 async def nervous(tmp_path: Path) -> AsyncIterator[Running]:
     """A server that asks often for a sign of life."""
-    process, running = run_server("ready", tmp_path, ping_interval=0.3, ping_timeout=0.3)
+    process, running = run_server("ready", tmp_path, ping_interval=0.5, ping_timeout=2.5)
     yield running
     stop_server(process)
 
@@ -80,7 +79,7 @@ async def test_a_request_made_while_the_line_is_cut_waits_for_it(
 
 async def test_a_request_that_finds_no_connection_in_time_says_why(ready: Running, office: str, agent: Agents) -> None:
     async with Proxy(ready.url) as proxy:
-        client = agent(proxy.url, office, live=False, timeout=0.3)
+        client = agent(proxy.url, office, live=False, timeout=3)
         await client.connect()
         await until(client, "disconnected", proxy.cut)
         with pytest.raises(RequestTimeout, match=r"client:get_tools could not be sent in time: .+"):
@@ -122,8 +121,13 @@ async def test_after_a_restart_of_the_server_a_call_waits_for_its_computer_too(
 
 
 async def test_a_computer_that_is_lost_under_a_call_and_comes_back_answers_it(
-    ready: Running, office: str, either: Callable[..., Any], computer: Computers
+    ready: Running,
+    office: str,
+    either: Callable[..., Any],
+    computer: Computers,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", CAP)
     gate = Gate(RESULT)
     answerer = Scripted(get_tools={"tools": []}, tool_call=gate)
     async with Proxy(ready.url) as proxy:
@@ -241,10 +245,10 @@ async def test_joining_while_the_line_is_cut_waits_for_it(ready: Running, office
 
 async def test_joining_that_finds_no_connection_in_time_is_given_up(ready: Running, office: str, agent: Agents) -> None:
     async with Proxy(ready.url) as proxy:
-        client = agent(proxy.url, office, timeout=0.3)
+        client = agent(proxy.url, office, timeout=3)
         await client.connect()
         await until(client, "disconnected", proxy.cut)
-        with pytest.raises(RequestTimeout, match=r"Could not join within 0\.3 s: "):
+        with pytest.raises(RequestTimeout, match="Could not join within 3 s: "):
             await client.join(f"{office}!")
         await until(client, "joined", proxy.mend)
         assert client.office_id == office
@@ -261,6 +265,7 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
     text = "x" * 1_000_000
     forgetful = True
     give = Transfers.piece
+    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", 2 * CAP)
 
     def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
         nonlocal forgetful
@@ -275,7 +280,7 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
     client = agent(ready.url, office)
     await client.connect()
     await client.settled()
-    async with asyncio.timeout(BLIP):  # it is not taken for a Computer that is lost
+    async with asyncio.timeout(CAP):  # it is not taken for a Computer that is lost
         assert await client.read_contents("c", "a:b") == [{"uri": "a:b", "text": text}]
     reads = [request["req_id"] for event, request in answerer.asked if event == "client:read_resource"]
     assert (len(reads), len(set(reads))) == (2, 1)

@@ -334,7 +334,7 @@ async def test_an_answer_that_does_not_come_in_time_raises(
     ready: Running, office: str, either: Either, computer: Computers
 ) -> None:
     await computer(Scripted(get_tools=Gate({})), ready.url, office)
-    client = either(ready.url, office, live=False, timeout=0.3)
+    client = either(ready.url, office, live=False, timeout=3)
     await client.connect()
     with pytest.raises(RequestTimeout, match="client:get_tools"):
         await client.get_tools("c")

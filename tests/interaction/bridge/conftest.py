@@ -17,7 +17,7 @@ from a2c_smcp.bridge import Bridge, BridgeSettings, HttpSettings, run, serve_htt
 from a2c_smcp.computer import Computer, ComputerConfig, parse_config
 from tests.interaction.server.conftest import Running, run_server, stop_server
 
-CAP = 20.0
+CAP = 60.0
 """Seconds after which a wait has failed."""
 
 ERAS = ["legacy", "2026-07-28"]

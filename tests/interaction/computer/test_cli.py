@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import pytest
 
 from a2c_smcp.cli import computer_run
 from tests.interaction.computer.conftest import AUTO, office_config
+from tests.interaction.ports import free_port
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.programs import ROOT, a2c, command, environment
@@ -146,9 +146,11 @@ async def test_headless_nobody_consents(relay: Running, agent: Client, office: s
 
 
 async def test_a_server_that_is_away_is_tried_again_and_ctrl_c_ends(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-    seat = {"A2C_COMPUTER_URL": f"http://127.0.0.1:{port}", "A2C_COMPUTER_OFFICE": "lab", "A2C_COMPUTER_NAME": "desk"}
+    seat = {
+        "A2C_COMPUTER_URL": f"http://127.0.0.1:{free_port()}",
+        "A2C_COMPUTER_OFFICE": "lab",
+        "A2C_COMPUTER_NAME": "desk",
+    }
     with running(tmp_path, "--json", env=seat) as process:
         assert (await event(process))["name"] == "desk"
         for failures in (1, 2):

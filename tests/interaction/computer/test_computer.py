@@ -12,7 +12,7 @@ from tests.interaction.computer.conftest import office_config
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Running, run_server, stop_server
 
-CAP = 30
+CAP = 60
 BOARD = "window://office/board?priority=50\n\n"
 
 
@@ -104,7 +104,7 @@ async def test_cancelling_reaches_the_mcp_server(computer: Computer, agent: Clie
 
 
 async def test_progress_extends_the_time_out(computer: Computer, agent: Client) -> None:
-    assert text_of(await agent.tool("c", "progress", timeout=1, steps=12)) == "done"
+    assert text_of(await agent.tool("c", "progress", timeout=3, steps=18)) == "done"
 
 
 @pytest.mark.rule("5.5")

@@ -10,7 +10,7 @@ import httpx
 
 ROOT = Path(__file__).parents[3]
 WORDS = ("-m", "a2c_smcp.cli", "computer", "--headless", "--json", "--name", "study")
-CAP = 30
+CAP = 60
 
 
 async def test_the_address_of_the_console_is_told_as_an_event(tmp_path: Path) -> None:

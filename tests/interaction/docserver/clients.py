@@ -11,7 +11,7 @@ from mcp import Client
 
 ERAS: Final = ("legacy", "auto")
 LISTED: Final = "list changed"
-SECONDS: Final = 10.0
+SECONDS: Final = 60.0
 
 
 class Listener:

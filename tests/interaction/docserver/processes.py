@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from a2c_smcp.computer import Computer, parse_config
 from a2c_smcp.errors import DocumentNotFound, ElementNotFound, PageOutOfRange
 from tests.interaction.server.conftest import Running, run_server, stop_server
 
-CAP = 30
+CAP = 60
 NOTES = "dpe://desk.docs/notes.md"
 OFFICE = "an office with documents"
 

@@ -8,7 +8,7 @@ import socketio
 
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
-CAP = 15.0
+CAP = 60.0
 """Seconds after which a wait has failed."""
 
 Handler = Callable[[str, Any], Awaitable[Any]]
@@ -67,7 +67,7 @@ class Client:
         return await self.call(event, payload)
 
     async def tool(
-        self, computer: str, tool: str = "echo", req_id: str = "r-1", timeout: float = 10, **params: Any
+        self, computer: str, tool: str = "echo", req_id: str = "r-1", timeout: float = 60, **params: Any
     ) -> Any:
         return await self.ask("client:tool_call", computer, req_id, tool_name=tool, params=params, timeout=timeout)
 

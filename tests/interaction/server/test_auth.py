@@ -100,7 +100,7 @@ async def test_a_key_can_be_bound_too(server: Here, connect: Connect) -> None:
 async def test_a_connection_ends_with_its_credentials(connect: Connect) -> None:
     class Soon:
         def authenticate(self, *_: Any) -> Identity:
-            return Identity(expires=time.time() + 0.5)
+            return Identity(expires=time.time() + 3)
 
     async with serving(create_app(auth=Soon())) as server:
         client = await connect(server)

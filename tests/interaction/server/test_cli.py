@@ -13,6 +13,7 @@ import httpx
 import pytest
 import socketio
 
+from tests.interaction.ports import free_port
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import PATIENCE, ROOT, a2c, a2c_server, command, get, refused
 
@@ -33,8 +34,7 @@ async def test_it_says_where_it_listens_once_it_does(tmp_path: Path) -> None:
 
 
 def test_for_a_person_it_is_one_line(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         command("server", "--port", str(port)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )

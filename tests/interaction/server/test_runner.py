@@ -57,7 +57,7 @@ def test_a_hang_up_reloads() -> None:
 
     def act(_: Listening) -> None:
         tell(signal.SIGHUP)
-        assert reloaded.wait(10)
+        assert reloaded.wait(60)
         tell(signal.SIGTERM)
 
     with Runner(app) as runner:
@@ -78,7 +78,7 @@ def test_a_second_signal_interrupts() -> None:
 
     def act(_: Listening) -> None:
         tell(signal.SIGTERM)
-        assert draining.wait(10)
+        assert draining.wait(60)
         tell(signal.SIGTERM)
 
     with Runner(app) as runner, pytest.raises(KeyboardInterrupt):

@@ -10,7 +10,7 @@ import pytest
 from a2c_smcp.agent.events import Events, OfficeEvent
 from a2c_smcp.errors import BadRequest
 
-CAP = 15.0
+CAP = 60.0
 
 
 async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:

@@ -9,7 +9,7 @@ from a2c_smcp.agent.office import ComputerView, Office
 from a2c_smcp.errors import NotFound, RequestTimeout
 from a2c_smcp.messages import SessionInfo
 
-CAP = 15.0
+CAP = 60.0
 
 
 class Stage:

@@ -12,7 +12,7 @@ from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
 IDLE = parse_config(
     {"servers": {"idle": {"type": "stdio", "disabled": True, "server_parameters": {"command": "none"}}}}
 ).config.servers["idle"]
-CAP = 30
+CAP = 60
 
 
 async def after(told: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.pages import DOCS, blocks
 
-CAP = 20
+CAP = 60
 
 
 async def test_the_program_of_the_page_serves_a_console(

@@ -6,7 +6,7 @@ from typing import Any
 
 from a2c_smcp.console.events import Broadcast, EventStream
 
-CAP = 10
+CAP = 60
 
 
 def event(kind: str) -> bytes:

@@ -11,7 +11,7 @@ from a2c_smcp.wire.link import Address
 from a2c_smcp.wire.reconnect import Backoff
 from a2c_smcp.wire.seat import Callbacks, Seat
 
-CAP = 15.0
+CAP = 60.0
 NOWHERE = "http://127.0.0.1:1"
 
 

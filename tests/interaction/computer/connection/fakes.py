@@ -6,7 +6,7 @@ from typing import Any
 
 from a2c_smcp.computer.socketio import ConnectionState, ConnectionStatus
 
-CAP = 15.0
+CAP = 60.0
 """Seconds after which a wait has failed."""
 
 

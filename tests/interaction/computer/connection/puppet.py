@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from aiohttp import WSMsgType, web
 
-CAP = 15.0
+CAP = 60.0
 HELLO = {"sid": "e", "upgrades": [], "pingInterval": 25_000, "pingTimeout": 20_000}
 WELCOME = '40/smcp,{"sid":"s"}'
 

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
-CAP = 15.0
+CAP = 60.0
 
 
 class Relay:

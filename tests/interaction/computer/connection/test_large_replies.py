@@ -12,7 +12,7 @@ from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.errors import ElementNotFound, NotFound
 from a2c_smcp.smcp import MAX_MESSAGE
 from tests.interaction.computer.connection.conftest import Agents
-from tests.interaction.computer.connection.fakes import Scripted, Watch
+from tests.interaction.computer.connection.fakes import CAP, Scripted, Watch
 from tests.interaction.computer.connection.proxy import Proxy
 from tests.interaction.computer.connection.relay import Relay
 from tests.interaction.server.client import Client
@@ -147,7 +147,7 @@ async def test_a_reply_that_nobody_fetches_is_forgotten(
     fetching = Fetching(await agent(ready.url, office))
     announced = await fetching.announced()
     now[0] = 1.0
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(CAP):
         while len(transfers):
             await asyncio.sleep(0)
     with pytest.raises(NotFound):

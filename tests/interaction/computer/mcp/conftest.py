@@ -27,10 +27,11 @@ from a2c_smcp.computer.mcp_clients.model import (
 )
 from a2c_smcp.computer.mcp_clients.session import ServerSession
 from a2c_smcp.computer.ports import ServerState
+from tests.interaction.ports import free_port
 from tests.peers.environments import UnavailableError, directory_of, interpreter_of
 
 SERVERS = Path(__file__).parents[2] / "mcp_servers"
-CAP = 30.0
+CAP = 60.0
 # Failures follow each other fast, so that no test waits for a pause of the product.
 QUICK = Timing(restarts=RestartPolicy(first=0.01, most=0.02, failures=5, health=30.0), grace=1.0)
 
@@ -226,7 +227,7 @@ def http_server() -> Iterator[Callable[..., HttpServer]]:
     made: list[HttpServer] = []
 
     def make(*flags: str) -> HttpServer:
-        made.append(HttpServer(sys.executable, str(SERVERS / "life_modern.py"), "http", *flags))
+        made.append(HttpServer(sys.executable, str(SERVERS / "life_modern.py"), "http", *flags, port=free_port()))
         return made[-1]
 
     yield make

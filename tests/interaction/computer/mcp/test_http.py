@@ -92,7 +92,7 @@ async def test_calls_under_way_fail_soon_when_the_server_is_lost_and_it_comes_ba
     server.kill()
 
     with pytest.raises(ToolFailed, match="lost while it worked on this"):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(CAP):
             await call
     await host.becomes("a", ServerState.WAITING)
     server.start_again()
@@ -102,7 +102,7 @@ async def test_calls_under_way_fail_soon_when_the_server_is_lost_and_it_comes_ba
 
 @pytest.mark.rule("5.5")
 async def test_a_server_that_vanishes_while_idle_is_noticed(hosts: Callable[..., Host], http_server: Http) -> None:
-    host = hosts(replace(QUICK, probe=0.1, answer=1.0))
+    host = hosts(replace(QUICK, probe=0.1, answer=10.0))
     server = http_server()
     await host.running(streamable("a", server.url()))
 

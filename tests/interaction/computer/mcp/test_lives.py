@@ -177,11 +177,11 @@ async def test_a_server_that_is_only_slow_to_one_caller_is_not_taken_for_hung(ho
 
 
 async def test_a_request_has_a_time_limit_of_its_own(hosts: Callable[..., Host]) -> None:
-    host = hosts(replace(QUICK, request=0.1))
+    host = hosts(replace(QUICK, request=1.0))
     session = await host.running(life("stuck"))
     call = asyncio.create_task(session.call_tool("hang", {}))
 
-    with pytest.raises(RequestTimeout, match=r"'stuck' did not answer tools/list within 0\.1 s"):
+    with pytest.raises(RequestTimeout, match=r"'stuck' did not answer tools/list within 1 s"):
         await session.list_tools()
 
     call.cancel()
@@ -195,7 +195,7 @@ async def test_a_server_that_ignores_polite_endings_is_killed(hosts: Callable[..
     async with asyncio.timeout(CAP):
         await host.manager.stop("stubborn")
 
-    await gone(pid, within=0.1)
+    await gone(pid)
     assert session.status.state is ServerState.STOPPED
 
 
@@ -206,7 +206,7 @@ async def test_stopping_a_server_ends_its_children_within_its_group_and_outside(
     await host.manager.stop("parent")
 
     for pid in json.loads(family.read_text()):
-        await gone(pid, within=0.1)
+        await gone(pid)
 
 
 async def test_a_server_that_dies_takes_its_children_with_it(host: Host, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """MCP servers that others wrote, from npm and PyPI, over every transport."""
 
 import json
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
 from tests.interaction.computer.mcp.conftest import Host, HttpServer, npm, older, sse, stdio, streamable, text_of
+from tests.interaction.ports import free_port
 
 
 @pytest.fixture
@@ -19,10 +19,7 @@ def everything() -> Iterator[Callable[[str], HttpServer]]:
     made: list[HttpServer] = []
 
     def make(transport: str) -> HttpServer:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        made.append(HttpServer(*npm("server-everything"), transport, port=port, env={}))
+        made.append(HttpServer(*npm("server-everything"), transport, port=free_port(), env={}))
         return made[-1]
 
     yield make

@@ -12,7 +12,8 @@ import pytest
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.link import BACKLOG_BYTES, Link, LinkLost, dial
 from a2c_smcp.server.registry.resp import ErrorReply
-from tests.interaction.redis_server import NAME, RedisServer, free_port, redis_or_skip
+from tests.interaction.ports import free_port
+from tests.interaction.redis_server import NAME, RedisServer, redis_or_skip
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.members import Member
 

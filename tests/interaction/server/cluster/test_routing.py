@@ -57,7 +57,7 @@ async def test_a_request_passes_to_another_node_and_back_unchanged(
 
     computer.answers["*"] = answer
     assert await agent.tool("c", text="x|y\n", nested={"deep": [1, None, True]}) == RESULT
-    request = {"agent": "a", "req_id": "r-1", "computer": "c", "tool_name": "echo", "timeout": 10}
+    request = {"agent": "a", "req_id": "r-1", "computer": "c", "tool_name": "echo", "timeout": 60}
     assert asked == [("client:tool_call", request | {"params": {"text": "x|y\n", "nested": {"deep": [1, None, True]}}})]
 
 

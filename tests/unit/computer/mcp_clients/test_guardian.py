@@ -15,7 +15,7 @@ from a2c_smcp.computer.mcp_clients.guardian import Guardian
 
 SLEEP = [sys.executable, "-I", "-S", "-c", "import time; print('up', flush=True); time.sleep(600)"]
 STUBBORN = [*SLEEP[:-1], f"import signal; signal.signal(15, signal.SIG_IGN); {SLEEP[-1]}"]
-CAP = 20
+CAP = 60
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 

@@ -16,7 +16,7 @@ from a2c_smcp.computer.mcp_clients.links import Incoming, LinkError, Reader
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioParameters
 from a2c_smcp.computer.mcp_clients.stdio import HIGH_WATER, STDERR_LINES, StdioLink
 
-CAP = 20.0
+CAP = 60.0
 HELLO = '{"jsonrpc": "2.0", "method": "hello"}'
 
 

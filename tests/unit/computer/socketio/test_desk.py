@@ -12,7 +12,7 @@ from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.errors import NotFound
 
 TOOLS = {"agent": "a", "req_id": "r-1", "computer": "c"}
-CAP = 15.0
+CAP = 60.0
 
 
 class Answers:
