@@ -4,6 +4,7 @@ import ast
 import asyncio
 import inspect
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -109,6 +110,14 @@ async def test_the_offer_of_the_guide_goes_with_a_server_of_ones_own(machine: Pa
         }
         page = await listener.text("dpe://com.example.kitchen/log/pages/0?format=markdown")
         assert page == "# Log\n\n- lit the stove"
+
+
+async def test_a_program_serves_folders_as_in_serve_documents_md(machine: Path) -> None:
+    (block,) = blocks(DOCS / "how-to" / "serve-documents.md", "python")
+    environment = {**os.environ, "HOME": str(machine)}
+    parameters = StdioServerParameters(command=sys.executable, args=["-c", block.text], cwd=ROOT, env=environment)
+    async with connected(parameters, "auto") as listener:
+        assert "dpe://com.example.documents/glossary.txt" in await listener.uris()
 
 
 def test_the_example_of_the_guide_is_the_one_in_the_examples() -> None:
