@@ -21,7 +21,8 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
     for name in value["undeclared"]:
         yield f"note: {one_line(name)} has windows or documents but does not declare that it can be subscribed to"
     for clash in value["tool_names"]:
-        yield f"note: {one_line(clash['problem'])} ({one_line(clash['advice'])})"
+        whose = " and ".join(clash["servers"])
+        yield one_line(f"note: tool {clash['tool']!r} of {whose}: {clash['problem']} ({clash['advice']})")
     if problem := value["configuration"]["problem"]:
         yield f"configuration: {printable(problem)}"
     yield from (f"note: {one_line(note)}" for note in value["configuration"]["notes"])

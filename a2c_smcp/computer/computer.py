@@ -102,6 +102,7 @@ class Computer:
         self.resources = ResourceReader(self.index)
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
+        self._listings: Coalescer[str] = Coalescer(self._list_tools)
         self._office = ""
         self._watching: asyncio.Task[None] | None = None
         self._answers: Mapping[str, _Answer] = {
@@ -128,8 +129,14 @@ class Computer:
         self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
     async def settled(self) -> None:
-        """Wait until no server is starting any more: each runs, or its status says why not."""
+        """Wait until no server is starting any more: each runs, or its status says why not.
+
+        What servers offer is known then, too, unless one takes more than a few seconds to tell it.
+        """
         await self.servers.settled()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.index.limits.reply):
+                await asyncio.gather(self.box.tools(), self.index.settled())
 
     async def close(self) -> None:
         """Leave the office and end every server."""
@@ -140,6 +147,7 @@ class Computer:
         if self.client is not None:
             await self.client.close()
         await self._pushes.close()
+        await self._listings.close()
         await self.calls.aclose()
         await self.box.aclose()
         await self.windows.close()
@@ -358,6 +366,10 @@ class Computer:
     def _tools_changed(self) -> None:
         self._tell("tool_list")
 
+    async def _list_tools(self, _: str) -> None:
+        # Before anybody asks: its owner is to know of names that clash.
+        await self.box.tools()
+
     async def _push(self, kind: Kind) -> None:
         await self._connected().emit_update(kind)
         logger.debug("The office was told", extra={"update": kind})
@@ -372,6 +384,7 @@ class _Ears:
     def tools_changed(self, server: SERVER_NAME) -> None:
         self._computer.box.tools_changed(server)
         self._computer._tools_changed()  # noqa: SLF001
+        self._computer._listings.tell("tools")  # noqa: SLF001
 
     def resources_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.resources_changed(server)

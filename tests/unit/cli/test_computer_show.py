@@ -28,7 +28,9 @@ def test_status_names_what_needs_care() -> None:
         "connection": None,
         "servers": [SERVER | {"state": "failed", "restarts": 5, "problem": "it died", "advice": "see its log"}],
         "undeclared": ["docs"],
-        "tool_names": [{"problem": "two tools are called x", "advice": "give one an alias"}],
+        "tool_names": [
+            {"tool": "x", "servers": ["a", "b"], "problem": "two tools want it.", "advice": "Set an alias."}
+        ],
         "configuration": {"problem": "mcp.json: no JSON", "notes": ["a note"]},
     }
     assert list(show.status(value, PLAIN)) == [
@@ -36,7 +38,7 @@ def test_status_names_what_needs_care() -> None:
         "connection: none",
         "server files: failed after 5 restarts: it died (see its log)",
         "note: docs has windows or documents but does not declare that it can be subscribed to",
-        "note: two tools are called x (give one an alias)",
+        "note: tool 'x' of a and b: two tools want it. (Set an alias.)",
         "configuration: mcp.json: no JSON",
         "note: a note",
     ]
