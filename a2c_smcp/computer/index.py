@@ -26,6 +26,7 @@ class ResourceIndex:
         self._servers: dict[SERVER_NAME, IndexedServer] = {}
         self._observers: list[Observer] = []
         self._leaving: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def observe(self, observer: Observer) -> None:
         """Tell this observer too, from now on."""
@@ -49,7 +50,7 @@ class ResourceIndex:
         if server is not None and server.session is not session:
             self._drop(name)
             server = None
-        if server is None and session is not None:
+        if server is None and session is not None and not self._closed:
             server = self._servers[name] = IndexedServer(session, self.limits, _Fan(self._observers))
             server.start()
         return server
@@ -83,7 +84,8 @@ class ResourceIndex:
         await asyncio.gather(*(server.settled() for server in self.servers()))
 
     async def close(self) -> None:
-        """End everything that goes on in the background, and tell nobody."""
+        """End everything that goes on in the background, and tell nobody. What servers say later is not looked into."""
+        self._closed = True
         self._observers.clear()
         for name in list(self._servers):
             self._drop(name)

@@ -122,7 +122,8 @@ class Coalescer(Generic[K]):
             lane.failures = 0
         finally:
             lane.sending = None
-        lane.cooling = loop.call_at(rest_until, self._cooled, kind)
+        if not self._closed:
+            lane.cooling = loop.call_at(rest_until, self._cooled, kind)
         self._moved.set()
 
     def _pause_after(self, failures: int) -> float:

@@ -348,3 +348,14 @@ async def test_a_server_that_begins_to_take_part_is_told_and_so_is_its_end() -> 
         office.become(server, subscribes=False)
         await office.settle()
         assert (set(office.pushes), await office.collector.desktop()) == ({"desktop"}, [])
+
+
+@in_virtual_time
+async def test_what_servers_say_after_the_end_is_not_looked_into() -> None:
+    server = FakeServer("files", numbered(3))
+    async with Office(server) as office:
+        await office.settle()
+    office.forget_calls()
+    office.become(server, state=ServerState.STOPPED)
+    office.index.resources_changed("files")
+    assert (office.index.servers(), asyncio.all_tasks()) == ([], {asyncio.current_task()})

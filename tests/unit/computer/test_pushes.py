@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -220,6 +221,25 @@ async def test_closing_ends_the_pause_after_a_push() -> None:
     await pushes.close()
     await asyncio.sleep(1)
     assert line.times() == [0.0]
+
+
+@in_virtual_time
+async def test_a_push_that_was_sent_in_spite_of_closing_is_the_last() -> None:
+    started: list[float] = []
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, problem: problems.append(problem))
+
+    async def emit(_: str) -> None:
+        started.append(now())
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(1)
+
+    pushes = Coalescer(emit, window=WINDOW)
+    pushes.tell("desktop")
+    await asyncio.sleep(0.5)
+    await pushes.close()
+    await asyncio.sleep(10)
+    assert (started, problems) == ([0.0], [])
 
 
 @in_virtual_time
