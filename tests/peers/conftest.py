@@ -47,7 +47,7 @@ def server_url(api_key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     assert process.stdout is not None
     yield json.loads(process.stdout.readline())["url"]
     process.terminate()
-    process.wait(10)
+    process.wait(60)
     process.stdout.close()
     assert "Traceback" not in log.read_text(encoding="utf-8")
 

@@ -19,6 +19,8 @@ LOCKS = ROOT / "requirements" / "peers"
 CACHE = ROOT / ".cache" / "peers"
 # A registry that cannot be reached is known as such soon, not after the clients' own patience.
 INSTALL_SECONDS = 600
+PATIENCE = 2 * INSTALL_SECONDS
+"""Seconds for a test that needs an environment: whoever comes first makes it, the others wait."""
 
 
 class UnavailableError(Exception):

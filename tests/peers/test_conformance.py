@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers.bridged import bridged
+from tests.peers.environments import PATIENCE
 from tests.peers.mcp_suite import conformance
 
 EXPECTED = Path(__file__).parent / "conformance" / "expected-failures.yml"
@@ -13,7 +14,7 @@ EXPECTED = Path(__file__).parent / "conformance" / "expected-failures.yml"
 WARNED = {"server-sse-polling"}
 """The suite's list of expected failures wants what it only warns of as well."""
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 async def test_the_official_suite_finds_only_what_a_bridge_cannot_offer(server_url: str, api_key: str) -> None:

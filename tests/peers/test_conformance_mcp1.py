@@ -10,11 +10,11 @@ import pytest
 
 from a2c_smcp.computer import Computer, parse_config
 from tests.peers.bridged import CAP, ROOT, command
-from tests.peers.environments import UnavailableError, interpreter_of
+from tests.peers.environments import PATIENCE, UnavailableError, interpreter_of
 
 DRIVER = Path(__file__).parent / "drivers" / "mcp1_client.py"
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 async def test_a_client_of_mcp_1_lists_reads_searches_and_is_told(

@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 
 from tests.peers.conftest import CREDENTIALS, IMPLEMENTATIONS, Pool, credentials
+from tests.peers.environments import PATIENCE
 from tests.peers.peer import Peer, PeerError, Role
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(PATIENCE)]
 
 ROLES: tuple[Role, ...] = ("agent", "computer")
 

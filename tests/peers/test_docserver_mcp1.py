@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.environments import UnavailableError, interpreter_of
+from tests.peers.environments import PATIENCE, UnavailableError, interpreter_of
+
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 ROOT = Path(__file__).parents[2]
 DRIVER = Path(__file__).parent / "drivers" / "mcp1_client.py"

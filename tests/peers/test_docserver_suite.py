@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.peers.environments import PATIENCE
 from tests.peers.mcp_suite import InspectorError, conformance, inspect
 
 ROOT = Path(__file__).parents[2]
@@ -17,7 +18,7 @@ EXPECTED = Path(__file__).parent / "conformance_docserver.yml"
 SERVE = [sys.executable, "-m", "a2c_smcp.cli", "docs", "serve", EXAMPLES]
 CHEAT_SHEET = "dpe://a2c.docs/guides-uri-cheat-sheet.md"
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

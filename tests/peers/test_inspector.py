@@ -3,9 +3,10 @@
 import pytest
 
 from tests.peers.bridged import bridged, command, seated
+from tests.peers.environments import PATIENCE
 from tests.peers.mcp_suite import InspectorError, inspect
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 async def test_the_inspector_starts_the_bridge_and_calls_a_tool(server_url: str, api_key: str) -> None:

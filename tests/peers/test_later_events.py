@@ -5,10 +5,12 @@ import base64
 import pytest
 
 from tests.peers.conftest import LATEST, Pair, pair_id
+from tests.peers.environments import PATIENCE
 from tests.peers.peer import PeerError
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.timeout(PATIENCE),
     pytest.mark.parametrize("pair", LATEST, ids=pair_id, indirect=True),
 ]
 

@@ -12,11 +12,11 @@ import pytest_asyncio
 from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
 from a2c_smcp.errors import BadRequest, Forbidden, RequestTimeout, SMCPError
 from tests.peers.conftest import CREDENTIALS, Pool, credentials
-from tests.peers.environments import UnavailableError, interpreter_of
+from tests.peers.environments import PATIENCE, UnavailableError, interpreter_of
 from tests.peers.peer import DRIVERS, Peer
 
 # The peers' processes outlive a test, so every test runs on the session's loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(PATIENCE)]
 
 RELEASES = ("a2c-smcp-0.1.6", "a2c-smcp-0.4.2")
 CAP = 60.0

@@ -10,10 +10,11 @@ import pytest_asyncio
 from a2c_smcp.computer import Computer
 from tests.interaction.computer.conftest import office_config
 from tests.peers.conftest import CREDENTIALS, Pool, credentials
+from tests.peers.environments import PATIENCE
 from tests.peers.peer import Peer
 
 # The peers' processes outlive a test, so every test runs on the session's loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(PATIENCE)]
 
 AGENTS = ("a2c-smcp-0.1.6", "a2c-smcp-0.4.2", "socket.io-client")
 
@@ -29,7 +30,7 @@ async def meeting(
     )
     await agent.ask("join", office=office)
     async with Computer(office_config("office"), name="ours") as computer:
-        await asyncio.wait_for(computer.settled(), 30)
+        await asyncio.wait_for(computer.settled(), 60)
         await computer.connect(server_url, office, api_key=api_key)
         await agent.next_event("notify:enter_office")
         yield agent, computer
@@ -54,7 +55,7 @@ async def test_a_released_agent_reads_our_desktop_and_hears_of_its_changes(meeti
     before = await agent.ask("get_desktop", computer="ours")
     assert before == ["window://office/board?priority=50\n\nnothing yet"]
     await agent.ask("tool_call", computer="ours", tool="write", params={"text": "news"})
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await agent.ask("get_desktop", computer="ours") != ["window://office/board?priority=50\n\nnews"]:
             await agent.next_event("notify:update_desktop")
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from tests.peers.conftest import SDK_AGENTS, SDK_COMPUTERS, Pair, pair_id
+from tests.peers.environments import PATIENCE
 
 # The peers' processes outlive a test, so every test runs on the session's loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(PATIENCE)]
 
 BOARD = "window://demo/board?priority=50\n\nNothing is due today."
 LONG_MS = 60_000
@@ -162,7 +163,7 @@ async def test_a_call_to_a_computer_that_disconnects_fails_at_once(pair: Pair) -
     await pair.computer.next_event("client:tool_call")
 
     await pair.computer.ask("close")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LONG_MS / 2_000):
         result = await call
 
     assert result["isError"] is True

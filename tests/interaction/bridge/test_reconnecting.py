@@ -27,7 +27,7 @@ async def test_it_says_so_meanwhile_and_goes_on_afterwards(relay: Running, offic
     async with (
         computer_in(relay, office),
         Proxy(relay.url) as line,
-        bridge_to(line.url, office, BridgeSettings(patience=0.1)) as url,
+        bridge_to(line.url, office, BridgeSettings(patience=3)) as url,
         Client(url, mode=era, message_handler=heard.take) as client,
     ):
         assert text_of(await client.call_tool("desk__echo", {"text": "before"})) == "before"

@@ -45,7 +45,7 @@ async def main(file: Path, command: list[str]) -> None:
             seen["error"] = [error.error.code, error.error.data]
         await session.subscribe_resource(document)
         await asyncio.to_thread(file.write_text, "# Other\n", encoding="utf-8")
-        seen["told"] = await asyncio.wait_for(heard.get(), 20)
+        seen["told"] = await asyncio.wait_for(heard.get(), 60)
     sys.stdout.write(f"{json.dumps(seen)}\n")
 
 

@@ -64,7 +64,7 @@ class AgentDriver:
         provider = DefaultAgentAuthProvider(name, office, extra_headers=headers, auth_data=auth)
         self._client = ObservedAgent(self._lines, provider)
         # The default of one second is for a machine with nothing else to do.
-        await self._client.connect_to_server(url, wait_timeout=10)
+        await self._client.connect_to_server(url, wait_timeout=60)
         return {"sdk": version("a2c-smcp")}
 
     async def join(self, office: str) -> None:
@@ -101,7 +101,7 @@ class AgentDriver:
         await self._client.emit("server:tool_call_cancel", call, namespace=NAMESPACE)
 
     async def call(self, event: str, data: Any) -> Any:
-        return await self._client.call(event, data, namespace=NAMESPACE, timeout=20)
+        return await self._client.call(event, data, namespace=NAMESPACE, timeout=60)
 
     async def close(self) -> None:
         if self._client is not None:

@@ -48,7 +48,7 @@ class ComputerDriver:
         self._computer.name = name
         self._client = ObservedComputer(self._lines, self._computer)
         # The default of one second is for a machine with nothing else to do.
-        await self._client.connect(url, headers=headers, auth=auth or None, namespaces=[NAMESPACE], wait_timeout=10)
+        await self._client.connect(url, headers=headers, auth=auth or None, namespaces=[NAMESPACE], wait_timeout=60)
         return {"sdk": version("a2c-smcp")}
 
     async def join(self, office: str) -> None:

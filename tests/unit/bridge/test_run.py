@@ -46,5 +46,5 @@ async def test_when_the_client_goes_the_bridge_leaves_though_it_never_arrived() 
     async def transport(_: Bridge) -> None:
         await asyncio.sleep(0.01)
 
-    await asyncio.wait_for(run(Bridge(office, "lab"), office, transport), 5)
+    await asyncio.wait_for(run(Bridge(office, "lab"), office, transport), 60)
     assert office.closed

@@ -27,7 +27,7 @@ class Told:
             self.events.clear()
         for kind, computer in events:
             await self._watcher.heard(OfficeEvent(kind, computer or None))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while self._watcher._working:
                 await asyncio.wait(list(self._watcher._working.values()))
         return self.events

@@ -9,6 +9,9 @@ import pytest
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, SERVERS, Host, life, modern, older, stdio, text_of
+from tests.peers.environments import PATIENCE
+
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 WINDOW = "window://modern/main"
 

@@ -11,6 +11,9 @@ from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
 from tests.interaction.computer.mcp.conftest import Host, HttpServer, npm, older, sse, stdio, streamable, text_of
 from tests.interaction.ports import free_port
+from tests.peers.environments import PATIENCE
+
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 @pytest.fixture

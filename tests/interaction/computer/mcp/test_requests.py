@@ -9,6 +9,9 @@ import pytest
 from a2c_smcp.computer.mcp_clients.session import ServerSession
 from a2c_smcp.errors import DocumentNotFound, ElementNotFound, PageOutOfRange, SMCPError, ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, SERVERS, Host, life, modern, older, stdio, text_of
+from tests.peers.environments import PATIENCE
+
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 @pytest.fixture(params=["older", "newer"])
