@@ -93,6 +93,10 @@ def _failed(result: Any) -> bool:
     return bool(result.get("isError"))
 
 
+def _partly_failed(answers: Any) -> bool:
+    return any("error" in answer for answer in answers)
+
+
 COMMAND: Final = Command(
     name="agent",
     summary="Sit in an office as its Agent: look around, call tools, read documents.",
@@ -114,6 +118,7 @@ COMMAND: Final = Command(
             summary="List the tools of the Computers.",
             handler=_tools,
             show=_show("tools"),
+            failed=_partly_failed,
             arguments=(*SEAT, COMPUTER, Argument("--schema", "Show what each tool takes.", flag=True)),
             help=_HELP,
             extra=EXTRA,
@@ -155,6 +160,7 @@ COMMAND: Final = Command(
             summary="Show the windows of the Computers: live context.",
             handler=_desktop,
             show=_show("desktop"),
+            failed=_partly_failed,
             arguments=(
                 *SEAT,
                 COMPUTER,
@@ -171,6 +177,7 @@ COMMAND: Final = Command(
             summary="List the documents of the Computers, and at a terminal browse them.",
             handler=_finder,
             show=_show("finder"),
+            failed=_partly_failed,
             interact=_browse,
             arguments=(
                 Argument("keyword", "Only documents with one of these words.", many=True, optional=True),

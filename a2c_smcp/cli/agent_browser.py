@@ -7,6 +7,7 @@ r        reads in the pager                 ?  q    helps, quits (so does Ctrl-D
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final
@@ -58,8 +59,9 @@ class Browser:
     def run(self, keywords: Sequence[str] | None = None) -> None:
         """Ask and answer until the input ends."""
         for name in self._computers:
-            found = self._agent.get_finder(name, keywords, None, 0, self._limit)
-            self._lines += [Place(name, str(document["uri"])) for document in found["documents"]]
+            with suppress(SMCPError):  # the list that the command has printed says so
+                found = self._agent.get_finder(name, keywords, None, 0, self._limit)
+                self._lines += [Place(name, str(document["uri"])) for document in found["documents"]]
         self._rest = islice(self._documents(keywords), len(self._lines), None)
         self._say(self._terminal.dim(HINT))
         while True:
@@ -176,18 +178,24 @@ class Browser:
         if not self._here:
             self._say("open a document first")
             return
-        document, lines = self._here[0], []
-        for index, (place, shown) in enumerate(islice(self._pages(document), TREE_PAGES)):
-            lines.append(f"{'├' if index else '┌'}─ {shown}")
-            reply = self._agent.read_resource(place.computer, place.uri)
-            lines += [f"│  ├─ {element}" for _, element in self._elements(place, reply)]
+        lines: list[str] = []
+        pages = list(islice(self._pages(self._here[0]), TREE_PAGES))
+        for (place, shown), (branch, trunk) in zip(pages, _branches(len(pages)), strict=True):
+            lines.append(f"{branch}{shown}")
+            elements = list(self._elements(place, self._agent.read_resource(place.computer, place.uri)))
+            twigs = _branches(len(elements))
+            lines += [f"{trunk}{twig}{element}" for (_, element), (twig, _) in zip(elements, twigs, strict=True)]
         page("\n".join(lines) or "no pages", self._context)
 
     def _documents(self, keywords: Sequence[str] | None = None) -> Iterator[tuple[Place, str]]:
         for name in self._computers:
             offset, total = 0, 1
             while offset < total:
-                found = self._agent.get_finder(name, keywords or None, None, offset, self._limit)
+                try:
+                    found = self._agent.get_finder(name, keywords or None, None, offset, self._limit)
+                except SMCPError as error:
+                    self._say(f"{one_line(name)}: error {error.code}: {printable(error.message)}")
+                    break
                 total = found["total_count"] if found["documents"] else 0
                 offset += self._limit
                 for document in found["documents"]:
@@ -200,7 +208,9 @@ class Browser:
             reply = self._agent.read_resource(
                 place.computer, f"{_plain(place.uri)}?depth=pages&offset={offset}&limit={self._limit}"
             )
-            pages = [entry for entry in reply.get("pages") or () if isinstance(entry, Mapping)]
+            pages = [
+                entry for entry in reply.get("pages") or () if isinstance(entry, Mapping) and "page_index" in entry
+            ]
             total = int(reply.get("page_total") or 0) if pages else 0
             offset += self._limit
             for entry in pages:
@@ -214,6 +224,8 @@ class Browser:
     def _elements(self, place: Place, reply: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         parsed = parse_dpe_uri(place.uri)
         for element in reply.get("elements") or ():
+            if not isinstance(element, Mapping) or "element_id" not in element:
+                continue
             identity = str(element["element_id"])
             uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"elements/{identity}")
             summary = self._terminal.fit(one_line(str(element.get("summary") or "")), len(identity) + 24)
@@ -244,6 +256,11 @@ class Browser:
     def _say(self, text: str | None) -> None:
         if text is not None:
             self._context.stdout.write(f"{text}\n")
+
+
+def _branches(count: int) -> list[tuple[str, str]]:
+    """What stands before each of so many branches of a tree, and before whatever hangs from it."""
+    return [("├─ ", "│  ")] * (count - 1) + [("└─ ", "   ")] * min(count, 1)
 
 
 def _plain(uri: str) -> str:

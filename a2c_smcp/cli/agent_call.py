@@ -8,10 +8,9 @@ from typing import Any
 
 from a2c_smcp.agent import SMCPAgentClient
 from a2c_smcp.cli.agent_params import params_of
-from a2c_smcp.cli.agent_run import computers, decoded, seated
+from a2c_smcp.cli.agent_run import computers, decoded, of_each, seated
 from a2c_smcp.cli.command import Context
 from a2c_smcp.errors import BadRequest, ToolNotFound
-from a2c_smcp.smcp import SMCPTool
 
 
 def call(context: Context, arguments: Namespace) -> Any:
@@ -25,11 +24,16 @@ def call(context: Context, arguments: Namespace) -> Any:
     return result
 
 
-def _found(agent: SMCPAgentClient, names: Sequence[str], wanted: str) -> tuple[str, SMCPTool]:
-    found = [(name, tool) for name in names for tool in agent.get_tools(name) if tool["name"] == wanted]
+def _found(agent: SMCPAgentClient, names: Sequence[str], wanted: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the Computer that has the tool, and the tool."""
+    answers = of_each(names, lambda name: {"tools": agent.get_tools(name)}, {"tools": []})
+    found = [(one["computer"], tool) for one in answers for tool in one["tools"] if tool["name"] == wanted]
+    if not found and len(names) == 1:
+        return names[0], {}  # it knows best why it does not list it: forbidden, or its server is not there just now
     if not found:
-        where = f"the Computer {names[0]!r}" if len(names) == 1 else f"the {len(names)} Computers of the office"
-        raise ToolNotFound(f"There is no tool {wanted!r} at {where}")
+        silent = [one["computer"] for one in answers if "error" in one]
+        why = f"; {', '.join(silent)} could not be asked" if silent else ""
+        raise ToolNotFound(f"There is no tool {wanted!r} at the {len(names)} Computers of the office{why}")
     if len(found) > 1:
         which = ", ".join(name for name, _ in found)
         raise BadRequest(f"{len(found)} Computers have a tool {wanted!r}: {which}; name one with --computer")

@@ -3,7 +3,7 @@
 import base64
 import logging
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ from a2c_smcp.cli.agent import ENV
 from a2c_smcp.cli.agent_browser import Browser
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.seating import credentials, given, needed
-from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError
+from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError, to_wire
 
 _ABSENT: Final = (DocumentNotFound, NotFound)
 
@@ -48,18 +48,41 @@ def _once_told(context: Context) -> Iterator[None]:
         ours.removeHandler(nobody)
 
 
+def present(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
+    """Return the Computers that a command is about: the one that is named, or all in the office."""
+    if arguments.computer is not None:
+        return [arguments.computer]
+    return sorted(member["name"] for member in agent.list_room() if member["role"] == "computer")
+
+
 def computers(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
-    """Return the Computers that a command is about: the one that is named, or all in the office.
+    """Return the same where the command cannot do without.
 
     Raises:
         NotFound: There is none.
     """
-    if arguments.computer is not None:
-        return [arguments.computer]
-    found = sorted(member["name"] for member in agent.list_room() if member["role"] == "computer")
+    found = present(agent, arguments)
     if not found:
         raise NotFound(f"No Computer is in the office {agent.office_id!r}")
     return found
+
+
+def of_each(names: Sequence[str], ask: Callable[[str], Mapping[str, Any]], nothing: Mapping[str, Any]) -> list[Any]:
+    """Return what each Computer answers; one that fails has `error` and `nothing` in its place.
+
+    Raises:
+        SMCPError: None of them has answered.
+    """
+    answers, problems = [], []
+    for name in names:
+        try:
+            answers.append({"computer": name, **ask(name)})
+        except SMCPError as problem:
+            problems.append(problem)
+            answers.append({"computer": name, **nothing, **to_wire(problem)})
+    if problems and len(problems) == len(answers):
+        raise problems[0]
+    return answers
 
 
 def rooms(context: Context, arguments: Namespace) -> Any:
@@ -71,30 +94,28 @@ def rooms(context: Context, arguments: Namespace) -> Any:
 def tools(context: Context, arguments: Namespace) -> Any:
     """Return the tools of each Computer."""
     with seated(context, arguments) as agent:
-        return [{"computer": name, "tools": agent.get_tools(name)} for name in computers(agent, arguments)]
+        return of_each(present(agent, arguments), lambda name: {"tools": agent.get_tools(name)}, {"tools": []})
 
 
 def desktop(context: Context, arguments: Namespace) -> Any:
     """Return the windows of each Computer."""
     with seated(context, arguments) as agent:
-        return [
-            {"computer": name, "windows": agent.get_desktop(name, size=arguments.size, window=arguments.window)}
-            for name in computers(agent, arguments)
-        ]
+
+        def ask(name: str) -> Any:
+            return {"windows": agent.get_desktop(name, size=arguments.size, window=arguments.window)}
+
+        return of_each(present(agent, arguments), ask, {"windows": []})
 
 
 def finder(context: Context, arguments: Namespace) -> Any:
     """Return a page of each Computer's catalogue."""
     with seated(context, arguments) as agent:
-        return [
-            {
-                "computer": name,
-                **agent.get_finder(
-                    name, arguments.keyword or None, arguments.type, arguments.offset, min(arguments.limit, 100)
-                ),
-            }
-            for name in computers(agent, arguments)
-        ]
+
+        def ask(name: str) -> Any:
+            limit = min(arguments.limit, 100)
+            return agent.get_finder(name, arguments.keyword or None, arguments.type, arguments.offset, limit)
+
+        return of_each(present(agent, arguments), ask, {"documents": [], "total_count": 0})
 
 
 def browse(context: Context, arguments: Namespace) -> None:
@@ -102,9 +123,8 @@ def browse(context: Context, arguments: Namespace) -> None:
     if arguments.plain:
         return
     with seated(context, arguments) as agent:
-        Browser(agent, computers(agent, arguments), context, limit=min(arguments.limit, 100)).run(
-            arguments.keyword or None
-        )
+        if names := present(agent, arguments):
+            Browser(agent, names, context, limit=min(arguments.limit, 100)).run(arguments.keyword or None)
 
 
 def read(context: Context, arguments: Namespace) -> Any:

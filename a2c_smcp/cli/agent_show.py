@@ -22,11 +22,22 @@ def rooms(value: Any, _: Namespace, terminal: Terminal) -> Lines:
         yield f"{member['role']:<8}  {terminal.cyan(one_line(member['name']))}{terminal.dim(version)}"
 
 
+NOBODY: Final = "no Computer is in the office"
+
+
+def _problem(one: Mapping[str, Any]) -> str:
+    return one_line(f"error {one['error']['code']}: {one['error']['message']}")
+
+
 def tools(value: Any, arguments: Namespace, terminal: Terminal) -> Lines:
     """A tool a line, below its Computer."""
+    yield from () if value else (NOBODY,)
     for number, one in enumerate(value):
         yield from ([""] if number else [])
         yield terminal.bold(one_line(one["computer"]))
+        if "error" in one:
+            yield f"  {_problem(one)}"
+            continue
         for line, tool in zip_longest(computer_show.tools(one["tools"], terminal, indent=2), one["tools"]):
             yield f"  {line}"
             if arguments.schema and tool:
@@ -53,16 +64,21 @@ def call(value: Any, _: Namespace, terminal: Terminal) -> Lines:
 
 def desktop(value: Any, _: Namespace, terminal: Terminal) -> Lines:
     """The windows, below their Computer."""
+    yield from () if value else (NOBODY,)
     for number, one in enumerate(value):
         yield from ([""] if number else [])
         yield terminal.bold(one_line(one["computer"]))
-        yield from computer_show.desktop(one["windows"], terminal)
+        yield from (_problem(one),) if "error" in one else computer_show.desktop(one["windows"], terminal)
 
 
 def finder(value: Any, _: Namespace, terminal: Terminal) -> Lines:
     """A document a line, numbered, below its Computer."""
+    yield from () if value else (NOBODY,)
     number = 0
     for one in value:
+        if "error" in one:
+            yield f"{terminal.bold(one_line(one['computer']))}  {_problem(one)}"
+            continue
         shown, total = len(one["documents"]), one["total_count"]
         count = f"{shown} of {total} documents" if shown < total else f"{total} document{'' if total == 1 else 's'}"
         yield f"{terminal.bold(one_line(one['computer']))}  {terminal.dim(count)}"

@@ -101,8 +101,12 @@ def test_an_unknown_tool_and_an_unknown_computer_say_what_to_do(agent: Any) -> N
     run = agent("call", "nothing", "--computer", "desk")
     assert (run.code, run.err) == (
         1,
-        "error 4001: There is no tool 'nothing' at the Computer 'desk'\nhint: `a2c agent tools` lists the tools\n",
+        "error 4001: There is no tool 'nothing'\n"
+        "  tool_name: nothing, near: []\n"
+        "hint: `a2c agent tools` lists the tools\n",
     )
+    run = agent("call", "nothing")
+    assert run.err.startswith("error 4001: There is no tool 'nothing' at the 2 Computers of the office\n")
     run = agent("tools", "--computer", "nobody")
     assert (run.code, "404" in run.err, "a2c agent rooms" in run.err) == (1, True, True)
 
@@ -151,6 +155,12 @@ def test_a_window_is_read_from_whoever_has_it(agent: Any) -> None:
     assert agent("read", BOARD.format("den")).code == 0
 
 
+@pytest.mark.parametrize("verb", ["tools", "desktop", "finder"])
+def test_an_office_without_computers_has_nothing_to_list(agent: Any, verb: str) -> None:
+    assert agent(verb, "--office", "empty") == (0, "no Computer is in the office\n", "")
+    assert agent(verb, "--office", "empty", "--json") == (0, "[]\n", "")
+
+
 def test_a_server_that_cannot_be_reached_is_told_once() -> None:
     command_line = command("agent", "rooms", "--url", "http://nowhere.invalid", "--office", OFFICE)
     done = subprocess.run(command_line, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
@@ -174,7 +184,8 @@ def test_a_person_walks_from_the_catalogue_to_an_element_and_back(agent: Any) ->
     assert "heading" in steps[3]
     assert steps[4].startswith("#")
     assert steps[5] == steps[3]
-    assert steps[6].count("─ ") > 10
+    assert [line[:4] for line in steps[6].splitlines() if "─ " in line][-1] == "   └"
+    assert steps[6].count("\n└─ ") == 1
     assert steps[7].startswith("#")
     assert "pages/1" in steps[8]
     assert steps[9].startswith("documents of desk")
