@@ -48,6 +48,8 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
             yield f"connection: {value['state']}: {one_line(value['problem'])}"
         case "configuration":
             yield f"configuration: {printable(value['problem'] or 'in use again')}"
+        case "indexing" if not value["total"]:
+            yield "there is no document that can be read: add files, they are found while this runs"
         case "indexing":
             yield f"{value['indexed']} of {value['total']} documents can be searched"
         case "demo":

@@ -17,7 +17,7 @@ from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
 from a2c_smcp.computer.mcp_clients.loaders import load_config
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
-from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.errors import BadRequest, InvalidConfig
 
 OFFICE: Final = "home"
 DOCUMENTS: Final = "documents"
@@ -67,10 +67,10 @@ def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
     """Return what a command line asks for.
 
     Raises:
-        BadRequest: A folder does not exist.
+        BadRequest: A folder does not exist, or may not be read.
         InvalidConfig: The configuration that was named cannot be used; one that was found is told of instead.
     """
-    roots = tuple(existing(folder) for folder in arguments.folder or ["."])
+    roots = tuple(_readable(folder) for folder in arguments.folder or ["."])
     state = Path(arguments.state).expanduser().absolute() if arguments.state else home(env)
     digests = Path(arguments.digests).expanduser().absolute() if arguments.digests else digests_folder(state, roots)
     found = _config(arguments)
@@ -89,6 +89,16 @@ def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
     )
 
 
+def _readable(folder: str) -> Path:
+    try:
+        root = existing(folder)
+    except BadRequest as error:
+        raise BadRequest(f"{error.message}: check the path; without one, this folder is offered") from None
+    if not os.access(root, os.R_OK | os.X_OK if root.is_dir() else os.R_OK):
+        raise BadRequest(f"{root} may not be read: change its permissions, or name another folder")
+    return root
+
+
 def _config(arguments: Namespace) -> "Found":
     if arguments.config is not None:
         return Found(Path(arguments.config).expanduser())
@@ -100,7 +110,8 @@ def _config(arguments: Namespace) -> "Found":
     try:
         load_config(found.path)
     except InvalidConfig as error:
-        return Found(None, (*found.notes, f"it is left alone: {error.message}"))
+        said = f"{error.message}; until it is mended its MCP servers are not started: start again then"
+        return Found(None, (*found.notes, said))
     said = f"{found.path.name} is in this folder: its MCP servers are started; --no-config starts none of them"
     return Found(found.path, (*found.notes, said))
 

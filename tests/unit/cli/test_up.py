@@ -66,6 +66,10 @@ def test_all_that_a_person_needs_is_on_the_first_screen() -> None:
         ({"event": "connection", "state": "waiting", "problem": "gone"}, ["connection: waiting: gone"]),
         ({"event": "configuration", "problem": None}, ["configuration: in use again"]),
         ({"event": "indexing", "indexed": 3, "total": 9}, ["3 of 9 documents can be searched"]),
+        (
+            {"event": "indexing", "indexed": 0, "total": 0},
+            ["there is no document that can be read: add files, they are found while this runs"],
+        ),
         ({"event": "demo", "words": "joins"}, ["demo agent joins"]),
         ({"event": "stopping"}, ["stopping"]),
         ({"event": "stopped"}, ["stopped"]),

@@ -100,7 +100,7 @@ def test_a_file_that_is_found_and_cannot_be_used_is_told_of_and_one_that_is_name
     (tmp_path / "mcp.json").write_text("[]", encoding="utf-8")
     found = make_plan(given(), {})
     assert found.config is None
-    assert "left alone" in found.notes[0]
+    assert "until it is mended its MCP servers are not started" in found.notes[0]
     assert make_plan(given(config="mcp.json"), {}).config == Path("mcp.json")
     assert make_plan(given(no_config=True), {}).notes == ()
 
@@ -118,5 +118,16 @@ def test_to_offer_the_whole_home_folder_is_said(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_folder_that_is_not_there_is_said() -> None:
-    with pytest.raises(BadRequest, match="There is no folder"):
+    why = "There is no folder 'no-such-folder': check the path; without one, this folder is offered"
+    with pytest.raises(BadRequest, match=f"^{why}$"):
         make_plan(given(folder=["no-such-folder"]), {})
+
+
+@pytest.mark.parametrize("name", [".", "notes.md"])
+def test_what_may_not_be_read_is_said_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "notes.md").touch()
+    monkeypatch.setattr("os.access", lambda *_: False)  # the user who runs the tests may read everything
+    with pytest.raises(BadRequest, match="may not be read: change its permissions, or name another folder"):
+        make_plan(given(folder=[str(tmp_path / name)], no_config=True), {})
