@@ -99,11 +99,13 @@ def test_a_tool_that_fails_is_told_by_the_exit_code(agent: Any) -> None:
 
 def test_an_unknown_tool_and_an_unknown_computer_say_what_to_do(agent: Any) -> None:
     run = agent("call", "nothing", "--computer", "desk")
-    assert (run.code, run.err) == (
+    assert (run.code, run.err.splitlines()) == (
         1,
-        "error 4001: There is no tool 'nothing'\n"
-        "  tool_name: nothing, near: []\n"
-        "hint: `a2c agent tools` lists the tools\n",
+        [
+            "error 4001: There is no tool 'nothing'",
+            "  tool_name: nothing, near: []",
+            "hint: `a2c agent tools` lists the tools",
+        ],
     )
     run = agent("call", "nothing")
     assert run.err.startswith("error 4001: There is no tool 'nothing' at the 2 Computers of the office\n")
