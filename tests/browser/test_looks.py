@@ -95,6 +95,14 @@ async def test_on_a_phone_a_question_can_be_answered(browser: Browser, study: Pl
         assert (await calling)["isError"] is False
 
 
+async def test_on_a_phone_buttons_without_words_have_names(browser: Browser, study: Place) -> None:
+    async with visit(browser, study, **PHONE) as at:
+        await at.page.get_by_role("button", name="Dark").tap()
+        await expect(at.page.get_by_role("button", name="Light")).to_be_visible()
+        await at.page.get_by_role("button", name="中文").tap()
+        await expect(at.page.get_by_role("button", name="English")).to_be_visible()
+
+
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
 async def test_the_page_looks_as_the_system_does_until_one_chooses(
     browser: Browser, study: Place, scheme: str, dark: bool

@@ -118,6 +118,8 @@ async def test_calls_are_logged_with_time_arguments_and_result(at: Visit) -> Non
     await at.page.get_by_role("button", name="Call", exact=True).click()
     await expect(at.page.locator(".outcome > pre")).to_have_text("for the log")
     await at.go("calls")
+    await at.page.get_by_label("Filter calls").fill("nothing-like-this")
+    await expect(at.page.get_by_text("No call has these words.")).to_be_visible()
     await at.page.get_by_label("Filter calls").fill("echo done")
     await at.page.get_by_role("option").first.click()
     call = at.page.get_by_role("article")

@@ -2,7 +2,7 @@
 
 import { get, post } from "/static/api.js";
 import { empty, h, heading, problem, show, toast } from "/static/dom.js";
-import { seconds, t, time } from "/static/i18n.js";
+import { count, seconds, t, time } from "/static/i18n.js";
 import { outcome } from "/static/result.js";
 import { virtualList } from "/static/virtual.js";
 
@@ -18,7 +18,7 @@ export function open(root, rest) {
     label: t("calls"), row: 62,
     draw: (call) => [
       h("div", { class: "title" }, h("span", { class: "mono" }, call.tool), h("span", { class: `pill ${KIND[call.stage] || ""}` }, t(`stages.${call.stage}`), progress(call))),
-      h("div", { class: "dim small between" }, h("span", {}, `${time(call.began)} · ${call.agent}${call.server ? ` · ${call.server}` : ""}`), h("span", {}, seconds(call.seconds))),
+      h("div", { class: "dim small between" }, h("span", {}, `${time(call.began)} · ${call.agent}${call.server ? ` · ${call.server}` : ""}`), h("span", {}, spent(call))),
     ],
     isChosen: (call) => call.id === chosen,
     choose: (call) => { location.hash = `#/calls/${call.id}`; },
@@ -29,7 +29,7 @@ export function open(root, rest) {
   const sift = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = calls.filter((call) => words.every((word) => `${call.tool} ${call.server} ${call.agent} ${call.stage} ${t(`stages.${call.stage}`)}`.toLowerCase().includes(word)));
-    number.textContent = found.length ? `${found.length}` : t("noCalls");
+    number.textContent = found.length ? count("callCount", found.length) : t(calls.length ? "noCallFound" : "noCalls");
     list.setItems(found);
   };
   const drawDetail = async () => {
@@ -72,6 +72,9 @@ export function open(root, rest) {
   };
 }
 
+// What has not ended has no time yet.
+const spent = (call) => (call.ended ? seconds(call.seconds) : "…");
+
 function progress(call) {
   if (!call.progress || call.ended) return "";
   const [done, all] = call.progress;
@@ -88,7 +91,7 @@ function one(call) {
     h("p", { class: "crumbs only-narrow" }, h("a", { href: "#/calls" }, t("calls"))),
     h("div", { class: "row" }, h("h2", { class: "mono grow", tabIndex: -1 }, call.tool),
       h("span", { class: `pill ${KIND[call.stage] || ""}` }, t(`stages.${call.stage}`), progress(call))),
-    h("div", { class: "facts" }, fact(t("when"), time(call.began)), fact(t("time"), seconds(call.seconds)), fact(t("agent"), call.agent),
+    h("div", { class: "facts" }, fact(t("when"), time(call.began)), fact(t("time"), spent(call)), fact(t("agent"), call.agent),
       fact(t("server"), call.server || "–"), fact(t("request"), h("span", { class: "mono small" }, call.req_id))),
     call.ended ? null : h("div", { class: "row" }, h("button", { type: "button", class: "danger", "data-key": "stop", onclick: stop }, t("stop"))),
     h("h3", {}, t("arguments")), h("pre", { tabIndex: 0 }, call.arguments),

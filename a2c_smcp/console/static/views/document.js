@@ -11,7 +11,7 @@ const THUMB_DPI = 40;
 const PLAIN = /^(page|slide|sheet)?\s*\d+$/i;
 
 export function documentView(root, server, uri) {
-  const head = h("div", {});
+  const head = h("div", { class: "about" });
   const list = virtualList({
     label: t("pageList"), row: 92, draw: (entry) => page(server, uri, entry),
     async fetchChunk(offset, limit) {

@@ -19,7 +19,7 @@ export function pageView(root, server, documentUri, index, wanted) {
   const hover = h("div", { class: "box faint", hidden: true });
   const image = h("img", { alt: t("picture", index + 1) });
   const sheet = h("div", { class: "sheet page" }, image, hover, box);
-  const aside = h("div", { class: "aside", hidden: true }, sheet);
+  const aside = h("div", { class: "aside", hidden: true, tabIndex: 0, role: "group", "aria-label": t("picture", index + 1) }, sheet);
   const body = h("div", { class: "reading" });
   const crumbs = h("nav", { class: "crumbs row", "aria-label": t("documents") });
   const split = h("div", { class: "split" }, body, aside);
