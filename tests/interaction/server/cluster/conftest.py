@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.interaction.redis_server import RedisServer, redis_or_skip
+from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.nodes import Node
 from tests.interaction.server.conftest import ROOT, stop_server
 
@@ -42,7 +43,8 @@ async def nodes() -> AsyncIterator[MakeNodes]:
     prefix = f"test-{token_hex(4)}"
 
     async def start(number: int, redis: RedisServer, **options: Any) -> list[Node]:
-        new = [Node(redis.url, **{"prefix": prefix} | options) for _ in range(number)]
+        settings: dict[str, Any] = {"prefix": prefix, "deadline": CAP} | options
+        new = [Node(redis.url, **settings) for _ in range(number)]
         started.extend(new)
         for node in new:
             await node.start()
@@ -72,7 +74,8 @@ def node_process() -> Iterator[Callable[..., NodeProcess]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(redis: RedisServer, **options: Any) -> NodeProcess:
-        command = [sys.executable, "-m", "tests.interaction.server.cluster.nodes", redis.url, json.dumps(options)]
+        settings = json.dumps({"deadline": CAP} | options)
+        command = [sys.executable, "-m", "tests.interaction.server.cluster.nodes", redis.url, settings]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         started.append(process)
         assert process.stdout is not None

@@ -26,7 +26,7 @@ class Chaos:
 
     def __init__(self, redis: RedisServer, dice: random.Random) -> None:
         prefix = f"chaos-{token_hex(4)}"
-        self.nodes = [Member(redis.url, prefix, lease_seconds=0.6, deadline=0.5) for _ in range(3)]
+        self.nodes = [Member(redis.url, prefix, lease_seconds=1.0, deadline=CAP) for _ in range(3)]
         self.prefix = prefix
         self.dice = dice
         self.tasks: set[asyncio.Task[Any]] = set()

@@ -12,7 +12,7 @@ from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
 from tests.interaction.server.cluster.steps import Asked, answering, listed, seated, until
 from tests.interaction.server.conftest import Connect
 
-FAST = {"lease_seconds": 1.0, "deadline": 0.4}
+FAST = {"lease_seconds": 3.0}
 
 
 @pytest.mark.rule("1.6.told", "1.6.inflight", "1.3.names")

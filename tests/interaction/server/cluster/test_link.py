@@ -170,14 +170,14 @@ async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: Link
 
 
 async def test_a_redis_that_hangs_is_given_up_within_the_deadline(redis: RedisServer) -> None:
-    link = await reach(redis.url, deadline=0.2)
+    link = await reach(redis.url, deadline=1.0)
     redis.pause()
-    with pytest.raises(LinkLost, match=r"no answer within 0\.2 s"):
+    with pytest.raises(LinkLost, match="no answer within 1 s"):
         await asyncio.wait_for(link.ask("PING"), CAP)
     with pytest.raises(LinkLost):
         await link.ask("PING")
     with pytest.raises(TimeoutError):
-        await reach(redis.url, deadline=0.2)
+        await reach(redis.url, deadline=1.0)
 
 
 async def test_whoever_waits_is_told_when_redis_dies(redis: RedisServer) -> None:

@@ -13,7 +13,7 @@ from tests.interaction.server.cluster.conftest import MakeNodes
 from tests.interaction.server.cluster.steps import Asked, away, listed, ready, seated, until
 from tests.interaction.server.conftest import Connect
 
-FAST = {"lease_seconds": 1.0, "deadline": 0.4}
+FAST = {"lease_seconds": 3.0, "deadline": 2.0}
 AWAY = "500: The registry cannot be reached; try again"
 
 
@@ -36,7 +36,7 @@ async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[Link
 async def test_local_traffic_goes_on_while_redis_hangs(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, **FAST)
+    here, there = await nodes(2, redis, lease_seconds=600)
     agent = await seated(connect, here, "agent", "a", office)
     near = await seated(connect, here, "computer", "near", office)
     leaver = await seated(connect, here, "computer", "leaver", office)
@@ -45,7 +45,7 @@ async def test_local_traffic_goes_on_while_redis_hangs(
         await agent.next()
     redis.pause()
 
-    async with asyncio.timeout(FAST["deadline"]):  # nothing of this waits for Redis
+    async with asyncio.timeout(CAP / 2):  # nothing of this waits for Redis
         assert await agent.tool("near") == {"from": "near"}
         await near.emit("server:update_tool_list", {"computer": "near"})
         assert await agent.next() == ("notify:update_tool_list", {"computer": "near"})
@@ -60,7 +60,7 @@ async def test_local_traffic_goes_on_while_redis_hangs(
 async def test_who_leaves_is_answered_when_the_seat_is_free_for_every_node(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, deadline=30.0, lease_seconds=90.0)
+    here, there = await nodes(2, redis, lease_seconds=90.0)
     agent = await seated(connect, here, "agent", "a", office)
     leaver = await seated(connect, here, "computer", "c", office)
     await agent.next()
@@ -100,7 +100,7 @@ async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     assert (await agent.call("server:list_room", {"agent": "a", "req_id": "l", "office_id": office}))["error"][
         "code"
     ] == 500
-    assert asyncio.get_running_loop().time() - started < 3 * FAST["deadline"]
+    assert asyncio.get_running_loop().time() - started < CAP / 2
     await until(away(here, there))
     problem = here.registry.problem()
     assert problem is not None
@@ -111,7 +111,7 @@ async def test_when_a_hung_redis_goes_on_everybody_is_where_they_were(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     # By the time a node notices that Redis hangs, every lease is over.
-    here, there = await nodes(2, redis, lease_seconds=0.3, deadline=0.4)
+    here, there = await nodes(2, redis, lease_seconds=1.5, deadline=2.0)
     agent = await seated(connect, here, "agent", "a", office)
     await seated(connect, there, "computer", "far", office)
     leaver = await seated(connect, there, "computer", "leaver", office)

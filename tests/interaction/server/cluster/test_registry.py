@@ -30,7 +30,7 @@ async def members(shared_redis: RedisServer, prefix: str) -> AsyncIterator[Nodes
     started: list[Member] = []
 
     async def start(number: int, **options: Any) -> list[Member]:
-        new = [Member(shared_redis.url, prefix, **options) for _ in range(number)]
+        new = [Member(shared_redis.url, prefix, **{"deadline": CAP} | options) for _ in range(number)]
         started.extend(new)
         for member in new:
             await member.registry.start(member.board)
@@ -114,7 +114,7 @@ async def test_members_come_agent_first_and_then_by_name_with_all_they_joined_wi
 
 @pytest.mark.rule("1.6.told")
 async def test_a_dead_node_is_reaped_once_however_many_see_it(members: Nodes) -> None:
-    nodes = await members(5, lease_seconds=0.6)
+    nodes = await members(5, lease_seconds=3.0)
     witnesses = [await node.join("computer", f"w{n}") for n, node in enumerate(nodes[1:])]
     dead = [await nodes[0].join("computer", f"c{n}") for n in range(500)]
     await nodes[0].vanish()
@@ -145,7 +145,7 @@ async def test_whoever_wants_the_seat_of_a_node_whose_lease_is_over_gets_it_at_o
 
 
 async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(members: Nodes) -> None:
-    here, there = await members(2, lease_seconds=0.3)
+    here, there = await members(2, lease_seconds=1.0)
     witness = await there.join("agent", "a")
     await here.join("computer", "c")
     phantom = await here.join("computer", "phantom")
@@ -161,7 +161,7 @@ async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(members: N
 async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
     members: Nodes, admin: Link, prefix: str
 ) -> None:
-    (node,) = await members(1, lease_seconds=0.3)
+    (node,) = await members(1, lease_seconds=1.0)
     seats = [await node.join("computer", f"c{n:03}") for n in range(300)]
     await admin.ask("DEL", f"{prefix}:n:{node.registry.node}", f"{prefix}:o:{OFFICE}", f"{prefix}:w:{OFFICE}")
 
@@ -332,7 +332,7 @@ async def test_readiness_says_that_the_password_is_wrong(redis: RedisServer, adm
 
 
 async def test_a_node_stops_in_time_while_redis_hangs(redis: RedisServer) -> None:
-    member = Member(redis.url, "a2c", deadline=0.3)
+    member = Member(redis.url, "a2c", deadline=2.0)
     await member.registry.start(member.board)
     await member.join("agent", "a")
     redis.pause()

@@ -326,7 +326,7 @@ async def test_an_answer_that_could_not_be_sent_is_sent_when_redis_is_back(
 async def test_a_computer_that_is_looked_for_while_redis_dies_is_an_error_not_a_wait(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    agent, _ = await couple(connect, await nodes(2, redis, deadline=0.3), office)
+    agent, _ = await couple(connect, await nodes(2, redis, deadline=2.0), office)
     redis.pause()
     replies = await asyncio.gather(*(agent.tool(name, timeout=60) for name in ("unknown", "c")))
     assert [reply["error"]["code"] for reply in replies] == [500, 500]
