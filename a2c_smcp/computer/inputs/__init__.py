@@ -45,7 +45,7 @@ __all__ = [
 
 
 def standard_sources(
-    given: Mapping[str, Secret] | None = None,
+    given: Mapping[str, Secret | str] | None = None,
     *,
     ask: Ask | None = None,
     prompt: bool = False,

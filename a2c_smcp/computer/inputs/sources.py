@@ -52,8 +52,8 @@ class Source(Protocol):
 class Given:
     """Values that were given on the command line or in a file of values."""
 
-    def __init__(self, values: Mapping[str, Secret], origin: str = "--input") -> None:
-        self._values = dict(values)
+    def __init__(self, values: Mapping[str, Secret | str], origin: str = "--input") -> None:
+        self._values = {name: Secret(value) if isinstance(value, str) else value for name, value in values.items()}
         self._origin = origin
 
     async def find(self, wanted: MCPServerInput) -> Found | None:

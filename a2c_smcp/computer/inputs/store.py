@@ -210,13 +210,13 @@ class Inputs:
         found = None
         try:
             found = await self._ask(wanted)
+            self._redactor.learn(found.value.reveal())
         except Exception as error:  # noqa: BLE001 - it belongs to whoever waits
-            problem = error
+            found, problem = None, error
         finally:
             # Unless it was set by hand meanwhile.
             if not question.answer.done():
                 if found is not None:
-                    self._redactor.learn(found.value.reveal())
                     if self._definitions.get(wanted.id) == wanted:
                         self._found[wanted.id] = found
                     question.answer.set_result(found)

@@ -59,6 +59,7 @@ async def test_a_value_given_for_the_id_is_found() -> None:
 
 async def test_a_given_value_may_be_empty() -> None:
     assert await Given({"key": Secret("")}).find(prompt("key")) == Found(Secret(""), "--input")
+    assert await Given({"key": "text"}).find(prompt("key")) == Found(Secret("text"), "--input")
 
 
 @pytest.mark.parametrize(

@@ -225,6 +225,23 @@ async def test_a_question_that_breaks_off_by_itself_is_told() -> None:
         ]
 
 
+class Careless:
+    """A source that gives something else than it should."""
+
+    async def find(self, wanted: MCPServerInput) -> Found | None:
+        return Found("plain text", "a vault")  # type: ignore[arg-type]
+
+    def way(self, wanted: MCPServerInput) -> str | None:
+        return None
+
+
+async def test_a_source_that_gives_no_secret_keeps_nobody_waiting() -> None:
+    inputs = Inputs([prompt("a")], [Careless()])
+    async with asyncio.timeout(10):
+        with pytest.raises(AttributeError):
+            await inputs.resolve(stdio("${input:a}"))
+
+
 @pytest.mark.rule("5.2")
 async def test_a_value_set_by_hand_answers_the_question() -> None:
     person = Person("typed")
