@@ -1,18 +1,13 @@
 """A value that must not be shown, and the cleaning of texts that may hold one. Pure."""
 
-import json
 import re
 from collections import OrderedDict
 from typing import Final, NoReturn
-from urllib.parse import quote, quote_plus
 
+from a2c_smcp.computer.spellings import MIN_LENGTH, spellings
 from a2c_smcp.redaction import REDACTED
 
-MIN_LENGTH: Final = 4
-"""Shorter values are not looked for in texts: they stand in too many of them by chance."""
-
 _SURE: Final = 8
-_LINE: Final = 16
 _MOST: Final = 1_000
 
 
@@ -71,28 +66,13 @@ class Redactor:
         if not self._known:
             return text
         if self._pattern is None:
-            spellings = {spelling for secret in self._known for spelling in _spellings(secret.reveal())}
+            forms = {form for secret in self._known for form in spellings(secret.reveal())}
             # The longest first: one value may be the beginning of another.
-            self._pattern = re.compile("|".join(map(_matcher, sorted(spellings, key=len, reverse=True))))
+            self._pattern = re.compile("|".join(map(_matcher, sorted(forms, key=len, reverse=True))))
         return self._pattern.sub(REDACTED, text)
 
     def __repr__(self) -> str:
         return f"Redactor({len(self._known)} known)"
-
-
-def _spellings(value: str) -> set[str]:
-    lines = [line.strip() for line in value.splitlines()]
-    texts = {value, value.strip(), *(line for line in lines if len(line) >= _LINE)}
-    # An environment may hold bytes that are no text: then the URL form is not looked for, and nothing fails.
-    spelled = texts | {quote(text, errors="replace") for text in texts}
-    spelled |= {way(text, safe="", errors="replace") for text in texts for way in (quote, quote_plus)}
-    # These put quotes around a text; what is inside them is what is looked for.
-    spelled |= {way(text)[1:-1] for text in texts for way in (repr, json.dumps, _json_letters)}
-    return {text for text in spelled if len(text) >= MIN_LENGTH}
-
-
-def _json_letters(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
 
 
 def _matcher(spelling: str) -> str:

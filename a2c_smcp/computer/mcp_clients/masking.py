@@ -7,15 +7,12 @@ Patterns (`a2c_smcp.redaction`) cannot know a secret that looks like a word. Her
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self
-from urllib.parse import quote
 
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, strings_of
 from a2c_smcp.computer.mcp_clients.placeholders import PLACEHOLDER
 from a2c_smcp.computer.mcp_clients.public import public_config
+from a2c_smcp.computer.spellings import MIN_LENGTH, spellings
 from a2c_smcp.redaction import REDACTED
-
-# Shorter values ("1", "on") are no secrets, and hiding them would make every text unreadable.
-SHORTEST: Final = 4
 
 _HIDDEN: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(REDACTED)}".replace("(?P<name>", "(?:"))
 
@@ -24,7 +21,7 @@ class Mask:
     """The values to hide."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        found = {form for value in values if len(value) >= SHORTEST for form in (value, quote(value, safe=""))}
+        found = {form for value in values if len(value) >= MIN_LENGTH for form in spellings(value)}
         # The longest first, so that a value that contains another is hidden whole.
         parts = [re.escape(value) for value in sorted(found, key=len, reverse=True)]
         self._pattern = re.compile("|".join(parts)) if parts else None

@@ -1,16 +1,20 @@
 """Configured values do not show."""
 
+import json
+from urllib.parse import quote, quote_plus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.mcp_clients.masking import SHORTEST, Mask
+from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import (
     MCPServerStdioConfig,
     MCPServerStdioParameters,
     MCPServerStreamableHttpConfig,
     MCPServerStreamableHttpParameters,
 )
+from a2c_smcp.computer.spellings import MIN_LENGTH
 
 
 def stdio(*args: str, **env: str) -> MCPServerStdioConfig:
@@ -58,11 +62,19 @@ def test_json_is_hidden_in_depth() -> None:
     }
 
 
+@pytest.mark.rule("5.2")
+def test_a_value_is_hidden_however_a_server_spells_it() -> None:
+    value = 'a "ü"/+&'
+    spelled = [value, quote(value), quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]]
+
+    assert Mask([value]).hide(" | ".join(spelled)) == " | ".join(["<redacted>"] * len(spelled))
+
+
 def test_nothing_to_hide_changes_nothing() -> None:
     assert Mask(["", "on", "123"]).hide("on 123") == "on 123"
 
 
-@given(st.text(min_size=SHORTEST), st.text(), st.text())
+@given(st.text(min_size=MIN_LENGTH), st.text(), st.text())
 def test_a_hidden_value_is_nowhere_in_the_text(value: str, before: str, after: str) -> None:
     hidden = Mask([value]).hide(before + value + after)
 
