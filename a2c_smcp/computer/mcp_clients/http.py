@@ -108,7 +108,9 @@ class WatchedClient(httpx2.AsyncClient):
         """Return a client with the configured headers, and the seconds for a connection and for silence on it."""
         times = httpx2.Timeout(patience, read=silence)
         certificates = await asyncio.to_thread(_certificates)
-        return cls(link, headers=dict(headers or {}), timeout=times, verify=certificates)
+        # As bytes, because a text with other letters than ASCII would be refused.
+        encoded = [(name.encode(), value.encode(errors="replace")) for name, value in (headers or {}).items()]
+        return cls(link, headers=encoded, timeout=times, verify=certificates)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send, tell the link how it went, and let no network error through."""

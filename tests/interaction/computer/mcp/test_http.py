@@ -62,11 +62,12 @@ async def test_cancelling_a_call_over_http_cancels_it_at_the_server(host: Host, 
             pass
 
 
-async def test_configured_headers_are_sent(host: Host, http_server: Http) -> None:
-    url = http_server("--token", "opensesame").url()
+@pytest.mark.parametrize("token", ["opensesame", "öffne dich"])
+async def test_configured_headers_are_sent(host: Host, http_server: Http, token: str) -> None:
+    url = http_server("--token", token).url()
 
     session = await host.host(
-        streamable("a", url, headers={"Authorization": "Bearer opensesame"}),
+        streamable("a", url, headers={"Authorization": f"Bearer {token}"}),
         streamable("b", url, headers={"Authorization": "Bearer wrong"}),
         streamable("c", url),
     )
