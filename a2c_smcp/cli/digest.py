@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
-from a2c_smcp.cli.parsing import positive
+from a2c_smcp.cli.parsing import UsageError, positive
 from a2c_smcp.cli.terminal import Terminal, one_line
+from a2c_smcp.errors import BadRequest
 
 if TYPE_CHECKING:
     from a2c_smcp.digest.pipeline import Pipeline
@@ -24,16 +25,23 @@ def run(context: Context, arguments: Namespace) -> Any:
         return _pipeline(context, arguments).run(_params(context, arguments), progress=bars.tell)
 
 
-def _params(context: Context, arguments: Namespace) -> dict[str, Any]:
+def _ranges(text: str | None) -> Any:
     from a2c_smcp.digest.output_assembler import parse_ranges  # noqa: PLC0415
 
+    try:
+        return parse_ranges(text) if text else None
+    except BadRequest as error:
+        raise UsageError(f"argument --section_ranges: {error.message}", (COMMAND,)) from None
+
+
+def _params(context: Context, arguments: Namespace) -> dict[str, Any]:
     allowed = True if arguments.install else None if _attended(context, arguments) else False
     params: dict[str, Any] = {
         "pdf_path": arguments.pdf,
         "out_dir": arguments.out_dir,
         "output_md": arguments.output_md,
         "dpi": arguments.dpi,
-        "section_ranges": parse_ranges(arguments.section_ranges) if arguments.section_ranges else None,
+        "section_ranges": _ranges(arguments.section_ranges),
         "no_fallback": arguments.no_fallback or None,
         "use_existing_images": arguments.use_existing_images or None,
         "ocr_url": arguments.ocr_url or context.env.get(f"{ENV}OCR_URL") or None,
@@ -82,6 +90,8 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
     ways = {str(page["path"]) for page in data["pages"]}
     pages, sections = len(data["pages"]), len(data["sections"])
     yield f"{pages} pages, read: {', '.join(sorted(ways))}; {sections} sections, by: {data['by']}"
+    if data["path"] == "local" and (why := str(data.get("why") or "")).startswith("the remote"):
+        yield f"note: {one_line(why)}"
     for section in data["sections"]:
         if section.get("error"):
             first, last = section["pages"]

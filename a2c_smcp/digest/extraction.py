@@ -32,6 +32,8 @@ STATE: Final = ".digest"
 MAX_WORKERS: Final = 8
 PAGE_SECONDS: Final = 120.0
 OCR_SECONDS: Final = 600.0
+HEADER_WITHIN: Final = 1024
+"""Where a PDF says that it is one: some have junk before."""
 
 About: TypeAlias = tuple[str, int, Sequence[OutlineEntry]]
 """Title, number of pages, table of contents."""
@@ -149,7 +151,23 @@ def _found(pdf: Path) -> tuple[Path, Signature]:
     signature = signature_of(path)
     if signature is None or not path.is_file():
         raise BadRequest(f"There is no file {pdf.name!r}")
+    check_pdf(path)
     return path, signature
+
+
+def check_pdf(path: Path) -> None:
+    """Look at the beginning of a file, as readers of PDF do.
+
+    Raises:
+        BadRequest: It is no PDF, or nobody may read it.
+    """
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(HEADER_WITHIN)
+    except OSError as error:
+        raise BadRequest(f"{path.name!r} cannot be read: {error.strerror}") from None
+    if beginning and b"%PDF-" not in beginning:
+        raise BadRequest(f"{path.name!r} is no PDF")
 
 
 async def _about(reader: "Reader", path: Path, kept: "Kept") -> About:

@@ -35,6 +35,7 @@ _CUES = re.compile(
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\.\s?){3,}\s*\d*\s*$|(?:\. ?){5,}|…{2,}|_{4,}")
+_SILENT = re.compile(r"\[(?:图片|header|footer|separator|widget|audio|video): [^\]]*\]")
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _STOPPED: Final = """\
 the a an of to and in is for that this with as are on be by or it from at was which not can will have has were but
@@ -73,7 +74,7 @@ def extract_of(pages: Mapping[int, str], *, sentences: int = MAX_SENTENCES) -> E
             elif element.category == "table":
                 tables.append((number, _shortened(element)))
             elif element.category in ("text", "list"):
-                text = element_text(element)
+                text = _SILENT.sub("", element_text(element)).strip()
                 spoken += _sentences(number, text, lines=element.category == "list")
                 lines.append((number, clip(text, MAX_LINE)))
     said = best_of(spoken, sentences)

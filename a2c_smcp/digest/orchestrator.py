@@ -132,7 +132,9 @@ class _Run:
 def images_in(folder: Path) -> list[Path]:
     """Return the images of a folder, in the order of the numbers in their names."""
     found = [path for path in folder.glob("*") if path.suffix.lower() in IMAGES and path.is_file()]
-    return sorted(found, key=lambda path: [int(part) if part.isdigit() else part for part in _DIGITS.split(path.name)])
+    return sorted(
+        found, key=lambda path: [int(part) if part.isdecimal() else part for part in _DIGITS.split(path.name)]
+    )
 
 
 def page_of(image: Path) -> int | None:

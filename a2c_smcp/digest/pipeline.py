@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
 from a2c_smcp.digest.experts import AutoInstallerExpert, OrchestratorExpert, OutputAssemblerExpert
+from a2c_smcp.digest.extraction import check_pdf
 from a2c_smcp.digest.framework_protocol import (
     AUTOINSTALLER,
     ORCHESTRATOR,
@@ -57,6 +58,7 @@ class Pipeline:
         pdf = Path(wanted(params, "pdf_path"))
         if not pdf.is_file():
             raise BadRequest(f"There is no file {str(pdf)!r}")
+        check_pdf(pdf)
         out_dir = Path(params.get("out_dir") or pdf.with_name(f"{pdf.stem}_digest"))
         target = Path(params.get("output_md") or out_dir / f"{pdf.stem}.md")
         needed = {"packages": params.get("packages", list(NEEDED)), "allow_install": params.get("allow_install")}

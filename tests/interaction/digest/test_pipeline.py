@@ -304,4 +304,23 @@ def test_the_command_says_what_failed(tmp_path: Path) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nonsense")
     run = a2c("digest", "--pdf", str(tmp_path / "broken.pdf"), "--no_ocr")
     assert (run.code, run.out.startswith("failed: Cannot be read"), run.err) == (1, True, "")
-    assert a2c("digest", "--pdf", INVOICE, "--section_ranges", "all").code == 1
+
+
+def test_what_is_no_pdf_gets_no_digest(tmp_path: Path) -> None:
+    path = tmp_path / "notes.pdf"
+    path.write_text("A text that calls itself a PDF.")
+    assert digest(tmp_path, str(path))["error"] == "'notes.pdf' is no PDF"
+    local = local_pdf_tool.call({"pdf_path": str(path), "out_dir": str(tmp_path)})
+    assert (local["ok"], local["error"]) == (False, "'notes.pdf' is no PDF")
+
+
+def test_the_command_says_why_the_service_was_not_used(tmp_path: Path) -> None:
+    words = ["--pdf", INVOICE, "--out_dir", str(tmp_path), "--dpi", "50", "--no_ocr", "--quiet"]
+    run = a2c("digest", *words, "--ocr_url", "http://ocr.example.com/extract")
+    assert run.code == 0
+    assert "\nnote: the remote service failed: " in run.out
+
+
+def test_ranges_that_are_none_are_misuse() -> None:
+    run = a2c("digest", "--pdf", INVOICE, "--section_ranges", "abc")
+    assert (run.code, "argument --section_ranges: 'abc' is no list of page ranges" in run.err) == (2, True)

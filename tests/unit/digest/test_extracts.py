@@ -50,3 +50,8 @@ def test_tables_stay_tables_and_long_ones_are_cut_with_a_note() -> None:
 def test_pages_without_text_give_nothing() -> None:
     found = extract_of({1: "", 2: "   "})
     assert (found.headings, found.sentences, found.tables) == ([], [], [])
+
+
+def test_what_only_says_that_something_is_there_is_no_sentence() -> None:
+    text = "[图片: Image of 500 × 250 pixels]\n\n[footer: Report of the committee, page 1]\n\nThe budget was approved."
+    assert extract_of({1: text}).sentences == [(1, "The budget was approved.")]
