@@ -309,7 +309,9 @@ class DocumentService:
             places.setdefault(self._extraction.identity(source) or b"", source.doc_ref)
         found = await self._indexer.search(query, limit, None if only is None else places)
         documents = [self._catalogue.document(places.get(one.content, "")) for one in found]
-        return [hit_of(one, document) for one, document in zip(found, documents, strict=True) if document is not None]
+        hits = [hit_of(one, document) for one, document in zip(found, documents, strict=True) if document is not None]
+        # Equals come in the order of the catalogue, whichever was indexed first.
+        return sorted(hits, key=lambda hit: (-hit.score, hit.doc_ref))
 
     async def clear_cache(self) -> None:
         """Forget what is on disk; everything is read and indexed anew when it is needed."""

@@ -292,7 +292,7 @@ class _Worker:
         if process is not None:
             # Its output has ended; what is left of it ends on its own or by the kill.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), 1)
+                await asyncio.wait_for(process.wait(), 5)
         code = process.returncode if process is not None else None
         await self.end()
         _log.info("A worker ended", extra={"status": code})

@@ -140,7 +140,7 @@ class _Worker:
         try:
             return await self._exchange(event)
         except (OSError, asyncio.IncompleteReadError):
-            code = await self._end(patience=1.0)
+            code = await self._end(patience=5.0)
             raise VrlError(_too_long(self._seconds) if code == ALARMED else "the script broke down") from None
         except BaseException:
             # Given up in the middle of an exchange: the next answer would be this one's.

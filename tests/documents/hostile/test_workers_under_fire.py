@@ -14,10 +14,10 @@ Serve = Callable[..., Awaitable[DocumentService]]
 Make = Callable[..., DocumentService]
 Write = Callable[[str, str | bytes], Path]
 
-DEADLINE = 1.0
+DEADLINE = 3.0
 ENDED = [
-    ("loop", "it took longer than 1 seconds"),
-    ("hold", "it took longer than 1 seconds"),
+    ("loop", "it took longer than 3 seconds"),
+    ("hold", "it took longer than 3 seconds"),
     ("crash", "the parser crashed (SIGSEGV)"),
     ("exit", "the parser crashed"),
 ]
@@ -116,4 +116,4 @@ async def test_a_document_that_was_not_read_in_time_is_told_as_such_and_correcte
     assert document.summary == "Not read yet: ask again in a moment"
     monkeypatch.setattr("a2c_smcp.documents.service.CATALOGUE_PATIENCE", 30)
     [document] = await service.documents()
-    assert document.summary == "Cannot be read: it took longer than 1 seconds"
+    assert document.summary == "Cannot be read: it took longer than 3 seconds"

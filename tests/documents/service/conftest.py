@@ -60,7 +60,8 @@ def write(root: Path) -> Callable[[str, str | bytes], Path]:
     def make(name: str, text: str | bytes) -> Path:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
+        unseen = path.with_name(f".{path.name}.new")  # whoever looks meanwhile sees the file as a whole or not at all
+        unseen.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return unseen.replace(path)
 
     return make

@@ -18,7 +18,7 @@ for_each(array!(.xs)) -> |_, x| { for_each(array!(.xs)) -> |_, y| { .n = .n + 1 
 
 @pytest.fixture
 async def runner() -> Any:
-    runner = VrlRunner(seconds=5)
+    runner = VrlRunner(seconds=5, grace=60)
     yield runner
     await runner.aclose()
 
@@ -96,7 +96,7 @@ async def test_a_script_that_fails_says_why(
 
 
 async def test_a_script_that_takes_too_long_is_ended_and_the_next_one_runs() -> None:
-    runner = VrlRunner(seconds=1)
+    runner = VrlRunner(seconds=1, grace=60)
     with pytest.raises(VrlError, match="the script took longer than 1 s"):
         await runner.run(SLOW, {"xs": list(range(5000))})
     assert await runner.run(SLOW, {"xs": [1, 2]}) == '{"n": 4, "xs": [1, 2]}'
@@ -128,7 +128,7 @@ async def test_a_given_up_run_does_not_answer_the_next_one(runner: VrlRunner) ->
 
 
 async def test_the_least_used_worker_makes_room_for_a_new_script() -> None:
-    runner = VrlRunner(workers=1)
+    runner = VrlRunner(workers=1, grace=60)
     assert await runner.run(".a = 1", {}) == '{"a": 1}'
     assert await runner.run(".a = 2", {}) == '{"a": 2}'
     assert await runner.run(".a = 1", {}) == '{"a": 1}'
