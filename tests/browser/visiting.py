@@ -26,7 +26,7 @@ OFFICE_SERVER = ROOT / "tests" / "interaction" / "mcp_servers" / "office_server.
 DOCUMENTS = ROOT / "tests" / "data" / "documents"
 CAP = 60.0
 
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=60_000)
 
 
 @dataclass
@@ -125,7 +125,7 @@ async def visit(browser: Browser, where: Place, *, url: str | None = None, **loo
     context = await browser.new_context(**look)
     try:
         made = Visit(await context.new_page(), where.base)
-        made.page.set_default_timeout(10_000)
+        made.page.set_default_timeout(60_000)
         made.watch()
         await made.page.goto(url or where.url())
         if url is None:

@@ -53,7 +53,7 @@ class _Computer:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=60)
 
 
 @pytest.fixture

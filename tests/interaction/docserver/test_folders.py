@@ -125,7 +125,7 @@ def is_alive(pid: int) -> bool:
 async def test_nothing_is_left_behind(words: list[str], how: signal.Signals | str) -> None:
     async with process(*words) as server:
         await say(server, DISCOVER)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not (workers := children_of(server.pid)):
                 await asyncio.sleep(0.02)
         assert server.stdin is not None
@@ -134,7 +134,7 @@ async def test_nothing_is_left_behind(words: list[str], how: signal.Signals | st
         else:
             server.stdin.close()
         assert await ended(server) == (0, "")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while any(map(is_alive, workers)):
             await asyncio.sleep(0.02)
 
@@ -158,9 +158,9 @@ async def test_somebody_at_a_terminal_is_told_what_it_waits_for(words: list[str]
         sys.executable, *words, cwd=ROOT, stdin=other, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
     assert server.stderr is not None
-    assert b"waiting for an MCP client" in await asyncio.wait_for(server.stderr.readline(), 20)
+    assert b"waiting for an MCP client" in await asyncio.wait_for(server.stderr.readline(), 60)
     server.send_signal(signal.SIGINT)
-    await asyncio.wait_for(server.communicate(), 20)
+    await asyncio.wait_for(server.communicate(), 60)
     os.close(main)
     os.close(other)
     assert server.returncode == 0

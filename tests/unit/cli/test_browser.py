@@ -172,14 +172,14 @@ def test_at_a_real_terminal_one_can_walk_and_leave_with_ctrl_d() -> None:
         opened = read_until(main, PROMPT)
         assert "\x1b[1mGlossary of A2C-SMCP\x1b[0m" in opened
         os.write(main, b"\x04")
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
     finally:
         process.kill()
         process.wait()
         os.close(main)
 
 
-def read_until(descriptor: int, mark: str, seconds: float = 30) -> str:
+def read_until(descriptor: int, mark: str, seconds: float = 60) -> str:
     """Read from a terminal until it has written `mark`."""
     data, deadline = b"", time.monotonic() + seconds
     while not re.search(re.escape(mark.encode()) + rb"$", data):

@@ -64,7 +64,7 @@ async def test_ctrl_c_stops_the_command_and_the_shell_goes_on(tmp_path: Path) ->
         shell = Shell(context, owner, news)
         working = asyncio.create_task(shell.run())
         keys.send_text(f"connect http://127.0.0.1:{silent.getsockname()[1]}\r")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while owner.computer.client is None:
                 await asyncio.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
@@ -103,7 +103,7 @@ async def test_ctrl_c_skips_the_question_of_a_server_that_starts(tmp_path: Path)
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         shell = Shell(context, Owner(None, Seat(name="desk")), News(), skip=prompt.skip)
         working = asyncio.create_task(shell.run())
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             finding = asyncio.create_task(prompt.find(wanted))
             await asking.asked.wait()
             os.kill(os.getpid(), signal.SIGINT)

@@ -84,4 +84,4 @@ def test_a_run_ends_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
         run.stdin.flush()
         assert json.loads(run.stdout.readline()) == {"progress": ["pages", 0, 3]}
         run.stdin.close()
-        assert run.wait(30) == -signal.SIGKILL
+        assert run.wait(60) == -signal.SIGKILL

@@ -127,7 +127,7 @@ async def test_progress_is_told_while_it_takes_longer_than_a_moment(monkeypatch:
     monkeypatch.setattr(docs_serve, "TELL_AFTER", 0.0)
     service, where = Indexing(), context()
     telling = asyncio.create_task(docs_serve._tell_progress(cast("Any", service), where))
-    await asyncio.wait_for(service.over.wait(), 10)
+    await asyncio.wait_for(service.over.wait(), 60)
     telling.cancel()
     written = cast("StringIO", where.stderr).getvalue().splitlines()
     assert [line.partition(" doc")[0] for line in written] == ["1 of 4", "3 of 4", "4 of 4"]
@@ -145,7 +145,7 @@ async def test_progress_is_kept_in_a_file_for_a_program_that_waits(
     monkeypatch.setattr(docs_serve, "WRITE_EVERY", 0.0)
     service, file = Indexing(), tmp_path / "progress.json"
     writing = asyncio.create_task(docs_serve._write_progress(cast("Any", service), file))
-    await asyncio.wait_for(service.over.wait(), 10)
+    await asyncio.wait_for(service.over.wait(), 60)
     writing.cancel()
     await asyncio.gather(writing, return_exceptions=True)
     assert json.loads(file.read_text(encoding="ascii")) == {"indexed": 4, "total": 4}

@@ -35,7 +35,7 @@ async def test_it_is_served_while_the_block_runs_and_signals_are_left_alone(cons
 
 
 async def test_an_open_page_does_not_hold_up_the_end(console: Console) -> None:
-    async with asyncio.timeout(10), httpx.AsyncClient() as client:
+    async with asyncio.timeout(60), httpx.AsyncClient() as client:
         async with serve_console(console) as base:
             await client.get(console.app.url(base))
             request = client.build_request("GET", f"{base}/api/events")

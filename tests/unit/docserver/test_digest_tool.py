@@ -97,10 +97,10 @@ async def test_a_client_that_cancels_ends_the_run() -> None:
     shelf = Digests()
     async with Client(document_server(shelf, Herald()), mode="legacy") as client, anyio.create_task_group() as group:
         group.start_soon(client.call_tool, "digest_document", {"doc_ref": "slow"})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await shelf.working.wait()
             group.cancel_scope.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await shelf.cancelled.wait()
 
 

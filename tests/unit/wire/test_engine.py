@@ -23,7 +23,7 @@ async def test_a_read_that_fails_in_an_unforeseen_way_ends_the_connection() -> N
         client = SocketClient(lambda *_: None, http)
         client.eio.ws, client.eio.state = Broken(), "connected"
         client.eio.ping_interval = client.eio.ping_timeout = 1
-        assert await asyncio.wait_for(client.eio._read(), 15) == "KeyError"
+        assert await asyncio.wait_for(client.eio._read(), 60) == "KeyError"
 
 
 async def test_what_cannot_be_written_is_told() -> None:
@@ -58,5 +58,5 @@ async def test_an_answer_that_breaks_off_is_a_failed_request() -> None:
     async with aiohttp.ClientSession() as http:
         client = SocketClient(lambda *_: None, http)
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        assert isinstance(await client.eio._send_request("GET", address, timeout=15), str)
+        assert isinstance(await client.eio._send_request("GET", address, timeout=60), str)
     server.close()

@@ -25,7 +25,7 @@ class Watch:
 
     async def next(self) -> dict[str, Any] | str:
         """The next state: what each server runs, or the problem."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             state = await anext(self._states)
         return state.message if isinstance(state, InvalidConfig) else commands_of(state.config)
 
@@ -253,6 +253,6 @@ async def test_what_happens_beside_the_file_is_nobody_s_business(path: Path) -> 
         beside = asyncio.ensure_future(anext(told))
         await asyncio.to_thread(put, path.with_name("another.json"), "x")
         put(path, native(a="2"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             assert await beside is True
         assert commands_of(file.load().config) == {"a": "2"}

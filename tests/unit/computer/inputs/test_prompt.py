@@ -24,7 +24,7 @@ class Person:
     async def sees(self, text: str) -> None:
         """Wait until a text has been shown."""
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while text not in self.seen:
                 ready = asyncio.Event()
                 loop.add_reader(self.end, ready.set)
@@ -54,7 +54,7 @@ async def conversation(terminal: tuple[Person, Prompt], wanted: MCPServerInput, 
         await person.sees(shown)
         person.seen = person.seen.partition(shown)[2]
         await person.types(typed)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await asking
 
 

@@ -24,21 +24,21 @@ async def test_whoever_stops_waiting_is_free_at_once() -> None:
     release, ended = threading.Event(), threading.Event()
 
     def block() -> None:
-        release.wait(10)
+        release.wait(60)
         ended.set()
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await in_daemon_thread(block)
     release.set()
-    assert await asyncio.to_thread(ended.wait, 10)
+    assert await asyncio.to_thread(ended.wait, 60)
 
 
 def test_a_call_that_ends_after_the_loop_harms_nobody() -> None:
     release, ended = threading.Event(), threading.Event()
 
     def block() -> None:
-        release.wait(10)
+        release.wait(60)
         ended.set()
 
     async def leave() -> None:
@@ -48,7 +48,7 @@ def test_a_call_that_ends_after_the_loop_harms_nobody() -> None:
 
     asyncio.run(leave())
     release.set()
-    assert ended.wait(10)
+    assert ended.wait(60)
     for thread in threading.enumerate():
         if thread.name == "a2c-inputs":
-            thread.join(10)
+            thread.join(60)

@@ -67,6 +67,6 @@ class Machine:
 
     async def next(self) -> None:
         """Wait until something has been applied or reported."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.stirred.wait()
         self.stirred.clear()

@@ -286,10 +286,10 @@ def test_a_declared_western_encoding_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_hostile_pages_are_refused_quickly(tmp_path: Path, html: bytes, why: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(DocumentError, match=why):
         opened(tmp_path, html)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_deep_but_possible_nesting_loses_no_text() -> None:
