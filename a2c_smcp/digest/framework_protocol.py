@@ -171,6 +171,8 @@ def unwrap(params: Params) -> tuple[dict[str, Any], str]:
 
     Raises nothing: a request without sense has no parameters, and what needs them says so.
     """
+    if not hasattr(params, "keys"):
+        return {}, new_trace_id()
     if {"name", "version", "params"} <= params.keys() and isinstance(params["params"], Mapping):
         meta = params.get("meta")
         trace_id = meta.get("trace_id") if isinstance(meta, Mapping) else None

@@ -64,7 +64,7 @@ _RULES: Final[tuple[tuple[str, float, str], ...]] = (
     ),
     ("convert", _SURE, r"\bconvert(?:ing)?\b|\bexport\b[^.。]{0,20}\b(?:as|to)\b|转换(?:成|为)|转成|转为|导出为"),
     ("compare", _SURE, r"\bcompar(?:e|ison|ing)\b|\bdifferences? between\b|对比|比较|差异"),
-    ("install", _SURE, r"\binstall(?:ing|ation)?\b|安装"),
+    ("install", _SURE, r"\binstall(?:ing|ation)?\b|安装|装[^。]{0,6}(?:依赖|包|库)"),
 )
 _PATTERNS: Final = tuple((intent, weight, re.compile(rule, re.IGNORECASE)) for intent, weight, rule in _RULES)
 _NOT = re.compile(

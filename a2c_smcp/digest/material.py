@@ -8,8 +8,8 @@ from typing import Any
 
 from a2c_smcp.digest.extraction import Settings, extract
 from a2c_smcp.digest.framework_protocol import Params, Progress
-from a2c_smcp.digest.orchestrator import page_of
 from a2c_smcp.digest.page_texts import divided, fault_of, page_fault
+from a2c_smcp.digest.pictures import page_of
 from a2c_smcp.errors import BadRequest, SMCPError
 
 

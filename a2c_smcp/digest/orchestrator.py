@@ -4,16 +4,18 @@ What the remote service gives is looked at page by page: a page that is empty, o
 here instead. Each page says which way it came, and why.
 """
 
+import inspect
 import logging
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
 from a2c_smcp.digest.extraction import write
 from a2c_smcp.digest.framework_protocol import (
     DOTSOCR_PDF,
     LOCAL_PDF,
+    VERSION,
     Params,
     Progress,
     Response,
@@ -24,47 +26,56 @@ from a2c_smcp.digest.framework_protocol import (
     wanted,
 )
 from a2c_smcp.digest.page_texts import divided, fault_of, joined, page_fault
+from a2c_smcp.digest.pictures import images_in, page_of
 from a2c_smcp.errors import BadRequest, InternalError
 
 TEXT_NAME: Final = "extract_text.txt"
-IMAGES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _TEXTS: Final = (TEXT_NAME, "extract_text_remote.txt", "extract_text_local.txt")
-_DIGITS = re.compile(r"(\d+)")
 
 _log = logging.getLogger(__name__)
+
+AnyTool: TypeAlias = Callable[..., Response]
+"""A `Tool`, or one that takes the request alone."""
 
 
 class OrchestratorExpert:
     """Remote first, local where that fails; what every page went through is in `pages`."""
 
-    def orchestrate(self, params: Params, tools: Mapping[str, Tool], *, progress: Progress | None = None) -> Response:
+    def orchestrate(
+        self, params: Params, tools: Mapping[str, AnyTool] | None = None, *, progress: Progress | None = None
+    ) -> Response:
         """Return `images` and `text_path`.
 
         Parameters: `pdf_path`, `out_dir`, and if given `dpi`, `no_fallback`, `use_existing_images`, and whatever the
-        tools take (`ocr_url`, `password`, …). `tools` holds `remote` and `local`; the remote one is used only where
-        the user named a service.
+        tools take (`ocr_url`, `password`, …).
+
+        Args:
+            tools: `remote` and `local`, or `dotsocr_pdf` and `local_pdf`; by default those of this package, whose
+                remote one is used only where the user named a service. A tool is called with the request, which has
+                the parameters at its top as well, and if it takes it with `progress`.
         """
         return respond(params, lambda given, trace_id: _Run(given, trace_id, tools, progress).done())
 
 
 class _Run:
     def __init__(
-        self, params: dict[str, Any], trace_id: str, tools: Mapping[str, Tool], progress: Progress | None
+        self, params: dict[str, Any], trace_id: str, tools: Mapping[str, AnyTool] | None, progress: Progress | None
     ) -> None:
-        self._params, self._trace_id, self._tools, self._progress = params, trace_id, tools, progress
+        self._params, self._trace_id, self._progress = params, trace_id, progress
+        self._remote = _tool(tools or {}, "remote", DOTSOCR_PDF, remote_tools.call_pdf)
+        self._here = _tool(tools or {}, "local", LOCAL_PDF, local_pdf_tool.call)
         self._out_dir = Path(wanted(params, "out_dir"))
         wanted(params, "pdf_path")
 
     def done(self) -> dict[str, Any]:
         if self._params.get("use_existing_images"):
             return self._existing()
-        remote = self._tools.get("remote") if self._params.get("ocr_url") else None
-        if remote is None:
+        if self._remote is remote_tools.call_pdf and not self._params.get("ocr_url"):
             if self._params.get("no_fallback"):
                 raise BadRequest("--no_fallback needs a remote service: name one with --ocr_url")
             return self._local("no remote service was named")
         try:
-            found = result_of(self._call(remote, DOTSOCR_PDF))
+            found = result_of(self._call(self._remote, DOTSOCR_PDF))
         except Exception as error:  # noqa: BLE001 - a tool is somebody's code: whatever it raises, there is another way
             why = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
             return self._fall_back(f"the remote service failed: {why}")
@@ -88,7 +99,7 @@ class _Run:
 
     def _mended(self, pages: dict[int, str], faults: dict[int, str], bad: list[int]) -> dict[str, Any]:
         try:
-            local = result_of(self._call(self._tools["local"], LOCAL_PDF, pages=bad, image_extract=False))
+            local = result_of(self._call(self._here, LOCAL_PDF, pages=bad, image_extract=False))
             texts = divided(_text_at(local.get("text_path")), max(faults)) or {}
         except Exception as error:  # noqa: BLE001 - the pages that are good stay
             _log.warning("Pages could not be read here either: %s", error, extra={"trace_id": self._trace_id})
@@ -110,7 +121,7 @@ class _Run:
         return self._local(why)
 
     def _local(self, why: str) -> dict[str, Any]:
-        found = result_of(self._call(self._tools["local"], LOCAL_PDF))
+        found = result_of(self._call(self._here, LOCAL_PDF))
         pages = [{**page, "why": page.get("why") or why} for page in found.get("pages", ())]
         return found | {"pages": pages, "path": "local", "why": why}
 
@@ -124,23 +135,23 @@ class _Run:
         found: dict[str, Any] = {"images": [str(image) for image in images], "pages": pages, "path": "existing"}
         return found | {"text_path": str(text) if text is not None else None}
 
-    def _call(self, tool: Tool, name: str, **more: Any) -> Response:
+    def _call(self, tool: AnyTool, name: str, **more: Any) -> Response:
         params = {**self._params, **more}
-        return tool(make_request(name, params=params, trace_id=self._trace_id), progress=self._progress)
+        request = {**params, **make_request(name, params=params, trace_id=self._trace_id)}
+        return tool(request, progress=self._progress) if _tells(tool) else tool(request)
 
 
-def images_in(folder: Path) -> list[Path]:
-    """Return the images of a folder, in the order of the numbers in their names."""
-    found = [path for path in folder.glob("*") if path.suffix.lower() in IMAGES and path.is_file()]
-    return sorted(
-        found, key=lambda path: [int(part) if part.isdecimal() else part for part in _DIGITS.split(path.name)]
-    )
+def _tool(tools: Mapping[str, AnyTool], role: str, name: str, ours: Tool) -> AnyTool:
+    return tools.get(role) or tools.get(name) or tools.get(f"{name}@{VERSION}") or ours
 
 
-def page_of(image: Path) -> int | None:
-    """Return the page that an image shows, by the number in its name."""
-    match = re.search(r"(?:page|p|第)[-_ ]?0*(\d{1,6})(?!\d)", image.stem, re.IGNORECASE)
-    return int(match[1]) if match else None
+def _tells(tool: AnyTool) -> bool:
+    """Whether a tool says how far it is; one that somebody wrote for the protocol alone does not."""
+    try:
+        taken = inspect.signature(tool).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.name == "progress" or one.kind is one.VAR_KEYWORD for one in taken)
 
 
 def _way(number: int, path: str, why: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias
 from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of
 from a2c_smcp.digest.extraction import STATE, Settings, extract, key_of, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
-from a2c_smcp.digest.orchestrator import images_in
+from a2c_smcp.digest.pictures import images_in
 from a2c_smcp.documents.ocr.answers import unpack
 from a2c_smcp.documents.ocr.http import Service, send_file
 from a2c_smcp.errors import BadRequest, DocumentError
@@ -96,7 +96,7 @@ def _about(params: Params, kind: Kind, source: Path) -> dict[str, Any]:
         settings = Settings(password=params.get("password"), images=False)
         try:
             found = extract(source, Path(folder), settings, numbers=())
-        except DocumentError:
+        except (BadRequest, DocumentError):  # the service has read it: let it stand for what it is
             return {}
     return {"page_count": found.page_count, "title": found.title, "outline": found.contents}
 

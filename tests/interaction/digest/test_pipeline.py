@@ -240,6 +240,40 @@ def test_a_tool_that_raises_is_a_tool_that_failed(tmp_path: Path) -> None:
     assert response["data"]["why"] == "the remote service failed: RuntimeError: a bug"
 
 
+@pytest.mark.rule("8.2", "8.4")
+@pytest.mark.parametrize("names", [("remote", "local"), ("dotsocr_pdf@v1", "local_pdf@v1")])
+def test_tools_that_know_the_protocol_alone_will_do(tmp_path: Path, names: tuple[str, str]) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("Enough words to be a text, whoever wrote them.")
+    asked: list[Any] = []
+
+    def remote(params: Any) -> Any:
+        asked.append((params["name"], params["pdf_path"], params["params"]["pdf_path"]))
+        return {"ok": False, "error": "out of order"}
+
+    def local(params: Any) -> Any:
+        asked.append((params["name"], params["pdf_path"], params["params"]["pdf_path"]))
+        return {"ok": True, "error": None, "data": {"images": [], "text_path": str(text)}}
+
+    params = {"pdf_path": "a.pdf", "out_dir": str(tmp_path)}
+    response = OrchestratorExpert().orchestrate(params, dict(zip(names, (remote, local), strict=True)))
+    assert asked == [("dotsocr_pdf", "a.pdf", "a.pdf"), ("local_pdf", "a.pdf", "a.pdf")]
+    assert response["data"] == {
+        "images": [],
+        "text_path": str(text),
+        "pages": [],
+        "path": "local",
+        "why": "the remote service failed: out of order",
+    }
+
+
+def test_without_tools_those_of_the_package_are_used(tmp_path: Path) -> None:
+    params = {"pdf_path": SPARSE, "out_dir": str(tmp_path), "dpi": 50, "ocr": False}
+    response = OrchestratorExpert().orchestrate(params)
+    assert response["data"] is not None
+    assert (response["data"]["path"], response["data"]["page_count"]) == ("local", 2)
+
+
 @pytest.mark.rule("8.4")
 def test_images_that_are_there_already_are_taken(tmp_path: Path) -> None:
     for number in (1, 2, 10):

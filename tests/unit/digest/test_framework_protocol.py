@@ -1,6 +1,7 @@
 """Requests and responses of the pipeline."""
 
 import logging
+from typing import Any
 
 import pytest
 
@@ -94,3 +95,9 @@ def test_the_result_of_a_failure_is_raised() -> None:
 def test_a_parameter_that_is_needed_is_asked_for(params: dict[str, object], why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         wanted(params, "pdf_path")
+
+
+@pytest.mark.parametrize("nonsense", [None, "text", 7])
+def test_what_are_no_parameters_is_told_by_whoever_needs_some(nonsense: Any) -> None:
+    response = respond(nonsense, lambda params, _: {"pdf": wanted(params, "pdf_path")})
+    assert (response["ok"], response["error"]) == (False, "The parameter 'pdf_path' is missing")

@@ -22,6 +22,7 @@ from a2c_smcp.digest.intents import INTENTS, IntentExpert
         ("Convert this to Markdown", "convert"),
         ("compare both contracts", "compare"),
         ("What is the deadline?", "answer"),
+        ("装好缺少的依赖", "install"),
     ],
 )
 def test_rules_know_both_languages(text: str, intent: str) -> None:
