@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import DOCS, ROOT, original_of
+from tests.docs.pages import DOCS, ROOT
 
 FOREIGN = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE
@@ -69,8 +69,3 @@ def test_a_chinese_page_is_chinese_all_around(site: Path) -> None:
 )
 def test_the_switch_leads_to_the_same_page_where_there_is_one(source: str, links: dict[str, str], site: Path) -> None:
     assert {language: link for link, language in SWITCH.findall(page(site, source))} == links
-
-
-def test_a_translation_has_an_original() -> None:
-    pages = [path for path in DOCS.rglob("*.md") if original_of(path)]
-    assert [path for path in pages if not (original_of(path) or path).exists()] == []
