@@ -1,10 +1,10 @@
-"""Older and other workbooks (XLS, XLSB, ODS) as far as calamine reads them: values, merged cells, hidden sheets."""
+"""Older and binary workbooks (XLS, XLSB) as far as calamine reads them: values, merged cells, hidden sheets."""
 
 import math
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -13,15 +13,13 @@ from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.base import Description, OpenDocument, require, suffix_of
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
-from a2c_smcp.documents.formats.xlsx import WINDOW_ID
-from a2c_smcp.documents.model import Element, Page, PageEntry
-from a2c_smcp.documents.ooxml.drafts import page_of
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
+from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, compact, linked, widened, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, compact, widened
 from a2c_smcp.errors import DocumentError
 
 MAX_BYTES: Final = 128 << 20
@@ -29,17 +27,16 @@ MAX_UNPACKED: Final = 512 << 20
 """The library reads whole workbooks, so what comes out of an archive is measured before."""
 
 WHOLE_ROWS: Final = 10_000
-KEPT_PAGES: Final = 4
 
 _OLE: Final = b"\xd0\xcf\x11\xe0"
-_SUFFIXES: Final = {"xls": "xls", "xlt": "xls", "xlsb": "xlsb", "ods": "ods", "ots": "ods"}
+_SUFFIXES: Final = {"xls": "xls", "xlt": "xls", "xlsb": "xlsb"}
 
 
 class XlsFormat:
     """Workbooks that are not Office Open XML."""
 
     def file_type(self, name: str) -> str | None:
-        """Accept `.xls`, `.xlsb` and `.ods`."""
+        """Accept `.xls`, `.xlt` and `.xlsb`."""
         return _SUFFIXES.get(suffix_of(name))
 
     def open(self, path: Path) -> OpenDocument:
@@ -59,14 +56,14 @@ class XlsFormat:
 FORMAT: Final = XlsFormat()
 
 
-class XlsDocument:
+class XlsDocument(SheetPages):
     """A workbook that calamine reads; each call reads the sheet it needs."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._built: OrderedDict[int, BuiltPage] = OrderedDict()
         with _workbook(path) as workbook:
             self._sheets = [(str(sheet.name), _state(sheet)) for sheet in workbook.sheets_metadata]
+        super().__init__(len(self._sheets))
 
     def describe(self) -> Description:
         """Return the names of the sheets."""
@@ -74,51 +71,12 @@ class XlsDocument:
         told = f"{len(names)} {'sheet' if len(names) == 1 else 'sheets'}: {', '.join(names[:40])}"
         return Description(page_count=len(names), keywords=tuple(names[:12]), summary=clip(told, 200))
 
-    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
-        """Return that part of the page index."""
-        return [self.page(index).entry for index in range(offset, min(offset + limit, len(self._sheets)))]
-
-    def page(self, index: int) -> Page:
-        """Return a sheet."""
-        return self._page(index).page
-
-    def find(self, element_id: str) -> tuple[int, Element] | None:
-        """Return an element, or a window of a table that its page does not show."""
-        index = page_of(element_id)
-        if index is None or index >= len(self._sheets):
-            return None
-        built = self._page(index)
-        found = next((element for element in built.page.elements if element.id == element_id), None)
-        if found is not None:
-            return index, found
-        match = WINDOW_ID.fullmatch(element_id)
-        plan = built.plans.get(match[1]) if match else None
-        if match is None or plan is None or int(match[2]) > plan.total:
-            return None
-        first = int(match[2])
-        start = 1 if plan.origin else plan.body + first - 1
-        with _workbook(self._path) as workbook:
-            rows = _rows(workbook.get_sheet_by_index(index), start, None if plan.origin else WINDOW_ROWS + 1)
-        if plan.origin:
-            plan, packed = compact(rows, self._sheets[index][0])
-            window = linked(window_at(packed, plan, first), match[1])
-        else:
-            window = linked(window_at(rows, widened(plan, rows), first), match[1])
-        return index, Element(element_id, "table", window.content, window.summary, window.metadata)
-
-    def _page(self, index: int) -> BuiltPage:
-        built = self._built.pop(index, None) or self._build(index)
-        self._built[index] = built
-        while len(self._built) > KEPT_PAGES:
-            self._built.popitem(last=False)
-        return built
-
     def _build(self, index: int) -> BuiltPage:
         name, state = self._sheets[index]
         with _workbook(self._path) as workbook:
             try:
                 sheet = workbook.get_sheet_by_index(index)
-            except require("python_calamine", "documents").CalamineError:  # a chart or a macro sheet
+            except (require("python_calamine", "documents").CalamineError, OSError):  # a chart or a macro sheet
                 return build_page(index, _title(name, state), SheetContent(name, {}))
             height = sheet.end[0] + 1 if sheet.end else 0
             is_long = height > WHOLE_ROWS
@@ -130,6 +88,12 @@ class XlsDocument:
             last = height if is_long else 0
         tail = objects.Tail(merged=merged)
         return build_page(index, _title(name, state), SheetContent(name, rows, tail, last_row=last))
+
+    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+        start = 1 if plan.origin else plan.body + first - 1
+        with _workbook(self._path) as workbook:
+            rows = _rows(workbook.get_sheet_by_index(index), start, None if plan.origin else WINDOW_ROWS + 1)
+        return compact(rows, self._sheets[index][0]) if plan.origin else (widened(plan, rows), rows)
 
 
 def _rows(sheet: Any, first: int, most: int | None) -> dict[int, Row]:
@@ -170,16 +134,16 @@ def _cell(value: Any) -> Cell:
 def _workbook(path: Path) -> Iterator[Any]:
     calamine = require("python_calamine", "documents")
     _measure(path)
+    data = path.read_bytes()
     try:
-        with path.open("rb") as file:
-            workbook = calamine.CalamineWorkbook.from_filelike(file)
+        workbook = calamine.CalamineWorkbook.from_filelike(BytesIO(data))
         yield workbook
         workbook.close()
     except calamine.PasswordError as error:
         raise DocumentError(
             "password-protected: encrypted workbooks cannot be opened; save a copy without the password"
         ) from error
-    except (DocumentError, OSError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (DocumentError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     # A panic of the library is no Exception; whatever it dies of, the file is to blame and only the file is lost.
     except BaseException as error:

@@ -4,7 +4,6 @@ Small sheets are read whole when they are asked for. Of a long one a page shows 
 element of its own (`p0-tbl-001-r101`) that is read by streaming up to its rows: the sheet is never held.
 """
 
-import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import islice
@@ -25,7 +24,7 @@ from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, b
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, finish
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, linked, widened, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, WINDOW_ROWS, Plan, linked, widened, window_at
 from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
 from a2c_smcp.documents.ooxml.xml import attribute, child
 
@@ -37,7 +36,6 @@ SURVEY_BYTES: Final = 16 << 20
 
 KEPT_PAGES: Final = 4
 
-WINDOW_ID = re.compile(r"(p[0-9]{1,6}-tbl-[0-9]{3,})-r([1-9][0-9]{0,6})")
 _CLOSE_ENOUGH: Final = 1.5
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.ooxml.package import Package
-from a2c_smcp.documents.ooxml.xml import Node, child, text_of
+from a2c_smcp.documents.ooxml.xml import Node, child, children, text_of
 
 MAX_KEYWORDS: Final = 20
 _SEPARATORS = re.compile(r"[,;，；、\n]+")
@@ -34,11 +34,16 @@ class Properties:
 def read_properties(package: Package) -> Properties:
     """Return the core properties of a package; empty ones where it has none."""
     part = next(package.related("", "core-properties"), "docProps/core.xml")
-    root = package.optional(part)
+    return properties_of(package.optional(part))
+
+
+def properties_of(root: Node | None) -> Properties:
+    """Return the properties that are the children of `root`: Office lists the keywords, OpenDocument gives each one."""
     if root is None:
         return Properties()
     title = _line(root, "title")
-    words = [" ".join(word.split()) for word in _SEPARATORS.split(_line(root, "keywords"))]
+    listed = [_line(root, "keywords"), *(text_of(node) for node in children(root, "keyword"))]
+    words = [" ".join(word.split()) for words in listed for word in _SEPARATORS.split(words)]
     return Properties(
         title="" if title.lower() in _NO_TITLES else clip(title, 200),
         subject=_line(root, "subject"),

@@ -258,7 +258,8 @@ def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
     for draft in sheet.controls:
         yield _Placed(draft, place=draft.place)
     for draft in sheet.drawings:
-        draft.metadata["anchor"] = f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"
+        if math.isfinite(draft.place[0]):
+            draft.metadata["anchor"] = f"{column_name(int(draft.place[1]))}{int(draft.place[0])}"
         yield _Placed(draft, place=(*draft.place, 0.5))
 
 

@@ -16,6 +16,9 @@ WINDOW_CELLS: Final = 40_000
 WINDOW_CHARACTERS: Final = 200_000
 MAX_RUNS: Final = 50
 
+WINDOW_ID: Final = re.compile(r"(p[0-9]{1,6}-tbl-[0-9]{3,})-r([1-9][0-9]{0,6})")
+"""The id of a window that does not begin its table: that of the table, and the first row."""
+
 _PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 _MAX_CAPTION_LINES: Final = 4
 

@@ -1,0 +1,1 @@
+"""OpenDocument spreadsheets, read from the parts of their archives."""

@@ -1,0 +1,63 @@
+"""A workbook as pages: each sheet is read when it is asked for, and the last few stay."""
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.ooxml.drafts import page_of
+from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage
+from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, Plan, linked, window_at
+
+KEPT_PAGES: Final = 4
+
+
+class SheetPages(ABC):
+    """The pages of a workbook of so many sheets."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._built: OrderedDict[int, BuiltPage] = OrderedDict()
+
+    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
+        """Return that part of the page index."""
+        return [self.page(index).entry for index in range(offset, min(offset + limit, self._count))]
+
+    def page(self, index: int) -> Page:
+        """Return a sheet."""
+        return self._page(index).page
+
+    def find(self, element_id: str) -> tuple[int, Element] | None:
+        """Return an element, or a window of a table that its page does not show."""
+        index = page_of(element_id)
+        if index is None or index >= self._count:
+            return None
+        built = self._page(index)
+        found = next((element for element in built.page.elements if element.id == element_id), None)
+        if found is not None:
+            return index, found
+        match = WINDOW_ID.fullmatch(element_id)
+        plan = built.plans.get(match[1]) if match else None
+        if match is None or plan is None or int(match[2]) > plan.total:
+            return None
+        first = int(match[2])
+        plan, rows = self._rows_of(index, plan, first)
+        window = linked(window_at(rows, plan, first), match[1])
+        return index, Element(element_id, "table", window.content, window.summary, window.metadata)
+
+    @abstractmethod
+    def _build(self, index: int) -> BuiltPage:
+        """Read a sheet."""
+
+    @abstractmethod
+    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+        """Read the rows of a table's window that begins with row `first`, and return how they are to be read."""
+
+    def _page(self, index: int) -> BuiltPage:
+        built = self._built.pop(index, None) or self._build(index)
+        self._built[index] = built
+        while len(self._built) > KEPT_PAGES:
+            self._built.popitem(last=False)
+        return built
