@@ -34,7 +34,7 @@ _CUES = re.compile(
     r"|总之|结论|结果|表明|显示|建议|推荐|必须|应当|重要|关键|主要|目的|因此|定义",
     re.IGNORECASE,
 )
-_LEADERS = re.compile(r"(?:\.\s?){3,}\s*\d*\s*$|(?:\. ?){5,}|…{2,}|_{4,}")
+_LEADERS = re.compile(r"(?:\.\s?){3,}\s*\d*\s*$|(?:\s\.){2,}\s*\d+\s*$|(?:\. ?){5,}|…{2,}|_{4,}")
 _SILENT = re.compile(r"\[(?:图片|header|footer|separator|widget|audio|video): [^\]]*\]")
 _BULLET = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+")
 _STOPPED: Final = """\

@@ -15,6 +15,10 @@ def test_headings_come_with_page_and_level() -> None:
     assert extract_of({2: PROSE}).headings == [(2, 1, "Results")]
 
 
+def test_a_heading_in_a_table_of_contents_is_none() -> None:
+    assert extract_of({1: "# 2 Simple manipulations . . 8\n\n# 3 Objects . . . . . . 20"}).headings == []
+
+
 def test_the_sentences_that_say_most_come_first_and_stand_in_their_order() -> None:
     found = extract_of({2: PROSE}, sentences=2).sentences
     assert found == [
