@@ -13,8 +13,8 @@ from tests.browser.visiting import Place, place, program, visit
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MAX_NODES = 1_500
-MAX_SECONDS = 3.0
-"""Generous, for a machine that tests many things at once; alone it is a fraction of one."""
+MAX_SECONDS = 1.0
+"""Of a processor's time for the page, whatever else the machine does meanwhile; it takes a tenth of that."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -24,14 +24,17 @@ async def archive() -> AsyncIterator[Place]:
         yield made
 
 
-async def test_the_list_comes_soon_and_keeps_few_nodes(browser: Browser, archive: Place) -> None:
+async def test_the_list_takes_little_work_and_keeps_few_nodes(browser: Browser, archive: Place) -> None:
     async with visit(browser, archive) as at:
+        inspector = await at.page.context.new_cdp_session(at.page)
+        await inspector.send("Performance.enable", {"timeDomain": "threadTicks"})
         await at.go("documents")
         rows = at.page.get_by_role("listbox").get_by_role("option")
         await expect(at.page.get_by_text("10,000 documents")).to_be_visible()
         await expect(rows.first).to_contain_text("Report")
-        seconds = await at.page.evaluate("performance.now() / 1000")
-        assert seconds < MAX_SECONDS
+        metrics = (await inspector.send("Performance.getMetrics"))["metrics"]
+        seconds = {metric["name"]: metric["value"] for metric in metrics}["TaskDuration"]
+        assert 0 < seconds < MAX_SECONDS
         await at.page.get_by_role("listbox").focus()
         await at.page.keyboard.press("End")
         await expect(at.page.get_by_role("listbox").locator("[aria-posinset='10000']")).to_contain_text("Report")

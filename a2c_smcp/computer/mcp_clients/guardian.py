@@ -15,7 +15,7 @@ from a2c_smcp.computer.mcp_clients import watchdog
 logger = logging.getLogger(__name__)
 
 _SCRIPT: Final = str(Path(watchdog.__file__))
-_FAREWELL_SECONDS: Final = 5.0
+_FAREWELL_SECONDS: Final = 20.0
 
 
 class Guardian:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -32,11 +33,14 @@ async def process(*words: str, env: Mapping[str, str] | None = None) -> AsyncIte
 
 
 async def ended(running: asyncio.subprocess.Process) -> tuple[int, str]:
-    """Return the exit code and what is left on standard error, once a process has ended by itself."""
+    """Return the exit code and what is left on standard error, once a process has ended by itself.
+
+    How far the index is does not count: a busy machine makes it worth telling.
+    """
     async with asyncio.timeout(SECONDS):
         assert running.stderr is not None
         left = await running.stderr.read()
-        return await running.wait(), left.decode()
+        return await running.wait(), re.sub(r"\d+ of \d+ documents can be searched\n", "", left.decode())
 
 
 async def line_of(stream: asyncio.StreamReader | None) -> str:
