@@ -7,6 +7,7 @@ None is preset. A text leaves the machine only for an endpoint that the user has
 import logging
 import os
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -17,12 +18,14 @@ from urllib.parse import urlsplit
 from a2c_smcp.addresses import is_loopback
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
+from a2c_smcp.redaction import REDACTED
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 LONGEST_PAUSE: Final = 30.0
 MAX_REPLY: Final = 8 << 20
 _NONE: Final = f"No language model is configured: name an endpoint with --llm_url or {ENV}BASE_URL"
+_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +105,8 @@ class LlmProxy:
             if isinstance(count, int) and not isinstance(count, bool)
         }
         self.usage.update(usage)
-        return {"text": text, "usage": usage, "model": str(reply.get("model") or params.get("model") or "")}
+        model = reply.get("model") or params.get("model") or self.settings.model
+        return {"text": text, "usage": usage, "model": str(model)}
 
     def _post(self, body: dict[str, Any], trace_id: str) -> dict[str, Any]:
         import httpx  # noqa: PLC0415 - an extra
@@ -116,7 +120,9 @@ class LlmProxy:
                 if not isinstance(problem, SMCPError):
                     return problem
                 if pause is None or attempt == settings.retries:
-                    raise problem
+                    # Some endpoints say back what they were sent.
+                    key = settings.api_key
+                    raise type(problem)(problem.message.replace(key, REDACTED) if key else problem.message)
                 seconds = min(pause or 0.5 * 2**attempt, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
                 _log.info(
                     "The language model failed, asking again", extra={"trace_id": trace_id, "attempt": attempt + 1}
@@ -185,9 +191,11 @@ def _text_of(reply: Mapping[str, Any]) -> str:
         raise InternalError("The language model's answer has no choices[0].message.content") from None
     if isinstance(content, list):  # parts, as some servers answer
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    if not isinstance(content, str) or not content.strip():
+    # Models that think aloud are not quoted on it.
+    text = _THOUGHTS.sub("", content) if isinstance(content, str) else ""
+    if not text.strip():
         raise InternalError("The language model answered nothing")
-    return content
+    return text
 
 
 def _reason(content: bytes) -> str:

@@ -31,6 +31,23 @@ def test_a_prompt_gets_text_and_usage(endpoint: Endpoint) -> None:
     assert endpoint.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
+def test_what_a_model_thinks_aloud_is_no_answer(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda _: said("<think>What do they want?</think>\n\nAn answer.")
+    data = proxy(endpoint).ask({"prompt": "p"})["data"]
+    assert data is not None
+    assert data["text"] == "An answer."
+
+
+def test_an_endpoint_that_names_no_model_has_the_one_that_was_asked_for(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda _: (200, {"choices": [{"message": {"content": "x"}}]})
+    assert proxy(endpoint).ask({"prompt": "p"})["data"] == {"text": "x", "usage": {}, "model": "small"}
+
+
+def test_a_key_that_the_endpoint_says_back_is_not_shown(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda _: (400, {"error": f"no such key: {KEY}"})
+    assert proxy(endpoint).ask({"prompt": "p"})["error"] == "The language model answered 400: no such key: <redacted>"
+
+
 def test_usage_is_summed(endpoint: Endpoint) -> None:
     endpoint.answer = lambda _: said("x", prompt_tokens=5)
     model = proxy(endpoint)
