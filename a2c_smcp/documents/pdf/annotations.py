@@ -84,31 +84,26 @@ class Overlay:
     ) -> None:
         self._engine, self._document, self._targets, self._page = engine, document, targets, page
         self._frame, self._layer, self._lines = layer.frame, layer, lines
-        self._rect, self._link, self._at = Rect(), ctypes.c_void_p(), ctypes.c_int(0)
+        self._rect, self._link = Rect(), ctypes.c_void_p()
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
-        self._heights: list[tuple[float, int]] = []
+        self._order: list[int] = []
+        self._middles: list[float] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
-        engine, page = self._engine, self._page
+        bare, page, link = self._engine.bare, ctypes.c_void_p(self._page), self._link
         found: list[Found] = []
-        if not self.count:
-            return found
-        at, handle, rect = (ctypes.addressof(value) for value in (self._at, self._link, self._rect))
-        self._at.value = 0
-        for _ in range(MAX_ANNOTATIONS):
-            if not engine.FPDFLink_Enumerate(page, at, handle):
-                break
+        to_position, to_link, to_rect = map(ctypes.byref, (ctypes.c_int(0), link, self._rect))
+        while self._links < MAX_ANNOTATIONS and bare.next_link(page, to_position, to_link):
             self._links += 1
-            link = self._link.value or 0
             url = self._target(link)
-            if not url or not engine.FPDFLink_GetAnnotRect(link, rect):
+            if not url or not bare.link_rect(link, to_rect):
                 continue
             text, box = self._text_in(self._rect)
             last = found[-1] if found else None
-            if last and last.content["url"] == url and not url.startswith("#") and text:
+            if last and text and last.content["url"] == url and url[0] != "#":
                 # A link that goes on in the next line is drawn as two.
                 last.content["text"] = f"{last.content['text']} {text}".strip()
                 last.box = _union(last.box, box)
@@ -148,18 +143,17 @@ class Overlay:
                 by_index[parent].content.setdefault("replies", []).append(kept)
         return found
 
-    def _target(self, link: int) -> str:
-        engine, document = self._engine, self._document
-        action = engine.FPDFLink_GetAction(link)
-        kind = engine.FPDFAction_GetType(action) if action else 0
+    def _target(self, link: ctypes.c_void_p) -> str:
+        engine, bare, document = self._engine, self._engine.bare, self._document
+        action = bare.action(link)
+        kind = bare.action_kind(action) if action else 0
         if kind == _URI:
             address = engine.string(engine.FPDFAction_GetURIPath, document, action, encoding="utf-8")
             return clean(address).strip()
         if kind in (_GO_TO_REMOTE, _LAUNCH):
             return clean(engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")).strip()
-        target = (
-            engine.FPDFAction_GetDest(document, action) if kind == _GO_TO else engine.FPDFLink_GetDest(document, link)
-        )
+        handle = ctypes.c_void_p(document)
+        target = bare.action_target(handle, action) if kind == _GO_TO else bare.link_target(handle, link)
         index = self._targets.page(target) if target else -1
         return f"#page={index + 1}" if index >= 0 else ""
 
@@ -175,11 +169,11 @@ class Overlay:
 
     def _near(self, top: float, bottom: float) -> list[Line]:
         """Return the lines whose middles are between two heights, in their order."""
-        if not self._heights:
-            self._heights = sorted([(line.y0 + line.y1, number) for number, line in enumerate(self._lines)])
-        first = bisect_left(self._heights, (2 * top - 1, 0))
-        last = bisect_left(self._heights, (2 * bottom + 1, 0))
-        return [self._lines[number] for number in sorted([number for _, number in self._heights[first:last]])]
+        if not self._order:
+            self._order = sorted(range(len(self._lines)), key=lambda number: self._lines[number].middle)
+            self._middles = [self._lines[number].middle for number in self._order]
+        first, last = bisect_left(self._middles, top - 0.5), bisect_left(self._middles, bottom + 0.5)
+        return [self._lines[number] for number in sorted(self._order[first:last])]
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()

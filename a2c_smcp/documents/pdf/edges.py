@@ -15,45 +15,44 @@ _NUMBER_AT_END = re.compile(
     re.IGNORECASE,
 )
 _OUTER: Final = 9
+_FAR: Final = 1e4
+"""Where the text begins and ends when all of it is at the edges."""
 _height = attrgetter("y0")
 
 
 def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
     """Return the lines of running headers, of the body, and of running footers."""
     upper, lower = 0.15 * body.height, 0.8 * body.height
-    above: list[Line] = []
-    below: list[Line] = []
-    inner_top, inner_bottom = 1e4, -1e4
-    for line in lines:
-        if line.y1 < upper:
-            above.append(line)
-        elif line.y0 > lower:
-            below.append(line)
-        else:
-            inner_top = min(inner_top, line.y0)
-            inner_bottom = max(inner_bottom, line.y1)
+    above = [line for line in lines if line.y1 < upper]
+    below = [line for line in lines if line.y0 > lower]
     if not above and not below:
         return [], lines, []
+    inside = [line for line in lines if line.y1 >= upper and line.y0 <= lower]
+    inner_top = min([line.y0 for line in inside], default=_FAR)
+    inner_bottom = max([line.y1 for line in inside], default=-_FAR)
     # Three rows are looked at, so that the outermost lines suffice.
     if len(above) > _OUTER:
-        above.sort(key=_height)
-        inner_top = min(inner_top, above[_OUTER].y0)
-        del above[_OUTER:]
+        by_height = sorted(above, key=_height)
+        inner_top = min(inner_top, by_height[_OUTER].y0)
+        above = by_height[:_OUTER]
     if len(below) > _OUTER:
-        below.sort(key=_height, reverse=True)
-        inner_bottom = max(inner_bottom, below[_OUTER].y1)
-        del below[_OUTER:]
+        by_height = sorted(below, key=_height, reverse=True)
+        inner_bottom = max(inner_bottom, by_height[_OUTER].y1)
+        below = by_height[:_OUTER]
     top, bottom = rows_of(above), rows_of(below)[::-1]
     top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
     bottom = bottom[: _running(bottom, body, label, inner_bottom, len(lines), is_top=False)]
     headers = {id(line) for row in top for line in row}
     footers = {id(line) for row in bottom for line in row}
+    if not headers and not footers:
+        return [], lines, []
     if len(headers) + len(footers) >= len(lines) and len(lines) > 1:
         return [], lines, []
+    running = headers | footers
     return (
-        [line for line in lines if id(line) in headers],
-        [line for line in lines if id(line) not in headers and id(line) not in footers],
-        [line for line in lines if id(line) in footers],
+        [line for line in lines if line.y1 < upper and id(line) in headers],
+        [line for line in lines if id(line) not in running],
+        [line for line in lines if line.y0 > lower and id(line) in footers],
     )
 
 
@@ -61,11 +60,11 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
     """Return how many of `rows`, the outermost first, run from page to page; `inner` is where the others begin."""
     found = 0
     for number, row in enumerate(rows[:3]):
-        y0, y1 = min(line.y0 for line in row), max(line.y1 for line in row)
+        y0, y1 = min([line.y0 for line in row]), max([line.y1 for line in row])
         depth = y1 if is_top else body.height - y0
         if number + 1 < len(rows):
             following = rows[number + 1]
-            inner_edge = min(line.y0 for line in following) if is_top else max(line.y1 for line in following)
+            inner_edge = min([line.y0 for line in following]) if is_top else max([line.y1 for line in following])
         else:
             inner_edge = inner
         gap = inner_edge - y1 if is_top else y0 - inner_edge

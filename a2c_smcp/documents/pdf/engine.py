@@ -7,7 +7,7 @@ costs matters: pointers travel as plain integers here, and the small calls keep 
 import ctypes
 import threading
 from ctypes import CFUNCTYPE, PYFUNCTYPE, c_double, c_float, c_int, c_uint, c_ulong, c_void_p
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import require
@@ -17,6 +17,10 @@ LOCK: Final = threading.RLock()
 
 _SHORT: Final = 1_024
 """Bytes that most strings fit into."""
+_ROOM: Final = 16_384
+"""Bytes that the text of most pages fits into."""
+BOX_BYTES: Final = 16
+"""Four floats."""
 
 _P, _I, _U, _L, _F, _D = c_void_p, c_int, c_uint, c_ulong, c_float, c_double
 
@@ -144,11 +148,18 @@ _BARE: Final[dict[str, str]] = {
     "FPDFPage_GetObject": "object",
     "FPDFFormObj_GetObject": "inner_object",
     "FPDFPageObj_GetType": "type",
+    "FPDFText_GetCharIndexFromTextIndex": "index",
     "FPDFText_GetLooseCharBox": "box",
     "FPDFText_GetFontSize": "size",
     "FPDFText_GetMatrix": "matrix",
     "FPDFText_GetTextObject": "text_object",
     "FPDFTextObj_GetFont": "font",
+    "FPDFLink_Enumerate": "next_link",
+    "FPDFLink_GetAnnotRect": "link_rect",
+    "FPDFLink_GetAction": "action",
+    "FPDFLink_GetDest": "link_target",
+    "FPDFAction_GetType": "action_kind",
+    "FPDFAction_GetDest": "action_target",
 }
 
 
@@ -160,7 +171,7 @@ class Bare:
     """The functions that are asked most, under short names and without checks of their arguments."""
 
     def __init__(self, raw: Any) -> None:
-        results: dict[str, Any] = {"object": Handle, "inner_object": Handle, "text_object": Handle}
+        results: dict[str, Any] = {"object": Handle, "inner_object": Handle, "text_object": Handle, "action": Handle}
         for name, short in _BARE.items():
             result = results.get(short, _QUICK[name][0])
             setattr(self, short, PYFUNCTYPE(result)(ctypes.cast(getattr(raw, name), c_void_p).value or 0))
@@ -188,6 +199,23 @@ class Quad(ctypes.Structure):
     _fields_ = [(name, _F) for name in ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")]
 
 
+class Room:
+    """Memory that PDFium writes into; what is there holds until the next question.
+
+    It is kept, because each size of a ctypes array is a new type, which takes longer to make than to fill.
+
+    """
+
+    def __init__(self, size: int) -> None:
+        buffer = ctypes.create_string_buffer(size)
+        self.size, self.address, self.view = size, ctypes.addressof(buffer), memoryview(buffer).cast("B")
+
+    @cached_property
+    def boxes(self) -> list[c_void_p]:
+        """Where each of the boxes begins that fit in."""
+        return [c_void_p(self.address + start) for start in range(0, self.size, BOX_BYTES)]
+
+
 class Engine:
     """PDFium with its functions as attributes, under their own names."""
 
@@ -195,6 +223,7 @@ class Engine:
         # The package initializes the library when it is imported.
         require("pypdfium2", "documents")
         self._buffer = ctypes.create_string_buffer(_SHORT)
+        self._room = Room(_ROOM)
         self.raw = require("pypdfium2.raw", "documents")
         for prototype, table in ((CFUNCTYPE, _SLOW), (PYFUNCTYPE, _QUICK)):
             for name, signature in table.items():
@@ -205,6 +234,10 @@ class Engine:
     def __getattr__(self, name: str) -> Any:
         """Exists for type checkers: every function is set when the engine is made."""
         raise AttributeError(name)
+
+    def room(self, size: int = 0) -> Room:
+        """Return memory of at least `size` bytes; a page of much more text than others has its own."""
+        return self._room if size <= _ROOM else Room(1 << (size - 1).bit_length())
 
     def string(self, function: Any, *arguments: Any, encoding: str = "utf-16-le", most: int = 65_536) -> str:
         """Return what a function that fills a buffer says, without its final zero; cut at `most` bytes."""

@@ -36,12 +36,6 @@ class FontBook:
         """Begin another page, whose fonts may have the handles of others that are gone."""
         self.on_page.clear()
 
-    def font(self, engine: Engine, text_page: int, index: int) -> Font:
-        """Return the font of a character."""
-        drawn = engine.FPDFText_GetTextObject(text_page, index)
-        handle = engine.FPDFTextObj_GetFont(drawn) if drawn else None
-        return self.on_page.get(handle) or self.look_up(engine, text_page, index, handle)
-
     def look_up(self, engine: Engine, text_page: int, index: int, handle: int | None) -> Font:
         """Return the font of a character, which has this handle, and keep it in `on_page`."""
         font = self.on_page[handle] = self._named(engine, text_page, index)

@@ -18,9 +18,14 @@ class Frame:
     def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
         """Return a box of PDF space as it is shown: x0, y0, x1, y1."""
         a, b, c, d, e, f = self.matrix
-        xs = (a * left + c * bottom + e, a * right + c * top + e)
-        ys = (b * left + d * bottom + f, b * right + d * top + f)
-        return min(xs), min(ys), max(xs), max(ys)
+        if self.is_plain:
+            x0, x1, y0, y1 = left + e, right + e, f - top, f - bottom
+        else:
+            x0, x1 = a * left + c * bottom + e, a * right + c * top + e
+            y0, y1 = b * left + d * bottom + f, b * right + d * top + f
+        if x0 > x1:
+            x0, x1 = x1, x0
+        return (x0, y0, x1, y1) if y0 <= y1 else (x0, y1, x1, y0)
 
 
 class Frames:

@@ -60,7 +60,7 @@ def mark_headings(
     tags: Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None,
 ) -> None:
     """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
-    candidates = [found for block in blocks if (found := _candidate(block, body))]
+    candidates = [found for block in blocks if (found := _candidate(block, body))] if _any_odd(blocks, body) else []
     looked = [found for found in candidates if not found.is_plain]
     if not looked:
         _mark_title(blocks, body)
@@ -89,10 +89,22 @@ def mark_headings(
             found.block.kind, found.block.level = "heading", level
 
 
+def _any_odd(blocks: Sequence[Block], body: Body) -> bool:
+    """Whether anything may stand out by its looks: where nothing does, the texts need not be looked at."""
+    big = _BIG * body.size
+    for block in blocks:
+        first = block.lines[0]
+        if first.size >= big or first.font.bold or first.font.italic:
+            return True
+    return False
+
+
 def _mark_title(blocks: Sequence[Block], body: Body) -> None:
     """Turn the large line on a page without much other text, like a slide or a cover, into a heading."""
-    largest = max(blocks, key=lambda block: block.lines[0].size, default=None)
-    if largest is None or largest.lines[0].size < TITLE_SIZE or largest.kind != "text" or len(largest.lines) > 2:
+    if max([block.lines[0].size for block in blocks], default=0.0) < TITLE_SIZE:
+        return
+    largest = max(blocks, key=lambda block: block.lines[0].size)
+    if largest.kind != "text" or len(largest.lines) > 2:
         return
     size = largest.lines[0].size
     text = text_of(largest.lines)
@@ -129,7 +141,8 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
 
 
 def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark | None:
-    for title in (folded(found.text), folded(unnumbered(found.text))):
+    for text in (found.text, unnumbered(found.text)):
+        title = folded(text)
         marks = outline.titles.get(title) if title else None
         if not marks:
             continue

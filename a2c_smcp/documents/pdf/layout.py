@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from a2c_smcp.documents.pdf.lines import Line
 
-BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents", "header", "footer", "footnote"]
+BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents"]
 
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _TERMINAL: Final = frozenset(".!?:;。！？：；…")
@@ -61,8 +61,7 @@ def text_of(lines: Sequence[Line]) -> str:
         # A name or a number after the hyphen was no divided word.
         if parts and parts[-1] == "" and not line.text[0].islower():
             parts[-1] = "-"
-        parts.append(line.text)
-        parts.append("" if line.joined else "\n")
+        parts += (line.text, "" if line.joined else "\n")
     text = "".join(parts[:-1])
     if not text.isascii():
         text = _BETWEEN_WIDE.sub("", text)
@@ -72,28 +71,27 @@ def text_of(lines: Sequence[Line]) -> str:
 def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
     sizes: dict[float, int] = {}
-    counts: dict[float, int] = {}
     bold = mono = total = 0
     for line in lines:
-        length = line.length
-        sizes[line.size] = sizes.get(line.size, 0) + length
-        counts[line.size] = counts.get(line.size, 0) + 1
+        size, length, font = line.size, line.length, line.font
+        sizes[size] = sizes.get(size, 0) + length
         total += length
-        font = line.font
         if font.bold:
             bold += length
         if font.mono:
             mono += length
     size = max(sizes, key=sizes.__getitem__, default=10.0) or 1.0
+    least, most = 0.8 * size, 2.5 * size
     steps = [
-        second.y0 - first.y0
+        down
         for first, second in pairwise(lines)
-        if second.size == size and 0.8 * size < second.y0 - first.y0 < 2.5 * size
+        if second.size == size and least < (down := second.y0 - first.y0) < most
     ]
     leading = median(steps) if len(steps) >= 3 else 1.2 * size
     # A table in small print may be most of a page, and its text is not large for that.
-    running = [other for other, share in sizes.items() if share > 0.2 * total and counts[other] > 2]
-    return Body(size, max([size, *running]), leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
+    larger = [other for other, share in sizes.items() if other > size and share > 0.2 * total]
+    largest = max([size, *[other for other in larger if sum(line.size == other for line in lines) > 2]])
+    return Body(size, largest, leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
 
 
 # Order
@@ -102,15 +100,16 @@ def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
 def in_reading_order(lines: list[Line], body: Body) -> list[Line]:
     """Return lines as they are read: the file's own order, unless that jumps about or goes across columns."""
     jumps = across = 0
-    previous: Line | None = None
-    for line in lines:
-        if previous is not None:
-            down = line.y0 - previous.y0
-            if down < -0.5 * body.size and min(line.x1, previous.x1) - max(line.x0, previous.x0) > 0:
-                jumps += 1
-            elif abs(down) < 0.4 * body.size and line.x0 - previous.x1 > body.size:
-                across += 1
-        previous = line
+    size = body.size
+    up, level = -0.5 * size, 0.4 * size
+    for previous, line in pairwise(lines):
+        down = line.y0 - previous.y0
+        if down >= level:
+            continue
+        if down < up and min(line.x1, previous.x1) - max(line.x0, previous.x0) > 0:
+            jumps += 1
+        elif down > -level and line.x0 - previous.x1 > size:
+            across += 1
     if jumps <= 1 and across <= max(2, len(lines) // 8):
         return lines
     gutters = _gutters(lines, body)
@@ -220,7 +219,8 @@ def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
         number = _NUMBER.match(text)
         if number and number.end() < len(text):
             return "list", number[0]
-    if text[-1] in "0123456789ivxlc." and _LEADER.search(text):
+    # A look at the dots saves most lines the search.
+    if text[-1] in "0123456789ivxlc." and (text.count(".") > 2 or "…" in text) and _LEADER.search(text):
         return "contents", ""
     return "text", ""
 
@@ -228,9 +228,10 @@ def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
 def _breaks(block: Block, line: Line, kind: BlockKind, label: str, body: Body) -> bool:
     previous = block.lines[-1]
     size = previous.size
+    high, own = previous.y1 - previous.y0, line.y1 - line.y0
     # PDFium may take two rows for one line: what counts is the way from the lower edge of the last row.
-    down = line.y0 - previous.y1 + min(previous.y1 - previous.y0, line.y1 - line.y0)
-    if abs(down) <= 0.5 * size and line.x0 >= previous.x1 - 0.3 * size:  # further on in the same row
+    down = line.y0 - previous.y1 + (high if high < own else own)
+    if -0.5 * size <= down <= 0.5 * size and line.x0 >= previous.x1 - 0.3 * size:  # further on in the same row
         return line.x0 - previous.x1 > 3 * size
     if kind == "contents" or block.kind == "contents":
         return True

@@ -1,18 +1,14 @@
 """The text of a page as lines with their places and fonts: one call for all text, then a few questions a line."""
 
-import ctypes
 import re
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from a2c_smcp.documents.pdf.engine import Engine, Matrix, Rect
+from a2c_smcp.documents.pdf.characters import Characters
+from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import Font, FontBook
 from a2c_smcp.documents.pdf.frames import Frame
-
-MAX_CHARACTERS: Final = 400_000
-"""A page of more text is read up to here: the densest real pages have some ten thousand characters."""
 
 HYPHEN: Final = "\ufffe"
 """What PDFium puts where a word was divided at the end of a line; no other line end is written there."""
@@ -21,8 +17,6 @@ _UNCLEAN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _STRANGE = re.compile(_UNCLEAN.pattern.replace(r"\ufffe", ""))
 """The same without the mark of divided words, which is taken out when lines are made."""
 _CONTROLS: Final = bytes([*range(9), 11, 12, *range(14, 32)])
-_unpack, _unpack_two = struct.Struct("4f").unpack, struct.Struct("8f").unpack
-"""One box, and two."""
 _WORD = re.compile(r"[^\s\ufffe]+")
 
 
@@ -69,105 +63,76 @@ class Word:
     y1: float
 
 
-def read_text(engine: Engine, text_page: int) -> tuple[str, bool]:
-    """Return all text of a page, and whether its positions are those of the characters."""
-    count = min(engine.FPDFText_CountChars(text_page), MAX_CHARACTERS)
-    if count <= 0:
-        return "", True
-    buffer = (ctypes.c_ushort * (count + 1))()
-    written = engine.FPDFText_GetText(text_page, 0, count, ctypes.addressof(buffer))
-    if written <= 1:
-        return "", True
-    text = memoryview(buffer).cast("B")[: 2 * (written - 1)].tobytes().decode("utf-16-le", "surrogatepass")
-    return text, written - 1 == count and len(text) == count
-
-
 class TextLayer:
     """The text of one open page, and where each piece of it is."""
 
     def __init__(self, engine: Engine, text_page: int, frame: Frame, fonts: FontBook) -> None:
         self._engine, self._text_page, self.frame, self._fonts = engine, text_page, frame, fonts
         fonts.turn()
-        self.text, self._is_direct = read_text(engine, text_page)
+        self._characters = Characters(engine, text_page, frame)
+        self._span, self.text = self._characters.span, self._characters.text
         self._is_clean = is_clean(self.text)
-        self._is_wide = not self._is_direct and max(self.text, default="") > "\uffff"
-        self._rect, self._matrix = Rect(), Matrix()
-        self._to_rect, self._to_matrix = ctypes.addressof(self._rect), ctypes.addressof(self._matrix)
-        self._box = engine.FPDFText_GetLooseCharBox
-        self._bare_box, self._bare_page = engine.bare.box, ctypes.c_void_p(text_page)
-        self._bare_rect = ctypes.c_void_p(self._to_rect)
-        self._is_usual, self._shift = self._is_direct and frame.is_plain, frame.matrix[4]
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
-        rows: list[tuple[str, int, bool]] = []
-        position = 0
-        for row in self.text.split("\r\n"):
-            if HYPHEN in row:
-                *joined, last = row.split(HYPHEN)
-                for part in joined:
-                    rows.append((part, position, True))
-                    position += len(part) + 1
-                rows.append((last, position, False))
-                position += len(last) + 2
-            else:
-                if row:
-                    rows.append((row, position, False))
-                position += len(row) + 2
-        found = self._usual_lines(rows) if self.frame.is_plain else self._lines(rows)
-        lines = [line for line in found if line.text]
-        return _mended(lines) if HYPHEN in self.text else lines
-
-    def _usual_lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
-        """Yield lines of a page that is not turned: what most pages are, and so the quick way."""
-        engine, text_page = self._engine, ctypes.c_void_p(self._text_page)
-        box, object_of, font_of = engine.bare.box, engine.bare.text_object, engine.bare.font
-        unpack, buffer = _unpack_two, ctypes.create_string_buffer(32)
-        start = ctypes.addressof(buffer)
-        first_box, last_box = ctypes.c_void_p(start), ctypes.c_void_p(start + 16)
-        right_of, top_of = self.frame.matrix[4], self.frame.matrix[5]
-        fonts, look_up = self._fonts.on_page, self._fonts.look_up
-        is_direct, is_clean, character = self._is_direct, self._is_clean, self._character
+        characters = self._characters
+        rows, ends, halves = self._rows()
+        middles = characters.indices(halves)
+        fonts, boxes = characters.fonts(middles), characters.pairs(characters.indices(ends))
+        known, look_up = self._fonts.on_page, self._fonts.look_up
+        frame, is_plain, right_of, top_of = self.frame, self.frame.is_plain, self.frame.matrix[4], self.frame.matrix[5]
         sizes: dict[tuple[int | None, int, int], float] = {}
-        for row, position, joined in rows:
-            text = row.strip()
-            length = len(text)
-            if not length:
-                continue
-            if length != len(row) and row[0] != text[0]:
-                position += len(row) - len(row.lstrip())  # noqa: PLW2901
-            first, end = position, position + length - 1
-            middle = position + length // 2
-            if text[length // 2] == " ":  # a blank that PDFium has put in has no font
-                middle -= 1
-            if not is_direct:
-                first, middle, end = character(first), character(middle), character(end)
-            if not is_clean:
-                text = clean(text).strip()
-            box(text_page, first, first_box)
-            box(text_page, end, last_box)
-            left, top, right, bottom, left2, top2, right2, bottom2 = unpack(buffer)
-            drawn = object_of(text_page, middle)
-            handle = font_of(drawn) if drawn else None
+        lines: list[Line] = []
+        for (text, position, joined), middle, handle, box in zip(rows, middles, fonts, boxes, strict=True):
+            left, top, right, bottom, left2, top2, right2, bottom2 = box
             # Boxes are as high as the size tells, so that lines of one font whose ends are alike share their size.
             alike = handle, int((top - bottom) * 50), int((top2 - bottom2) * 50)
-            yield Line(
-                text,
-                (left if left < left2 else left2) + right_of,
-                top_of - (top if top > top2 else top2),
-                (right if right > right2 else right2) + right_of,
-                top_of - (bottom if bottom < bottom2 else bottom2),
-                sizes.get(alike) or sizes.setdefault(alike, self._size(middle)),
-                fonts.get(handle) or look_up(engine, self._text_page, middle, handle),
-                position,
-                length,
-                joined,
+            left, right = left if left < left2 else left2, right if right > right2 else right2
+            top, bottom = top if top > top2 else top2, bottom if bottom < bottom2 else bottom2
+            x0, y0, x1, y1 = left + right_of, top_of - top, right + right_of, top_of - bottom
+            if not is_plain:
+                x0, y0, x1, y1 = frame.box(left, bottom, right, top)
+            lines.append(
+                Line(
+                    text,
+                    x0,
+                    y0,
+                    x1,
+                    y1,
+                    sizes.get(alike) or sizes.setdefault(alike, characters.size(middle)),
+                    known.get(handle) or look_up(self._engine, self._text_page, middle, handle),
+                    position,
+                    len(text),
+                    joined,
+                )
             )
+        if not self._is_clean:
+            for line in lines:
+                line.text = clean(line.text).strip()
+            lines = [line for line in lines if line.text]
+        return _mended(lines) if HYPHEN in self.text else lines
 
-    def _lines(self, rows: "list[tuple[str, int, bool]]") -> "Iterator[Line]":
-        for row, position, joined in rows:
-            if row.strip():
-                yield self._line(row, position, joined=joined)
+    def _rows(self) -> tuple[list[tuple[str, int, bool]], list[int], list[int]]:
+        """Return the text of each line, where it begins and whether a word is divided; their ends; their middles."""
+        rows: list[tuple[str, int, bool]] = []
+        ends: list[int] = []
+        middles: list[int] = []
+        position = 0
+        for row in self.text.split("\r\n"):
+            parts = row.split(HYPHEN) if HYPHEN in row else (row,)
+            last = parts[-1]
+            for part in parts:
+                text = part.strip()
+                if text:
+                    start = position if part[0] == text[0] else position + len(part) - len(part.lstrip())
+                    half = start + len(text) // 2
+                    rows.append((text, start, part is not last))
+                    ends += (start, start + len(text) - 1)
+                    # A blank that PDFium has put in has no font.
+                    middles.append(half - 1 if text[half - start] == " " else half)
+                position += len(part) + 1
+            position += 1
+        return rows, ends, middles
 
     def words(self, line: Line) -> list[Word]:
         """Return the words of a line with their boxes."""
@@ -175,36 +140,23 @@ class TextLayer:
         matches = list(_WORD.finditer(text))
         if len(matches) == 1 and len(matches[0][0]) == line.length:
             return [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
-        if self._is_usual and line.is_upright:
-            words = self._words_across(line, matches)
-        else:
-            words = []
-            for match in matches:
-                first, last = line.position + match.start(), line.position + match.end() - 1
-                box = self._place(self._character(first), self._character(last))
-                words.append(Word(match[0], *box))
+        ends = [line.position + at for match in matches for at in (match.start(), match.end() - 1)]
+        boxes = self._characters.pairs(self._characters.indices(ends))
+        words = []
+        # Words of a plain line are as high as it is.
+        is_usual = self._characters.is_direct and self.frame.is_plain and line.is_upright
+        y0, y1, shift = line.y0, line.y1, self.frame.matrix[4]
+        for match, (left, top, right, bottom, left2, top2, right2, bottom2) in zip(matches, boxes, strict=True):
+            x0, x1 = left if left < left2 else left2, right if right > right2 else right2
+            if is_usual:
+                words.append(Word(match[0], x0 + shift, y0, x1 + shift, y1))
+            else:
+                words.append(Word(match[0], *self.frame.box(x0, min(bottom, bottom2), x1, max(top, top2))))
         if self._is_clean:
             return words
         for word in words:
             word.text = clean(word.text)
         return [word for word in words if word.text]
-
-    def _words_across(self, line: Line, matches: "list[re.Match[str]]") -> list[Word]:
-        """Return words whose heights are those of their line: one or two questions each."""
-        box, text_page, rect, to_rect = self._bare_box, self._bare_page, self._rect, self._bare_rect
-        position, y0, y1, unpack, shift = line.position, line.y0, line.y1, _unpack, self._shift
-        words = []
-        for match in matches:
-            start, end = match.span()
-            box(text_page, position + start, to_rect)
-            left, _, right, _ = unpack(rect)
-            if end - start > 1:
-                box(text_page, position + end - 1, to_rect)
-                left2, _, right2, _ = unpack(rect)
-                left = min(left, left2)
-                right = max(right, right2)
-            words.append(Word(match[0], left + shift, y0, right + shift, y1))
-        return words
 
     def text_in(self, lines: Sequence[Line], box: tuple[float, float, float, float]) -> str:
         """Return the text of those lines that is inside a box."""
@@ -222,13 +174,13 @@ class TextLayer:
     def widest_gap(self, line: Line) -> tuple[float, float, float]:
         """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
         best = middle = 0.0
-        text, position = self.text, line.position
-        last = position + line.length * 3 // 4
-        at = text.find(" ", position + line.length // 4, last)
+        text, span = self.text, self._span
+        last = line.position + line.length * 3 // 4
+        at = text.find(" ", line.position + line.length // 4, last)
         while at > 0:
-            end, start = self._across(at - 1)[1], self._across(at + 1)[0]
-            if start - end > best:
-                best, middle = start - end, (start + end) / 2
+            left, right = span(at - 1)[1], span(at + 1)[0]
+            if right - left > best:
+                best, middle = right - left, (right + left) / 2
             at = text.find(" ", at + 1, last)
         return middle, best, line.size
 
@@ -252,94 +204,39 @@ class TextLayer:
 
     def _nearest(self, line: Line, x: float) -> int:
         """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
-        across, position, length = self._across, line.position, line.length
+        span, position, length = self._span, line.position, line.length
         guess = at = min(max(int((x - line.x0) / max(line.x1 - line.x0, 0.1) * length), 0), length)
         while at < length:
-            left, right = across(position + at)
+            left, right = span(position + at)
             if left + right >= 2 * x:
                 break
             at += 1
         if at > guess:
             return at
         while at > 0:
-            left, right = across(position + at - 1)
+            left, right = span(position + at - 1)
             if left + right < 2 * x:
                 break
             at -= 1
         return at
 
-    def _across(self, position: int) -> tuple[float, float]:
-        """Return where a character begins and ends from left to right."""
-        if self._is_usual:
-            self._bare_box(self._bare_page, position, self._bare_rect)
-            left, _, right, _ = _unpack(self._rect)
-            return left + self._shift, right + self._shift
-        at = self._character(position)
-        x0, _, x1, _ = self._place(at, at)
-        return x0, x1
-
     def font_at(self, line: Line, offset: int) -> Font:
         """Return the font of a character of a line."""
-        return self._fonts.font(self._engine, self._text_page, self._character(line.position + offset))
+        return self.fonts_at((line.position + offset,))[0]
+
+    def fonts_at(self, positions: Sequence[int]) -> list[Font]:
+        """Return the fonts of characters."""
+        indices = self._characters.indices(positions)
+        known, look_up = self._fonts.on_page, self._fonts.look_up
+        return [
+            known.get(handle) or look_up(self._engine, self._text_page, index, handle)
+            for index, handle in zip(indices, self._characters.fonts(indices), strict=True)
+        ]
 
     def content_of(self, line: Line) -> int:
         """Return the marked content that a line belongs to; -1 where there is none."""
-        drawn = self._engine.FPDFText_GetTextObject(self._text_page, self._character(line.position))
+        drawn = self._engine.FPDFText_GetTextObject(self._text_page, self._characters.index(line.position))
         return int(self._engine.FPDFPageObj_GetMarkedContentID(drawn)) if drawn else -1
-
-    def _line(self, row: str, position: int, *, joined: bool = False) -> Line:
-        shown = row.strip()
-        position += len(row) - len(row.lstrip())
-        start, end = position, position + len(shown) - 1
-        if not self._is_direct:
-            start, end = self._character(start), self._character(end)
-        x0, y0, x1, y1 = self._place(start, end)
-        inside = len(shown) // 2
-        middle = self._character(position + (inside - 1 if shown[inside] == " " else inside))
-        font = self._fonts.font(self._engine, self._text_page, middle)
-        length = len(shown)
-        return Line(
-            shown if self._is_clean else clean(shown).strip(),
-            x0,
-            y0,
-            x1,
-            y1,
-            self._size(middle),
-            font,
-            position,
-            length,
-            joined,
-        )
-
-    def _size(self, index: int) -> float:
-        """Return the size of a character as shown, in tenths of a point."""
-        size = self._engine.FPDFText_GetFontSize(self._text_page, index)
-        if self._engine.FPDFText_GetMatrix(self._text_page, index, self._to_matrix):
-            b, d = self._matrix.b, self._matrix.d
-            size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5
-        return int(size * 10 + 0.5) / 10
-
-    def _place(self, start: int, end: int) -> tuple[float, float, float, float]:
-        rect, frame = self._rect, self.frame
-        self._box(self._text_page, start, self._to_rect)
-        left, bottom, right, top = rect.left, rect.bottom, rect.right, rect.top
-        if end > start:
-            self._box(self._text_page, end, self._to_rect)
-            left, bottom = min(left, rect.left), min(bottom, rect.bottom)
-            right, top = max(right, rect.right), max(top, rect.top)
-        if frame.is_plain:
-            matrix = frame.matrix
-            e, f = matrix[4], matrix[5]
-            return left + e, f - top, right + e, f - bottom
-        return frame.box(left, bottom, right, top)
-
-    def _character(self, position: int) -> int:
-        if self._is_direct:
-            return position
-        if self._is_wide:
-            position = len(self.text[:position].encode("utf-16-le", "surrogatepass")) // 2
-        found: int = self._engine.FPDFText_GetCharIndexFromTextIndex(self._text_page, position)
-        return max(found, 0)
 
 
 def _mended(lines: list[Line]) -> list[Line]:
