@@ -37,8 +37,10 @@ STDERR_LINE: Final = 64 * 1024
 HIGH_WATER: Final = 64 * 1024
 WRITE_AHEAD: Final = 1024 * 1024
 # Output that is still in the pipe when the process ends is read for so long, if a child holds the pipe open.
-DRAIN_SECONDS: Final = 0.2
+DRAIN_SECONDS: Final = 1.0
 GRACE_SECONDS: Final = 2.0
+# Who was killed is gone as soon as the machine, however busy, gets to it.
+KILLED_SECONDS: Final = 10.0
 
 
 class StdioLink(Link):
@@ -96,7 +98,7 @@ class StdioLink(Link):
             except asyncio.CancelledError:
                 # The program itself is ending: no more patience.
                 self._signal(signal.SIGKILL)
-                await self._process.ended_within(self._grace)
+                await self._process.ended_within(KILLED_SECONDS)
                 raise
             finally:
                 self._process.close()
@@ -121,14 +123,14 @@ class StdioLink(Link):
             self._signal(signal.SIGTERM)
             if not await process.ended_within(self._grace):
                 self._signal(signal.SIGKILL)
-                await process.ended_within(self._grace)
+                await process.ended_within(KILLED_SECONDS)
         # What the process started may have outlived it, in its group or outside.
         clock = asyncio.get_running_loop().time
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number, patience in ((signal.SIGTERM, self._grace), (signal.SIGKILL, KILLED_SECONDS)):
             if not await self._survivors():
                 return
             await asyncio.to_thread(watchdog.signal_all, {self.pid}, self._mark, number)
-            deadline = clock() + self._grace
+            deadline = clock() + patience
             while clock() < deadline and await self._survivors():  # noqa: ASYNC110
                 await asyncio.sleep(watchdog.POLL_SECONDS)
 

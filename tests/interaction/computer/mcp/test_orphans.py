@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,9 +34,12 @@ def family_of(file: Path, count: int) -> list[int]:
 
 
 def children_of(parent: int) -> list[int]:
-    stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
-    found = [(int(stat.split()[0]), int(stat.rpartition(")")[2].split()[1])) for stat in stats]
-    return [pid for pid, above in found if above == parent]
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended meanwhile
+            if int(path.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(path.parent.name))
+    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGABRT])

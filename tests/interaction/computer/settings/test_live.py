@@ -75,7 +75,7 @@ class Machine:
 @asynccontextmanager
 async def machine(file: Path, **env: str) -> AsyncIterator[Machine]:
     made = Machine(file, env)
-    async with asyncio.timeout(60), made.manager:
+    async with asyncio.timeout(110), made.manager:
         await made.settings.load()
         task = asyncio.create_task(made.settings.watch())
         try:
