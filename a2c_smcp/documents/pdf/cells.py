@@ -98,17 +98,20 @@ def segments_of(row: Row, gap: float) -> list[Segment]:
     return segments
 
 
-def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float = 0.3) -> list[float]:
+def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float = 0.3, fewest: int = 2) -> list[float]:
     """Return where columns of `rows` are divided: gaps that hardly any row crosses, with text on both sides.
 
-    `least` is the share of the rows that must have text on both sides of a cut.
+    `least` is the share of the rows that must have text on both sides of a cut, `fewest` their number.
     """
     rows = [row for row in rows if row]
     if len(rows) < 2:
         return []
     # Segments of a row do not overlap, so that as many rows as there are open segments cross a place.
     steps: Counter[float] = Counter()
-    for row in rows:
+    # A row in one piece is a title across columns, or goes on with a single one.
+    divided = [row for row in rows if len(row) > 1]
+    counted = divided if len(divided) >= max(2, 0.3 * len(rows)) else rows
+    for row in counted:
         for segment in row:
             steps[segment.x0] += 1
             steps[segment.x1] -= 1
@@ -123,7 +126,7 @@ def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float 
                 gaps[-1].append((left, right, crossing))
             else:
                 gaps.append([(left, right, crossing)])
-    needed = max(2, least * len(rows))
+    needed = max(fewest, least * len(rows))
     cuts = []
     for gap in gaps:
         left, right = gap[0][0], gap[-1][1]
@@ -171,10 +174,11 @@ def _glue(first: Placed, second: Placed) -> str:
     if first.line is not second.line:
         if first.line.joined and first.line.text.endswith(first.word.text):
             return "" if second.word.text[:1].islower() else "-"
-        if _is_wide(first.word.text[-1]) and _is_wide(second.word.text[0]) and second.word.y0 > first.word.y0:
+        if is_wide(first.word.text[-1]) and is_wide(second.word.text[0]) and second.word.y0 > first.word.y0:
             return ""
     return " "
 
 
-def _is_wide(sign: str) -> bool:
+def is_wide(sign: str) -> bool:
+    """Whether a sign is Chinese, Japanese or the like, which wraps anywhere."""
     return "\u2e80" <= sign <= "\u9fff" or "\uf900" <= sign <= "\ufaff" or "\uff00" <= sign <= "\uffef"

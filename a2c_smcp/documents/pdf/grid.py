@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
+from a2c_smcp.documents.pdf.bands import row_groups
 from a2c_smcp.documents.pdf.cells import Placed, Row, Segment, column_cuts, rows_of, segments_of, text_of_words
 from a2c_smcp.documents.pdf.graphics import Rule
 
@@ -139,43 +140,14 @@ def _hidden_columns(words: Sequence[Placed], xs: list[float], ys: list[float], s
 
 def _with_hidden_rows(words: Sequence[Placed], xs: list[float], ys: list[float]) -> list[float]:
     """Return the cuts with those between rows of text that no line divides."""
+    rows = rows_of(words)
+    cells, _ = _divided([segments_of(row, 0.7) for row in rows], xs[1:-1])
     found = list(ys)
-    for top, bottom in pairwise(ys):
-        band = [placed for placed in words if top <= (placed.word.y0 + placed.word.y1) / 2 < bottom]
-        rows = rows_of(band)
-        if len(rows) > 1 and _are_rows(rows, xs):
-            found += [(above.y1 + below.y0) / 2 for above, below in pairwise(rows)]
+    for group, following in pairwise(row_groups(rows, cells, ys)):
+        above, below = rows[group[-1]], rows[following[0]]
+        if not any(above.middle < y < below.middle for y in ys):
+            found.append((above.y1 + below.y0) / 2)
     return sorted(found)
-
-
-def _are_rows(rows: Sequence[Row], xs: Sequence[float]) -> bool:
-    """Whether lines of text between two rules are rows of their own, not one row with wrapped cells."""
-    filled = [{bisect_right(xs, (placed.word.x0 + placed.word.x1) / 2) - 1 for placed in row.words} for row in rows]
-    columns = set().union(*filled)
-    if len(columns) < 2:
-        return False
-    # Of two or three lines each must be nearly complete: wrapped cells look like that, too.
-    least = 2 if len(rows) > 3 else max(2, 0.8 * len(columns))
-    if sum(len(row) >= least for row in filled) < 0.8 * len(rows):
-        return False
-    if sum(min(columns) in row for row in filled) < 0.8 * len(rows):
-        return False
-    # Wrapped text fills its column up to the edge with several words; entries of their own do not.
-    for column in columns:
-        left, right = xs[max(column, 0)], xs[min(column + 1, len(xs) - 1)]
-        lines = [
-            [
-                placed.word
-                for placed in row.words
-                if bisect_right(xs, (placed.word.x0 + placed.word.x1) / 2) - 1 == column
-            ]
-            for row in rows
-        ]
-        lines = [line for line in lines if line]
-        wrapped = sum(len(line) > 1 and right - line[-1].x1 < 0.2 * (right - left) for line in lines[:-1])
-        if len(lines) > 1 and wrapped >= 0.6 * (len(lines) - 1):
-            return False
-    return True
 
 
 def _spans(
@@ -225,13 +197,13 @@ def _is_ruled(rules: Sequence[Rule], middle: float) -> bool:
 def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
     rows = rows_of(words)
     segments = [segments_of(row, 0.7) for row in rows]
-    cuts = column_cuts(segments, size)
+    cuts = column_cuts(segments, size, fewest=1 if region.across and len(rows) <= 3 else 2)
     cuts = sorted([*cuts, *(rule.at for rule in region.down if region.x0 + _NEAR < rule.at < region.x1 - _NEAR)])
     cuts = [cut for number, cut in enumerate(cuts) if not number or cut - cuts[number - 1] > _NEAR]
     if not cuts or len(rows) < 2:
         return None
     cells, merged = _divided(segments, cuts)
-    groups = _row_groups(rows, cells, cuts, region)
+    groups = row_groups(rows, cells, [rule.at for rule in region.across])
     joined: Cells = [
         [[placed for number in group for placed in cells[number][column]] for column in range(len(cuts) + 1)]
         for group in groups
@@ -273,53 +245,6 @@ def _fits_words(segment: Segment, cuts: Sequence[float]) -> bool:
         if right - left < 0.4 * segment.words[0].line.size:
             return False
     return True
-
-
-def _row_groups(rows: Sequence[Row], cells: Cells, cuts: Sequence[float], region: Region) -> list[list[int]]:
-    """Return which rows of text make one row of the table."""
-    rights = [*cuts, region.x1]
-    has_first = sum(bool(row[0]) for row in cells) > 0.5 * len(cells)
-    pitches = sorted(below.middle - above.middle for above, below in pairwise(rows))
-    usual = pitches[len(pitches) // 4] if pitches else 0.0
-    inner = [rule.at for rule in region.across if region.y0 + 2 < rule.at < region.y1 - 2]
-    ruled = len(inner) >= 0.5 * len(rows) - 1 and len(inner) >= 2
-    groups: list[list[int]] = [[0]]
-    for number in range(1, len(rows)):
-        above, row = rows[number - 1], rows[number]
-        divided = any(above.middle < at < row.middle for at in inner)
-        if ruled and len(inner) >= 3:
-            continues = not divided
-        else:
-            close = row.middle - above.middle <= 1.3 * usual and not divided
-            continues = close and _continues(cells, number, rights, has_first=has_first)
-        if continues:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    return groups
-
-
-def _continues(cells: Cells, number: int, rights: Sequence[float], *, has_first: bool) -> bool:
-    """Whether a row of text only goes on with the cells above it."""
-    row, above = cells[number], cells[number - 1]
-    filled = [column for column, cell in enumerate(row) if cell]
-    if not filled or (has_first and row[0]) or len(filled) == len(row):
-        return False
-    if not has_first and len(filled) > max(1, len(row) // 2):
-        return False
-    for column in filled:
-        if not above[column]:
-            return False
-        end = max(placed.word.x1 for placed in above[column])
-        first = row[column][0].word
-        # The first word would not have fitted into the line above.
-        if end + (first.x1 - first.x0) * 0.6 < rights[column] - 0.25 * (rights[column] - _left(cells, column)):
-            return False
-    return True
-
-
-def _left(cells: Cells, column: int) -> float:
-    return min((placed.word.x0 for row in cells for placed in row[column]), default=0.0)
 
 
 def _ruled_header(region: Region, rows: Sequence[Row], groups: Sequence[Sequence[int]]) -> bool | None:

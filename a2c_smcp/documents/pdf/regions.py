@@ -20,6 +20,8 @@ MAX_BETWEEN: Final = 500.0
 
 _TOUCH: Final = 3.0
 _WIDE_GAP: Final = 1.1
+_FAR: Final = 2.2
+_MAX_CENTRED: Final = 5
 _LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])")
 _TELLING = re.compile(r"\w{3}|\d|^[A-Za-z]{2}$|[\u2e80-\u9fff]")
 _LEADER = re.compile(r"(?:\.\s?){4,}|…")
@@ -83,7 +85,11 @@ def _inside(region: Region, other: Region) -> bool:
 def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region]) -> list[Region]:
     """Return the regions between ruling lines of one length below each other, with columns of text between them."""
     whole, down = rules.joined()
-    across = [rule for rule in whole if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken)]
+    across = [
+        rule
+        for rule in whole
+        if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken) and not _is_edge(rule, down)
+    ]
     groups: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
         # Only the nearest rule above of the same length counts: what lies beyond it is another table.
@@ -97,15 +103,34 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
         if len(group) < 2:
             continue
         x0, x1 = min(rule.start for rule in group), max(rule.end for rule in group)
-        y0, y1 = group[0].at, _end_of(group[-1], rows)
+        y0, y1 = _start_of(group[0], rows), _end_of(group[-1], rows)
         inner = [rule for rule in across if y0 - 1 <= rule.at <= y1 + 1 and rule.start >= x0 - 2 and rule.end <= x1 + 2]
         sides = [rule for rule in down if x0 - 2 <= rule.at <= x1 + 2 and rule.start >= y0 - 3 and rule.end <= y1 + 3]
         regions.append(Region(x0, y0, x1, y1, tuple(inner), tuple(sides)))
     return regions
 
 
+def _is_edge(rule: Rule, down: Sequence[Rule]) -> bool:
+    """Whether a rule is an edge of a box: it ends at rules down on both sides."""
+    ends = [other.at for other in down if other.start - _TOUCH <= rule.at <= other.end + _TOUCH]
+    return any(abs(at - rule.start) < _TOUCH for at in ends) and any(abs(at - rule.end) < _TOUCH for at in ends)
+
+
 def _is_like(rule: Rule, other: Rule) -> bool:
     return abs(rule.start - other.start) < 6 and abs(rule.end - other.end) < 6
+
+
+def _start_of(first: Rule, rows: Sequence[Row]) -> float:
+    """Return where a table begins: at its first rule, or above a row of names right over it."""
+    above = [row for row in rows if row.middle < first.at]
+    if not above:
+        return first.at
+    row = above[-1]
+    inside = [placed for placed in row.words if first.start - 3 <= placed.word.x0 and placed.word.x1 <= first.end + 3]
+    high = row.y1 - row.y0
+    is_near = len(inside) == len(row.words) and first.at - row.y1 < 0.6 * high
+    alone = len(above) < 2 or row.y0 - above[-2].y1 > 0.5 * high
+    return row.y0 if is_near and alone and len(segments_of(row, 1.5)) > 1 else first.at
 
 
 def _end_of(last: Rule, rows: Sequence[Row]) -> float:
@@ -165,18 +190,18 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
     regions = Spaced()
     run: list[tuple[Row, list[Segment]]] = []
     gaps = 0
-    for row in rows:
+    for row in _with_centred(rows):
         segments = segments_of(row, _WIDE_GAP)
-        far = bool(run) and row.y0 - run[-1][0].y1 > 2.2 * leading
-        if far:
+        room = row.y0 - run[-1][0].y1 if run else 0.0
+        if room > _FAR * leading and (room > 2 * _FAR * leading or not _is_aligned(segments, run)):
             _finish(run, regions)
             run, gaps = [], 0
         if _is_spaced(segments):
             run.append((row, segments))
             gaps = 0
         elif run:
-            gaps += 1
-            # One row that fills a single column may be part of the table; two are text again.
+            # One row that fills the first column may be part of the table; two are text again.
+            gaps += not _goes_on((row, segments), run)
             if gaps > 1 or not _fits(segments, run):
                 _finish(run, regions)
                 run, gaps = [], 0
@@ -184,6 +209,37 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
                 run.append((row, segments))
     _finish(run, regions)
     return regions
+
+
+def _with_centred(rows: Sequence[Row]) -> list[Row]:
+    """Return rows with those made one whose cells are centred, so that their lines stand half way between others'."""
+    whole: list[Row] = []
+    chain: list[Row] = []
+    for row in rows:
+        if chain and row.middle - chain[-1].middle >= 0.75 * max(row.size, chain[-1].size):
+            whole += _joined(chain)
+            chain = []
+        chain.append(row)
+    return whole + _joined(chain)
+
+
+def _joined(chain: list[Row]) -> list[Row]:
+    if not 1 < len(chain) <= _MAX_CENTRED or any(_overlap(above, below) for above, below in pairwise(chain)):
+        return chain
+    words = sorted((placed for row in chain for placed in row.words), key=lambda placed: placed.word.x0)
+    return [Row(words, chain[0].y0, chain[-1].y1, max(row.size for row in chain))]
+
+
+def _overlap(row: Row, other: Row) -> bool:
+    """Whether words of two rows share a place from left to right."""
+    ends = [(placed.word.x0, placed.word.x1) for placed in row.words]
+    return any(x0 < placed.word.x1 and placed.word.x0 < x1 for placed in other.words for x0, x1 in ends)
+
+
+def _is_aligned(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
+    """Whether a row of three or more segments has them where rows above have theirs."""
+    places = [segment.x0 for _, above in run for segment in above if len(above) > 2]
+    return len(segments) > 2 and sum(any(abs(segment.x0 - x) < 2 for x in places) for segment in segments) > 1
 
 
 def _is_spaced(segments: Sequence[Segment]) -> bool:
@@ -200,8 +256,16 @@ def _fits(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]])
     return any(abs(only.x0 - segment.x0) < 3 or abs(only.x1 - segment.x1) < 3 for segment in run[-1][1])
 
 
+def _goes_on(row: tuple[Row, list[Segment]], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
+    """Whether the one segment of a row goes on with a column of the rows above that is not the first."""
+    only, (above, segments) = row[1][0], run[-1]
+    left = min(line.words[0].word.x0 for line, _ in run)
+    is_near = row[0].middle - above.middle < 1.6 * max(row[0].size, above.size)
+    return is_near and only.x0 > left + 3 and abs(only.x0 - segments[-1].x0) < 3
+
+
 def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
-    while run and len(run[-1][1]) < 2:
+    while run and len(run[-1][1]) < 2 and not (len(run) > 1 and _goes_on(run[-1], run[:-1])):
         run.pop()
     spaced = [segments for _, segments in run if len(segments) > 1]
     if len(spaced) < 3 and not (len(spaced) == 2 and min(map(len, spaced)) >= 3):

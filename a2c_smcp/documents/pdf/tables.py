@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import Box
-from a2c_smcp.documents.pdf.cells import Placed, rows_of, text_of_words
+from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
@@ -15,6 +15,7 @@ from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
+from a2c_smcp.documents.pdf.zones import has_gutter, stacked_zones, zones_of
 
 MAX_WORDS: Final = 20_000
 """A page with more words is not searched for tables."""
@@ -22,7 +23,9 @@ MAX_WORDS: Final = 20_000
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
-_ROOMY: Final = 1.25
+
+MAX_RULES: Final = 400
+"""A page with more lines and boxes, and no text that looks like a table, is not searched for rules."""
 
 
 @dataclass(slots=True)
@@ -43,17 +46,21 @@ def find_tables(
     body: Body,
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
-    zones = _zones(lines, body, least=2 if len(drawings.paths) > 2 else 3)
-    if not zones and _has_gutter(layer, lines):
+    paths = drawings.paths
+    zones = zones_of(layer, lines, body, least=2 if len(paths) > 2 else 3)
+    rules = Rules()
+    if zones or 2 < len(paths) < MAX_RULES:
+        rules = read_rules(engine, frame, paths)
+        zones += stacked_zones(rules, body)
+    if not zones and has_gutter(layer, lines):
         zones = [(0.0, frame.height)]
-    if not zones or _is_drawing(lines, len(drawings.paths)):
+    if not zones or _is_drawing(lines, len(paths)):
         return [], lines
-    rules = read_rules(engine, frame, drawings.paths) if drawings.paths else Rules()
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
     zones += [(region.y0, region.y1) for region in framed]
     wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]
     if wide:  # rules may be the only sign of the rows whose text is not roomy
-        zones.append((min(wide), max(wide)))
+        zones.append((min(wide) - 2 * body.leading, max(wide) + 2 * body.leading))
     words = [
         Placed(word, line)
         for line in lines
@@ -69,12 +76,18 @@ def find_tables(
     search.add(parallel_regions(rules, rows, search.regions))
     free = rows_outside(rows, search.regions)
     if not body.mono:
-        free = [row for row in free if not all(placed.line.font.mono for placed in row.words)]
+        free = [row for row in free if not _is_code(layer, row)]
     spaced = spaced_regions(free, body.leading)
     search.add(spaced.tables)
     for region, cuts in spaced.columns:
         lines = _split_at_columns(lines, words, region, cuts)
     return _finished(search, lines, words) if search.found else ([], lines)
+
+
+def _is_code(layer: TextLayer, row: Row) -> bool:
+    """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
+    lines = {id(placed.line): placed.line for placed in row.words}.values()
+    return all(line.font.mono and layer.font_at(line, line.length - 1).mono for line in lines)
 
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
@@ -103,21 +116,6 @@ def _is_drawing(lines: Sequence[Line], paths: int) -> bool:
     return paths > 300 and paths > 8 * sum([line.text.count(" ") + 1 for line in lines])
 
 
-def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
-    """Whether lines go across columns of text: some are tried, and two must have a wide gap at one place."""
-    long = [line for line in lines if line.length > 40]
-    if len(long) < 6:
-        return False
-    places: list[float] = []
-    for part in (1, 2, 3):
-        at, wide, size = layer.widest_gap(long[len(long) * part // 4])
-        if wide > 1.2 * size:
-            places.append(at)
-        elif part == 2 and not places:
-            return False
-    return len(places) > 1 and max(places) - min(places) < 20
-
-
 def _split_at_columns(lines: list[Line], words: Sequence[Placed], region: Region, cuts: Sequence[float]) -> list[Line]:
     """Return lines with those cut in pieces that go across columns of running text."""
     pieces: dict[int, dict[int, list[Word]]] = {}
@@ -136,38 +134,6 @@ def _split_at_columns(lines: list[Line], words: Sequence[Placed], region: Region
 
 def _touches(region: Region, zones: Sequence[tuple[float, float]]) -> bool:
     return any(top <= region.y1 and region.y0 <= bottom for top, bottom in zones)
-
-
-def _zones(lines: Sequence[Line], body: Body, least: int) -> list[tuple[float, float]]:
-    """Return the heights, from and to, where lines have room between their words or short ones stand side by side."""
-    marked: list[tuple[float, float]] = []
-    heights: dict[int, Line] = {}
-    narrow = 0.36 * body.width
-    for line in lines:
-        width, size, text = line.x1 - line.x0, line.size, line.text
-        if line.font.mono and not body.mono and text.isascii():
-            continue
-        # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
-        natural = (len(text) + (len(text.encode("utf-8", "replace")) - len(text)) / 2) / 2
-        if width > (_ROOMY * natural + 2) * size and " " in text:
-            marked.append((line.y0, line.y1))
-        elif width < narrow and len(text) < 60:
-            row = round((line.y0 + line.y1) / (2 * size or 1))
-            other = heights.get(row) or heights.get(row - 1) or heights.get(row + 1)
-            if other is None:
-                heights[row] = line
-            elif line.x0 > other.x1 or other.x0 > line.x1:
-                marked.append((min(line.y0, other.y0), max(line.y1, other.y1)))
-    if len(marked) < least:
-        return []
-    zones: list[tuple[float, float, int]] = []
-    reach = 3 * body.leading
-    for top, bottom in sorted(marked):
-        if zones and top - reach <= zones[-1][1]:
-            zones[-1] = zones[-1][0], max(zones[-1][1], bottom), zones[-1][2] + 1
-        else:
-            zones.append((top, bottom, 1))
-    return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
 class _Search:
@@ -207,7 +173,7 @@ class _Search:
 
     def _is_listing(self, region: Region, words: Sequence[Placed]) -> bool:
         """Whether a frame without columns holds code."""
-        is_framed = bool(region.down) or len(region.across) < 3
+        is_framed = bool(region.down) or 0 < len(region.across) < 3
         if self._body.mono or not is_framed or any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down):
             return False
         return sum(placed.line.font.mono for placed in words) >= 0.45 * len(words)
