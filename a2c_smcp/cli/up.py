@@ -17,6 +17,9 @@ from a2c_smcp.errors import InvalidConfig
 # What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Yield what happens, from `ready` to `stopped`."""
+    screen = Terminal.of(context.stderr, context.env)
+    if screen.tty:  # to load all of it takes a second or two
+        print(screen.dim("starting …"), file=context.stderr, flush=True)
     from a2c_smcp.cli import up_run  # noqa: PLC0415
 
     servers = logging.getLogger("a2c_smcp.computer.mcp_clients")

@@ -1,12 +1,15 @@
 """`a2c up`: its command line and its lines for a person."""
 
 from argparse import Namespace
+from io import StringIO
 from typing import Any
 
 import pytest
 
+from a2c_smcp.cli.main import main
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.cli.up import show
+from tests.unit.cli.running import Terminal as Screen
 from tests.unit.cli.running import a2c
 
 READY = {
@@ -90,3 +93,9 @@ def test_what_happens_is_a_line_or_none(event: dict[str, Any], lines: list[str])
 def test_what_cannot_be_is_said_at_once(words: list[str], code: int, why: str) -> None:
     run = a2c("up", *words)
     assert (run.code, why in run.err) == (code, True)
+
+
+def test_whoever_waits_at_a_terminal_is_told_at_once_that_it_starts() -> None:
+    screen = Screen()
+    main(["up", "no-such-folder"], stdin=StringIO(), stdout=StringIO(), stderr=screen, env={"NO_COLOR": "1"})
+    assert screen.getvalue().splitlines()[0] == "starting …"
