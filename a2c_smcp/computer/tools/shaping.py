@@ -7,7 +7,7 @@ told in `meta` too.
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, Protocol
@@ -68,18 +68,19 @@ def compile_expression(text: str) -> Expression:
 def check_mapper(mapper: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a `ret_object_mapper`, in a line, or None."""
     messages: list[str] = []
-    _map(mapper, None, "", messages, search=False)
+    _map(mapper, (), "", messages)
     return _joined(messages)
 
 
 def map_result(mapper: Mapping[str, Any], result: Json) -> tuple[Json, str | None]:
     """Return a result's fields under the caller's names, and what went wrong with some of them.
 
-    A text in the mapper is a JMESPath expression over `source_of(result)`; objects and lists are built of what is in
-    them, and everything else stands for itself. A field whose expression fails is None.
+    A text in the mapper is a JMESPath expression over `source_of(result)` and, where that has nothing of the kind, over
+    the whole result; objects and lists are built of what is in them, and everything else stands for itself. A field
+    whose expression fails is None.
     """
     messages: list[str] = []
-    mapped: Json = _map(mapper, source_of(result), "", messages)
+    mapped: Json = _map(mapper, (source_of(result), result), "", messages)
     return mapped, _joined(messages)
 
 
@@ -101,22 +102,35 @@ def source_of(result: Json) -> Any:
     return {"content": content}
 
 
-def _map(part: Any, source: Any, place: str, messages: list[str], *, search: bool = True) -> Any:
+def _map(part: Any, sources: Sequence[Any], place: str, messages: list[str]) -> Any:
     if isinstance(part, str):
-        try:
-            expression = compile_expression(part)
-            return expression.search(source) if search else None
-        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
-            messages.append(f"{place}: {_line(error)}")
-            return None
+        return _found(part, sources, place, messages)
     if isinstance(part, Mapping | list) and place.count("/") >= MAX_DEPTH:
         messages.append(f"{place}: nested deeper than {MAX_DEPTH}")
         return None
     if isinstance(part, Mapping):
-        return {key: _map(value, source, f"{place}/{key}", messages, search=search) for key, value in part.items()}
+        return {key: _map(value, sources, f"{place}/{key}", messages) for key, value in part.items()}
     if isinstance(part, list):
-        return [_map(value, source, f"{place}/{i}", messages, search=search) for i, value in enumerate(part)]
+        return [_map(value, sources, f"{place}/{i}", messages) for i, value in enumerate(part)]
     return part
+
+
+def _found(text: str, sources: Sequence[Any], place: str, messages: list[str]) -> Any:
+    """Return what the first source has that has something."""
+    problems = []
+    try:
+        expression = compile_expression(text)
+    except MapperError as error:
+        messages.append(f"{place}: {error}")
+        return None
+    for source in sources:
+        try:
+            if (value := expression.search(source)) is not None:
+                return value
+        except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
+            problems.append(f"{place}: {_line(error)}")
+    messages += problems[:1]
+    return None
 
 
 def _joined(messages: list[str]) -> str | None:

@@ -67,6 +67,7 @@ async def shaped(given: dict[str, Any], where: Route, script: Script | None = No
         ({"names": "items[].name"}, {"names": ["a", "b"]}),
         ({"dear": "items[?price > `10`].{what: name}"}, {"dear": [{"what": "b"}]}),
         ({"gone": "nothing.here"}, {"gone": None}),
+        ({"n": "structuredContent.total", "failed": "isError"}, {"n": 2, "failed": False}),
         ({"nested": {"n": "total", "list": ["total", 7]}}, {"nested": {"n": 2, "list": [2, 7]}}),
         ({"constant": 1, "yes": True, "null": None}, {"constant": 1, "yes": True, "null": None}),
         ({}, {}),
