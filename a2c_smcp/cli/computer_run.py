@@ -29,7 +29,7 @@ from a2c_smcp.computer.inputs import (
 )
 from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.ports import Json, ServerState
-from a2c_smcp.errors import BadRequest
+from a2c_smcp.errors import BadRequest, ToolFailed
 from a2c_smcp.wire.status import ConnectionStatus
 
 PATIENCE_SECONDS: Final = 3.0
@@ -79,6 +79,10 @@ async def script(context: Context, arguments: Namespace, config: str | None, sea
         for order in orders:
             value = await run(order, owner)
             yield value if arguments.json else shown(order.verb, value, context.terminal)
+            if isinstance(value, dict) and value.get("isError"):
+                raise ToolFailed(
+                    f"--do: {order.verb.name} {order.words['tool']}: the tool failed, see what it answered"
+                )
             _end_on_sigterm()
 
 
