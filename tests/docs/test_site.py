@@ -10,6 +10,8 @@ import pytest
 
 from tests.docs.pages import DOCS, ROOT
 
+pytestmark = pytest.mark.timeout(600)  # building everything takes a busy machine minutes
+
 FOREIGN = re.compile(
     r"<(?:script|link|img|iframe|source)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^>]*>", re.IGNORECASE
 )
@@ -26,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=500,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.timeout(600)  # building everything takes a busy machine minutes
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "a2c_smcp"
 
@@ -65,7 +67,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(words: list[str], cwd: Path, **env: str) -> str:
     done = subprocess.run(
-        words, cwd=cwd, env=os.environ | env, capture_output=True, text=True, timeout=110, check=False
+        words, cwd=cwd, env=os.environ | env, capture_output=True, text=True, timeout=500, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

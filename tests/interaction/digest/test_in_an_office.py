@@ -18,7 +18,7 @@ from tests.interaction.digest.conftest import DOCUMENTS
 from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.programs import until
 
-CAP = 60
+CAP = 120
 HOST = "desk.docs"
 INVOICE = "invoice.pdf"
 OFFICE = "an office with digests"
@@ -185,7 +185,7 @@ async def test_what_cannot_be_digested_is_said(office: Office, arguments: dict[s
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="processes are looked up in /proc")  # noqa: PTH112
 async def test_a_digest_that_is_cancelled_ends_with_its_processes(office: Office) -> None:
     _all(office.steps)
-    arguments = {"doc_ref": INVOICE, "dpi": 500}  # long enough to be in the middle of it
+    arguments = {"doc_ref": INVOICE, "dpi": 600}  # long enough to be in the middle of it
     call = asyncio.create_task(office.agent.call_tool("desk", "digest_document", arguments, timeout=CAP))
     await step_of(office.steps, lambda step: step.stage is CallStage.PROGRESS)
     leaders = groups()

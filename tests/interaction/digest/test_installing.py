@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import typing_extensions
 
+pytestmark = pytest.mark.timeout(600)  # making the environment takes a busy machine minutes
+
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import json, sys
@@ -31,7 +33,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def ensured(python: list[str], **params: Any) -> dict[str, Any]:
     done = subprocess.run(
-        [*python, json.dumps(params)], capture_output=True, text=True, timeout=120, check=True, cwd=ROOT.parent
+        [*python, json.dumps(params)], capture_output=True, text=True, timeout=500, check=True, cwd=ROOT.parent
     )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

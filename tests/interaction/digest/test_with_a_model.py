@@ -10,7 +10,7 @@ import pytest
 from a2c_smcp.cli.digesting import DigestingService
 from tests.interaction.digest.conftest import DOCUMENTS, Endpoint, said
 
-CAP = 60
+CAP = 100
 INVOICE = DOCUMENTS / "pdf_table_repair_inv.pdf"
 
 
