@@ -224,7 +224,7 @@ def _continues(rows: Sequence[Row], cells: Columns, group: Sequence[int], number
     if any(_has_room(above[column], row[column], looks.widths[column]) for column in shared):
         return len(own) == 1 and looks.key is not None and looks.key in known - own
     if 0 in own:
-        is_passage = own == known and len(above[0]) > 3
+        is_passage = own == known == {0} and len(above[0]) > 3
         return is_passage or _is_wrapped_label(above[0], row[0], looks)
     return (len(own) == 1 and looks.key in known - own) or not any(
         _are_words(above[column], row[column]) for column in shared

@@ -119,6 +119,14 @@ class Bounds:
             x0, x1 = x1, x0
         return (x0, y0, x1, y1) if y0 <= y1 else (x0, y1, x1, y0)
 
+    def is_thin(self, drawn: Drawn) -> bool:
+        """Whether an object is no more than a line; of one inside a form that is not known yet."""
+        handle, matrices = drawn
+        if not self._bounds(handle, *self._to):
+            return False
+        left, bottom, right, top = _FLOATS.unpack(self._buffer)
+        return top - bottom <= _THIN or right - left <= _THIN or bool(matrices)
+
     def _way(self, matrices: Matrices) -> tuple[float, ...]:
         """Return the way from inside forms to the page as shown, as one matrix."""
         way: tuple[float, ...] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
@@ -157,6 +165,16 @@ def read_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:
             _add_box(rules, frame, box)
         elif segments <= MAX_SEGMENTS:
             _add_segments(engine, frame, rules, drawn, segments)
+    return rules
+
+
+def read_thin_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:
+    """Return the ruling lines of paths that are no more than that: fewer questions, and without the edges of boxes."""
+    rules = Rules()
+    bounds = Bounds(engine, frame)
+    for drawn in paths:
+        if bounds.is_thin(drawn) and (box := bounds.of(drawn)):
+            _add_box(rules, frame, box)
     return rules
 
 

@@ -216,7 +216,7 @@ def _with_centred(rows: Sequence[Row]) -> list[Row]:
     whole: list[Row] = []
     chain: list[Row] = []
     for row in rows:
-        if chain and row.middle - chain[-1].middle >= 0.75 * max(row.size, chain[-1].size):
+        if chain and row.middle - chain[-1].middle >= 0.85 * max(row.size, chain[-1].size):
             whole += _joined(chain)
             chain = []
         chain.append(row)

@@ -4,13 +4,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
+from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules, read_thin_rules
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
@@ -22,6 +23,7 @@ MAX_WORDS: Final = 20_000
 
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
+_COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|[\"”]$")
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
 
 MAX_RULES: Final = 400
@@ -48,14 +50,13 @@ def find_tables(
     """Return the tables of a page, and the lines that are in none."""
     paths = drawings.paths
     zones = zones_of(layer, lines, body, least=2 if len(paths) > 2 else 3)
-    rules = Rules()
-    if zones or 2 < len(paths) < MAX_RULES:
-        rules = read_rules(engine, frame, paths)
-        zones += stacked_zones(rules, body)
+    if 2 < len(paths) < MAX_RULES:
+        zones += stacked_zones(layer, lines, read_thin_rules(engine, frame, paths), body)
     if not zones and has_gutter(layer, lines):
         zones = [(0.0, frame.height)]
     if not zones or _is_drawing(lines, len(paths)):
         return [], lines
+    rules = read_rules(engine, frame, paths) if paths else Rules()
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
     zones += [(region.y0, region.y1) for region in framed]
     wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]
@@ -87,7 +88,11 @@ def find_tables(
 def _is_code(layer: TextLayer, row: Row) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
     lines = {id(placed.line): placed.line for placed in row.words}.values()
-    return all(line.font.mono and layer.font_at(line, line.length - 1).mono for line in lines)
+    if not all(line.font.mono for line in lines):
+        return False
+    if any(_COMMENT.match(placed.word.text) for placed in row.words):
+        return True
+    return all(layer.font_at(line, line.length - 1).mono for line in lines)
 
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
@@ -158,7 +163,11 @@ class _Search:
             if self._is_listing(region, inside):
                 continue
             grid = grid_of(region, inside, self._body.size)
-            if grid and _is_table(grid, is_ruled=bool(region.across or region.down)):
+            if (
+                grid
+                and _is_table(grid, is_ruled=bool(region.across or region.down))
+                and not _is_numbered_code(grid, region)
+            ):
                 self.found.append((region, grid))
                 self.taken.update(id(placed) for placed in inside)
 
@@ -199,6 +208,19 @@ def _is_table(grid: Grid, *, is_ruled: bool) -> bool:
         return False
     words = sorted(len(cell) for cell in filled)
     return not (len(filled) <= 6 and words[len(words) // 2] > 40)
+
+
+def _is_numbered_code(grid: Grid, region: Region) -> bool:
+    """Whether a second column beside numbers that go on has words in a font for code, or stands in a box of its own."""
+    if len(grid.cells[0]) != 2:
+        return False
+    numbers = [row[0][0].word.text for row in grid.cells if row[0]]
+    counted = sum(first.isdecimal() and second == str(int(first) + 1) for first, second in pairwise(numbers))
+    if counted < 0.5 * len(numbers):
+        return False
+    code = [placed.line.font.mono for row in grid.cells for placed in row[1]]
+    is_boxed = bool(region.down) and not any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down)
+    return is_boxed or sum(code) >= 0.2 * len(code)
 
 
 def _finished(search: _Search, lines: list[Line], words: Sequence[Placed]) -> tuple[list[Table], list[Line]]:

@@ -1,7 +1,10 @@
 """Where on a page tables may be at all, told by its lines alone, so that most pages are done with here."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from heapq import nlargest
 from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
@@ -14,12 +17,14 @@ Zone: TypeAlias = tuple[float, float]
 _ROOMY: Final = 1.25
 _SHORT: Final = 0.62
 _RUN: Final = 4
+_GAP: Final = 0.85
+_length = attrgetter("length")
 
 
 def zones_of(layer: TextLayer, lines: Sequence[Line], body: Body, least: int) -> list[Zone]:
     """Return where lines have room between their words, or short ones stand side by side or begin alike."""
-    marked = _marked(lines, body)
-    marked += _aligned(layer, lines, body)
+    marked, runs = _marked(lines, body)
+    marked += _aligned(layer, runs, body)
     if len(marked) < least:
         return []
     zones: list[tuple[float, float, int]] = []
@@ -32,76 +37,84 @@ def zones_of(layer: TextLayer, lines: Sequence[Line], body: Body, least: int) ->
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(lines: Sequence[Line], body: Body) -> list[Zone]:
+def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
+    """Return the lines that look like rows, and runs of short lines below one another that begin at one place."""
     marked: list[Zone] = []
+    runs: list[list[Line]] = []
+    run: list[Line] = []
     heights: dict[int, Line] = {}
-    narrow = 0.36 * body.width
+    narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 2.5 * body.leading
     for line in lines:
-        width, size, text = line.x1 - line.x0, line.size, line.text
-        is_code = line.font.mono and not body.mono and text.isascii()
+        x0, y0, size, text = line.x0, line.y0, line.size, line.text
+        width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
-        natural = len(text) / 2 if text.isascii() else (len(text) + len(text.encode("utf-8", "replace"))) / 4
+        natural = 0.5 * len(text)
+        if width > natural * size and not text.isascii():
+            natural = 0.5 * natural + 0.25 * len(text.encode("utf-8", "replace"))
         if width > (_ROOMY * natural + 2) * size and " " in text:
-            if not is_code:
-                marked.append((line.y0, line.y1))
+            if body.mono or not line.font.mono or not text.isascii():
+                marked.append((y0, line.y1))
         elif width < narrow and len(text) < 60:
-            row = round((line.y0 + line.y1) / (2 * size or 1))
+            row = round((y0 + line.y1) / (2 * size or 1))
             other = heights.get(row) or heights.get(row - 1) or heights.get(row + 1)
             if other is None:
                 heights[row] = line
-            elif (line.x0 > other.x1 or other.x0 > line.x1) and not (is_code and other.font.mono):
-                marked.append((min(line.y0, other.y0), max(line.y1, other.y1)))
-    return marked
+            elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not body.mono):
+                marked.append((min(y0, other.y0), max(line.y1, other.y1)))
+        # Words with a gap among them are wider than such without, but those of a font for code are wide as well.
+        if width < short and (width > natural * size or line.font.mono) and " " in text:
+            if run and -3 < x0 - run[-1].x0 < 3 and 0 < y0 - run[-1].y0 < reach:
+                run.append(line)
+            else:
+                run = [line]
+                runs.append(run)
+    return marked, [run for run in runs if len(run) >= _RUN]
 
 
-def _aligned(layer: TextLayer, lines: Sequence[Line], body: Body) -> list[Zone]:
-    """Return the lines of runs of short ones whose words begin or end at one place behind a gap: some are tried."""
+def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:
+    """Return the lines of runs whose words begin at one place behind a gap: some are tried."""
     found: list[Zone] = []
-    for run in _runs(lines, body):
-        places: list[set[int]] = []
-        for line in (run[0], run[len(run) // 2], run[-1]):
-            words = layer.words(line)
-            wide = 0.85 * line.size
-            gaps = [(left.x1, right.x0) for left, right in pairwise(words) if right.x0 - left.x1 > wide]
-            places.append({place for _, start in gaps for place in (round(start / 2), round(start / 2 + 0.5))})
-        first, middle, last = places
-        if (first & middle) or (middle & last) or (first & last):
+    for run in runs:
+        middle = run[len(run) // 2]
+        if middle.font.mono and not body.mono and layer.font_at(middle, middle.length - 1).mono:
+            continue  # code
+        places = _places(layer, middle)
+        if places and (places & _places(layer, run[0]) or places & _places(layer, run[-1])):
             found += [(line.y0, line.y1) for line in run]
     return found
 
 
-def _runs(lines: Sequence[Line], body: Body) -> Iterator[list[Line]]:
-    """Yield lines below one another that begin at one place and are short, as those of a narrow table are."""
-    wide = _SHORT * body.width
-    run: list[Line] = []
-    for line in lines:
-        if line.x1 - line.x0 < wide and " " in line.text:
-            if run and abs(line.x0 - run[-1].x0) < 3 and 0 < line.y0 - run[-1].y0 < 2.5 * body.leading:
-                run.append(line)
-                continue
-            if len(run) >= _RUN:
-                yield run
-            run = [line]
-        else:
-            if len(run) >= _RUN:
-                yield run
-            run = []
-    if len(run) >= _RUN:
-        yield run
+def _places(layer: TextLayer, line: Line) -> set[int]:
+    """Return where words begin behind a gap, in steps of two points that overlap."""
+    wide = _GAP * line.size
+    starts = [right.x0 for left, right in pairwise(layer.words(line)) if right.x0 - left.x1 > wide]
+    return {place for start in starts for place in (round(start / 2), round(start / 2 + 0.5))}
 
 
-def stacked_zones(rules: Rules, body: Body) -> list[Zone]:
-    """Return where at least three rules of one length stand below each other, and are no edges of boxes."""
+def stacked_zones(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
+    """Return where three or more rules of one length stand below each other, with text in columns between them."""
+    if max(Counter(map(_ends, rules.across)).values(), default=0) < 3:
+        return []
     across, down = rules.joined()
     alike = sorted((rule for rule in across if rule.end - rule.start > 40), key=_ends)
     zones: list[Zone] = []
     for _, group in groupby(alike, key=_ends):
         stack = list(group)
+        if len(stack) < 3:
+            continue
         top, bottom = stack[0].at, stack[-1].at
         is_box = any(abs(rule.at - stack[0].start) < 4 and rule.start < bottom and rule.end > top for rule in down)
-        if len(stack) >= 3 and not is_box:
+        if not is_box and _has_columns(layer, lines, stack):
             zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
     return zones
+
+
+def _has_columns(layer: TextLayer, lines: Sequence[Line], stack: Sequence[Rule]) -> bool:
+    """Whether the first lines between rules have gaps, or stand side by side."""
+    inside = [line for line in lines if stack[0].at < line.middle < stack[-1].at]
+    if any(abs(line.middle - other.middle) < 2 and line.x0 > other.x1 for other, line in pairwise(inside)):
+        return True
+    return any(_places(layer, line) for line in inside[:3])
 
 
 def _ends(rule: Rule) -> tuple[int, int]:
@@ -109,15 +122,16 @@ def _ends(rule: Rule) -> tuple[int, int]:
 
 
 def has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
-    """Whether lines go across columns of text: some are tried, and two must have a wide gap at one place."""
+    """Whether lines go across columns of text: the longest are tried, and two must have a wide gap at one place."""
     long = [line for line in lines if line.length > 40]
     if len(long) < 6:
         return False
+    _, wide, size = layer.widest_gap(max(long, key=_length))
+    if wide <= 1.2 * size:
+        return False
     places: list[float] = []
-    for part in (1, 2, 3):
-        at, wide, size = layer.widest_gap(long[len(long) * part // 4])
+    for line in nlargest(3, long, key=_length):
+        at, wide, size = layer.widest_gap(line)
         if wide > 1.2 * size:
             places.append(at)
-        elif part == 2 and not places:
-            return False
     return len(places) > 1 and max(places) - min(places) < 20
