@@ -15,6 +15,7 @@ from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
+from a2c_smcp.documents.pdf.labels import Labels
 from a2c_smcp.documents.pdf.lines import clean
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.page import PageContent, PageReader, Source, opened
@@ -68,7 +69,7 @@ class PdfDocument:
             self._page_count: int = self._source.engine.FPDF_GetPageCount(self._source.document)
         self._close = weakref.finalize(self, _release, self._source)
         self._pages: OrderedDict[int, tuple[Page, PageContent]] = OrderedDict()
-        self._has_labels: bool | None = None
+        self._labels = Labels(self._source.engine, self._source.document, self._page_count)
         if self._page_count > MAX_PAGES:
             self.close()
             raise DocumentError(f"more than the {MAX_PAGES:,} pages that are read of a file")
@@ -165,7 +166,7 @@ class PdfDocument:
             return known
         with LOCK:
             self._check_open()
-            label = self._label(index)
+            label = self._labels.of(index)
             with opened(self._source, index) as handles:
                 content = PageReader(self._source, handles, index, label).read()
         if content.is_scan:
@@ -180,16 +181,6 @@ class PdfDocument:
 
     def _title(self, index: int, label: str = "") -> str:
         return f"Page {label or index + 1}"
-
-    def _label(self, index: int) -> str:
-        # Labels begin with the first page, so that a file without one there has none.
-        if self._has_labels is None:
-            self._has_labels = bool(self._label_of(0))
-        return self._label_of(index) if self._has_labels else ""
-
-    def _label_of(self, index: int) -> str:
-        core = self._source.engine
-        return clean(core.string(core.FPDF_GetPageLabel, self._source.document, index)).strip()[:20]
 
     def _draw(self, index: int, dpi: float, crop: tuple[float, float, float, float] | None = None) -> bytes:
         source = self._source

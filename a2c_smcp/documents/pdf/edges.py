@@ -28,32 +28,37 @@ def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], 
     if not above and not below:
         return [], lines, []
     inside = [line for line in lines if line.y1 >= upper and line.y0 <= lower]
-    inner_top = min([line.y0 for line in inside], default=_FAR)
-    inner_bottom = max([line.y1 for line in inside], default=-_FAR)
-    # Three rows are looked at, so that the outermost lines suffice.
-    if len(above) > _OUTER:
-        by_height = sorted(above, key=_height)
-        inner_top = min(inner_top, by_height[_OUTER].y0)
-        above = by_height[:_OUTER]
-    if len(below) > _OUTER:
-        by_height = sorted(below, key=_height, reverse=True)
-        inner_bottom = max(inner_bottom, by_height[_OUTER].y1)
-        below = by_height[:_OUTER]
-    top, bottom = rows_of(above), rows_of(below)[::-1]
+    top, inner_top = _outer(above, inside, is_top=True)
+    bottom, inner_bottom = _outer(below, inside, is_top=False)
     top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
     bottom = bottom[: _running(bottom, body, label, inner_bottom, len(lines), is_top=False)]
     headers = {id(line) for row in top for line in row}
     footers = {id(line) for row in bottom for line in row}
-    if not headers and not footers:
-        return [], lines, []
-    if len(headers) + len(footers) >= len(lines) and len(lines) > 1:
-        return [], lines, []
     running = headers | footers
+    if not running or (len(running) >= len(lines) and len(lines) > 1):
+        return [], lines, []
     return (
-        [line for line in lines if line.y1 < upper and id(line) in headers],
+        [line for line in above if id(line) in headers],
         [line for line in lines if id(line) not in running],
-        [line for line in lines if line.y0 > lower and id(line) in footers],
+        [line for line in below if id(line) in footers],
     )
+
+
+def _outer(edge: Sequence[Line], inside: Sequence[Line], *, is_top: bool) -> tuple[list[list[Line]], float]:
+    """Return the rows at an edge, the outermost first, and where the other lines begin.
+
+    Three rows are looked at, so that the outermost lines suffice.
+    """
+    if not edge:
+        return [], 0.0
+    if len(edge) > _OUTER:
+        edge = sorted(edge, key=_height, reverse=not is_top)
+        inside = [edge[_OUTER], *inside]
+        edge = edge[:_OUTER]
+    rows = rows_of(edge)
+    if is_top:
+        return rows, min([line.y0 for line in inside], default=_FAR)
+    return rows[::-1], max([line.y1 for line in inside], default=-_FAR)
 
 
 def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:

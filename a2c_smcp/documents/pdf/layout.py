@@ -162,16 +162,16 @@ def _by_rows(lines: Sequence[Line]) -> list[Line]:
 def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
     """Return lines in rows from top to bottom, each from left to right."""
     rows: list[list[Line]] = []
+    low = 0.0
     for line in sorted(lines, key=lambda line: line.y0 + line.y1):
-        middle = (line.y0 + line.y1) / 2
-        if rows:
-            last = rows[-1][0]
-            if middle < last.y0 + 0.75 * (last.y1 - last.y0):
-                rows[-1].append(line)
-                continue
-        rows.append([line])
+        if rows and (line.y0 + line.y1) / 2 < low:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+            low = line.y0 + 0.75 * (line.y1 - line.y0)
     for row in rows:
-        row.sort(key=lambda line: line.x0)
+        if len(row) > 1:
+            row.sort(key=lambda line: line.x0)
     return rows
 
 
@@ -184,15 +184,17 @@ def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
     block: Block | None = None
     for line in lines:
         kind, label = _kind_of(line, body)
-        if block is not None and kind == block.kind == "text" and _goes_on(block.lines, line, body):
+        if block is None:
+            block = Block([line], kind, 0, label, body.leading)
+        elif (kind == block.kind == "text" and _goes_on(block.lines, line, body)) or not _breaks(
+            block, line, kind, label, body
+        ):
             block.lines.append(line)
-        elif block is None or _breaks(block, line, kind, label, body):
-            above = block.lines[-1] if block else None
-            gap = line.y0 - above.y1 if above is not None and line.y0 > above.y0 else body.leading
-            block = Block([line], kind, label=label, gap=gap)
-            blocks.append(block)
+            continue
         else:
-            block.lines.append(line)
+            above = block.lines[-1]
+            block = Block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
+        blocks.append(block)
     return _rejoined(blocks)
 
 
@@ -296,18 +298,20 @@ def _begins_paragraph(block: Block, line: Line, size: float) -> bool:
 def _rejoined(blocks: list[Block]) -> list[Block]:
     """Return blocks with paragraphs that a column's end has cut made whole."""
     whole: list[Block] = []
+    end: Line | None = None
     for block in blocks:
-        last = whole[-1] if whole else None
+        first = block.lines[0]
         if (
-            last is not None
+            end is not None
+            and first.y0 < end.y0
             and block.kind == "text"
-            and last.kind in ("text", "list")
-            and block.lines[0].y0 < last.lines[-1].y0
-            and block.lines[0].size == last.lines[-1].size
-            and (last.lines[-1].joined or block.lines[0].text[0].islower())
-            and not _ends(last.lines[-1].text)
+            and whole[-1].kind in ("text", "list")
+            and first.size == end.size
+            and (end.joined or first.text[0].islower())
+            and not _ends(end.text)
         ):
-            last.lines += block.lines
+            whole[-1].lines += block.lines
         else:
             whole.append(block)
+        end = block.lines[-1]
     return whole

@@ -53,6 +53,7 @@ class Outline:
 
     def __init__(self, engine: Engine, document: int) -> None:
         self._engine, self._document = engine, document
+        self._pages: dict[int, int | None] = {}
 
     @cached_property
     def is_empty(self) -> bool:
@@ -90,7 +91,12 @@ class Outline:
         return titles
 
     def page_of(self, bookmark: Bookmark) -> int | None:
-        """Return the index of the page that an entry leads to."""
+        """Return the index of the page that an entry leads to, which is looked up once."""
+        if bookmark.handle not in self._pages:
+            self._pages[bookmark.handle] = self._page_of(bookmark)
+        return self._pages[bookmark.handle]
+
+    def _page_of(self, bookmark: Bookmark) -> int | None:
         engine = self._engine
         target = engine.FPDFBookmark_GetDest(self._document, bookmark.handle)
         if not target:
