@@ -22,7 +22,8 @@ _TOUCH: Final = 3.0
 _WIDE_GAP: Final = 1.1
 _FAR: Final = 2.2
 _MAX_CENTRED: Final = 5
-_LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])")
+_PASSAGE: Final = 28
+_LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[IVX]{1,4})[.)])")
 _TELLING = re.compile(r"\w{3}|\d|^[A-Za-z]{2}$|[\u2e80-\u9fff]")
 _LEADER = re.compile(r"(?:\.\s?){4,}|…")
 
@@ -273,7 +274,9 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
     size = median(row.size for row, _ in run)
     cuts = column_cuts([segments for _, segments in run], size, least=0.4)
     rows = [row for row, _ in run]
-    if not cuts or _is_formula(rows) or _is_numbered_listing(spaced) or _is_text_in_columns(rows, cuts):
+    if not cuts or _is_formula(rows) or _is_numbered_listing(spaced) or _is_contents(spaced, size):
+        return
+    if _is_text_in_columns(rows, cuts):
         return
     x0 = min(row.words[0].word.x0 for row in rows)
     x1 = max(placed.word.x1 for row in rows for placed in row.words)
@@ -285,13 +288,31 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
 
 
 def _is_prose(rows: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> bool:
-    """Whether what looks like columns is text set in columns: long pieces that fill them line by line."""
+    """Whether what looks like columns is text set in columns, or notes beside it: pieces that fill them."""
     if len(cuts) > 2:
         return False
-    lengths = [len(segment.text) for row in rows for segment in row]
-    wide = [segment.x1 - segment.x0 for row in rows for segment in row]
-    uniform = sum(width > 0.8 * max(wide) for width in wide) > 0.6 * len(wide)
-    return median(lengths) > 28 and uniform
+    columns: list[list[Segment]] = [[] for _ in range(len(cuts) + 1)]
+    for row in rows:
+        for segment in row:
+            columns[bisect_right(cuts, segment.x0 + 1)].append(segment)
+    lengths = [len(segment.text) for column in columns for segment in column]
+    return median(lengths) > _PASSAGE and all(_is_filled(column) for column in columns)
+
+
+def _is_filled(column: Sequence[Segment]) -> bool:
+    """Whether most pieces of a column are as long as it is wide."""
+    widths = [segment.x1 - segment.x0 for segment in column]
+    words = [len(segment.words) for segment in column]
+    full = sum(width > 0.8 * max(widths) for width in widths)
+    return bool(column) and full > 0.6 * len(widths) and median(words) > 2
+
+
+def _is_contents(rows: Sequence[Sequence[Segment]], size: float) -> bool:
+    """Whether rows are titles with the numbers of pages far right of them."""
+    if any(len(row) != 2 or not row[1].text.isdecimal() for row in rows):
+        return False
+    pages = [int(row[1].text) for row in rows]
+    return pages == sorted(pages) and median(row[1].x0 - row[0].x1 for row in rows) > 10 * size
 
 
 def _is_formula(rows: Sequence[Row]) -> bool:

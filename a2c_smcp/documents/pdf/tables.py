@@ -23,7 +23,7 @@ MAX_WORDS: Final = 20_000
 
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
-_COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|[\"”]$")
+_COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|\\$|[\"”]$")
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
 
 MAX_RULES: Final = 400
@@ -76,8 +76,7 @@ def find_tables(
     rows = rows_of(words)
     search.add(parallel_regions(rules, rows, search.regions))
     free = rows_outside(rows, search.regions)
-    if not body.mono:
-        free = [row for row in free if not _is_code(layer, row)]
+    free = [row for row in free if not _is_code(layer, row, body)]
     spaced = spaced_regions(free, body.leading)
     search.add(spaced.tables)
     for region, cuts in spaced.columns:
@@ -85,14 +84,14 @@ def find_tables(
     return _finished(search, lines, words) if search.found else ([], lines)
 
 
-def _is_code(layer: TextLayer, row: Row) -> bool:
+def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
     lines = {id(placed.line): placed.line for placed in row.words}.values()
     if not all(line.font.mono for line in lines):
         return False
     if any(_COMMENT.match(placed.word.text) for placed in row.words):
         return True
-    return all(layer.font_at(line, line.length - 1).mono for line in lines)
+    return not body.mono and all(layer.font_at(line, line.length - 1).mono for line in lines)
 
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
