@@ -26,6 +26,9 @@ _SIGNATURES: Final = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"\x7fELF", "a program"),
 )
+# Seven bits a byte, and a sign where the letters change.
+_SHIFTED: Final = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"))
+_SHIFT: Final = b"\x1b$"
 _SAMPLE_BYTES: Final = 64 << 10
 _ASCII: Final = bytes(range(128))
 _CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
@@ -55,18 +58,18 @@ def encoding_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         head = sample = file.read(_SAMPLE_BYTES)
-        while sample.isascii() and (more := file.read(_SAMPLE_BYTES)):
+        while sample.isascii() and _SHIFT not in sample and (more := file.read(_SAMPLE_BYTES)):
             sample = more
         complete = not file.read(1)
     if sample is head or any(head.startswith(mark) for mark, _ in _BOMS):
         return detect_encoding(head, complete=complete and sample is head)
     detect_encoding(head, complete=False)
-    return detect_encoding(sample.lstrip(_ASCII), complete=complete)
+    return detect_encoding(sample.lstrip(_ASCII) or sample, complete=complete)
 
 
 def detect_encoding(data: bytes, *, complete: bool = True) -> str:
-    """Return the encoding that `data` is written in: by a Unicode mark, as UTF-8, as one of the
-    encodings before Unicode whose language it shows, else as Windows-1252.
+    """Return the encoding that `data` is written in: by a Unicode mark, by signs that shift between
+    letters, as UTF-8, as one of the encodings before Unicode whose language it shows, else as Windows-1252.
 
     `complete` is false for the head of a file, which may end inside a character.
 
@@ -101,6 +104,7 @@ def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:
 
 
 def _candidates(data: bytes, *, complete: bool) -> Iterator[str]:
+    yield from (encoding for mark, encoding in _SHIFTED if mark in data and data.isascii())
     yield "utf-8"
     foreign = data.lstrip(_ASCII)
     legacy = legacy_encoding(foreign[:_SAMPLE_BYTES], complete=complete and len(foreign) <= _SAMPLE_BYTES)
