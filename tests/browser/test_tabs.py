@@ -12,6 +12,7 @@ from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from tests.browser.visiting import CAP, Place, visit
+from tests.interaction.ports import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -80,11 +81,12 @@ async def test_old_tabs_are_let_in_with_the_address_of_a_console_started_anew(br
     context = await browser.new_context(locale="en-GB")
     opened = [await context.new_page(), await context.new_page()]
     old, new = (Console(study.computer, ApprovalDesk(), CallLog()) for _ in range(2))
-    async with serve_console(old) as base:
+    port = free_port()
+    async with serve_console(old, port=port) as base:
         for page in opened:
             await page.goto(old.app.url(base))
             await page.wait_for_selector("html[data-live]")
-    async with serve_console(new, port=int(base.rpartition(":")[2])):
+    async with serve_console(new, port=port):
         for page in opened:
             await expect(page.get_by_role("alert").first).to_contain_text("This console is closed.")
         await (await context.new_page()).goto(new.app.url(base))

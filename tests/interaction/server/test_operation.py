@@ -17,6 +17,7 @@ import socketio
 from a2c_smcp.server import TokenKey, sign_token
 from a2c_smcp.server.tokens import write_keys
 from a2c_smcp.smcp import SMCP_NAMESPACE
+from tests.interaction.ports import free_port
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import PATIENCE, Program, a2c_server, get, refused, until
@@ -163,8 +164,8 @@ async def test_stock_clients_come_back_by_themselves_after_a_restart(tmp_path: P
             back.set()
 
     client.on("connect", on_connect, namespace=SMCP_NAMESPACE)
-    with a2c_server(tmp_path) as program:
-        port = int(program.url.rpartition(":")[2])
+    port = free_port()
+    with a2c_server(tmp_path, port=port) as program:
         await client.connect(program.url, namespaces=[SMCP_NAMESPACE], transports=["websocket"])
         program.tell(signal.SIGTERM)
         assert await asyncio.to_thread(program.ended) == 0
