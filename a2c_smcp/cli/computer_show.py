@@ -20,6 +20,8 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
         yield server_line(one, terminal)
     for name in value["undeclared"]:
         yield f"note: {one_line(name)} has windows or documents but does not declare that it can be subscribed to"
+    for name, why in value["unlisted"].items():
+        yield one_line(f"note: the tools of {name} are not known: {why}")
     for clash in value["tool_names"]:
         whose = " and ".join(clash["servers"])
         yield one_line(f"note: tool {clash['tool']!r} of {whose}: {clash['problem']} ({clash['advice']})")

@@ -21,7 +21,7 @@ from a2c_smcp.computer.mcp_clients.manager import ServerManager
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig
 from a2c_smcp.computer.mcp_clients.problems import invalid
 from a2c_smcp.computer.mcp_clients.public import public_config
-from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.computer.pushes import Coalescer, Kind
 from a2c_smcp.computer.resources import ResourceReader
 from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
@@ -238,12 +238,14 @@ class Computer:
 
     def status(self) -> Json:
         """Return the state of the connection, of every server, and whatever its owner should know, as JSON."""
+        running = {status.name for status in self.servers.statuses() if status.state is ServerState.RUNNING}
         return {
             "name": self.name,
             "connection": asdict(self.client.status) if self.client is not None else None,
             "servers": [asdict(status) for status in self.servers.statuses()],
             "undeclared": self.index.undeclared,
             "tool_names": [asdict(problem) for problem in self.box.problems],
+            "unlisted": {name: why for name, why in self.box.failures.items() if name in running},
             "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
         }
 

@@ -12,8 +12,9 @@ from typing import Final
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
+from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from a2c_smcp.computer.mcp_clients.leniency import mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
 from a2c_smcp.computer.ports import Listener
 from a2c_smcp.types import SERVER_NAME
@@ -151,6 +152,8 @@ class Intake(ReadEnd):
             if self._turns % TURN == 0:
                 await breathe()
             if isinstance(item, SessionMessage) and not _unasked(item.message):
+                if isinstance(item.message, JSONRPCResponse):
+                    mend(item.message.result)
                 return item
             if pause := self._meter.wait(self.heard_at):
                 await asyncio.sleep(pause)

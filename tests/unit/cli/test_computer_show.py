@@ -28,6 +28,7 @@ def test_status_names_what_needs_care() -> None:
         "connection": None,
         "servers": [SERVER | {"state": "failed", "restarts": 5, "problem": "it died", "advice": "see its log"}],
         "undeclared": ["docs"],
+        "unlisted": {"notes": "it did not answer"},
         "tool_names": [
             {"tool": "x", "servers": ["a", "b"], "problem": "two tools want it.", "advice": "Set an alias."}
         ],
@@ -38,6 +39,7 @@ def test_status_names_what_needs_care() -> None:
         "connection: none",
         "server files: failed after 5 restarts: it died (see its log)",
         "note: docs has windows or documents but does not declare that it can be subscribed to",
+        "note: the tools of notes are not known: it did not answer",
         "note: tool 'x' of a and b: two tools want it. (Set an alias.)",
         "configuration: mcp.json: no JSON",
         "note: a note",
