@@ -19,6 +19,9 @@ LOCKS = ROOT / "requirements" / "peers"
 CACHE = ROOT / ".cache" / "peers"
 # A registry that cannot be reached is known as such soon, not after the clients' own patience.
 INSTALL_SECONDS = 600
+TRIES = 2
+"""A registry that answers badly once may do better; what it gave already is kept by its client."""
+
 PATIENCE = 2 * INSTALL_SECONDS
 """Seconds for a test that needs an environment: whoever comes first makes it, the others wait."""
 
@@ -48,7 +51,7 @@ def _python(lock: str) -> Callable[[Path], None]:
     def build(directory: Path) -> None:
         _run([sys.executable, "-m", "venv", str(directory)])
         pip = [str(directory / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, "--no-input", "--require-hashes", "--requirement", str(LOCKS / lock)])
+        _run([*pip, "--no-input", "--require-hashes", "--requirement", str(LOCKS / lock)], tries=TRIES)
 
     return build
 
@@ -60,10 +63,10 @@ def _node(directory: Path) -> None:
     directory.mkdir()
     for pin in ("package.json", "package-lock.json"):
         shutil.copy(LOCKS / pin, directory)
-    _run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=directory)
+    _run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=directory, tries=TRIES)
 
 
-def _run(command: list[str], *, cwd: Path | None = None) -> None:
+def _run(command: list[str], *, cwd: Path | None = None, tries: int = 1) -> None:
     # The project's own interpreter settings must not leak into another's environment.
     variables = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     try:
@@ -72,7 +75,9 @@ def _run(command: list[str], *, cwd: Path | None = None) -> None:
         )
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(f"{' '.join(command)} took longer than {INSTALL_SECONDS} s") from error
-    if done.returncode:
+    if done.returncode and tries > 1:
+        _run(command, cwd=cwd, tries=tries - 1)
+    elif done.returncode:
         last = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         raise UnavailableError(f"{' '.join(command)} failed: {last}")
 

@@ -51,6 +51,14 @@ def test_an_environment_that_cannot_be_made_is_tried_once_and_leaves_nothing(
     assert (len(tries), wanted.directory().exists()) == (1, False)
 
 
+def test_what_a_registry_refuses_once_is_asked_for_again(tmp_path: Path) -> None:
+    command = ["sh", "-c", "echo busy; test -e asked || { touch asked; exit 1; }"]
+    with pytest.raises(UnavailableError, match="busy"):
+        environments._run(command, cwd=tmp_path)
+    (tmp_path / "asked").unlink()
+    environments._run(command, cwd=tmp_path, tries=2)
+
+
 def test_other_pins_are_another_environment() -> None:
     def build(directory: Path) -> None: ...
 
