@@ -2,6 +2,8 @@
 
 import base64
 import logging
+import signal
+import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +27,7 @@ def seated(context: Context, arguments: Namespace, *, live: bool = False) -> Ite
     """Sit in the office that the options name, until the end of the block."""
     with (
         _once_told(context),
+        _ended_by_sigterm(),
         SMCPAgentClient(
             needed(context, arguments, "url", ENV),
             office_id=needed(context, arguments, "office", ENV),
@@ -34,6 +37,19 @@ def seated(context: Context, arguments: Namespace, *, live: bool = False) -> Ite
         ) as agent,
     ):
         yield agent
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does, so that a call that is under way is cancelled at the Computer."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -199,14 +199,15 @@ def test_a_person_walks_from_the_catalogue_to_an_element_and_back(agent: Any) ->
     assert "go up" in steps[13]
 
 
-def test_watching_tells_what_changes_until_it_is_interrupted(agent: Any, url: str) -> None:
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_watching_tells_what_changes_until_it_is_interrupted(url: str, end: signal.Signals) -> None:
     words = ["agent", "watch", "--url", url, "--office", OFFICE, "--json"]
     with subprocess.Popen(command(*words), cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())
         names = sorted(member["name"] for member in first["data"]["sessions"])
         assert (first["event"], names) == ("joined", ["a2c-agent", "den", "desk"])
-        process.send_signal(signal.SIGINT)
+        process.send_signal(end)
         assert process.wait(30) == 130
 
 
