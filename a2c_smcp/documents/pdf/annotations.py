@@ -88,8 +88,7 @@ class Overlay:
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
-        self._order: list[int] = []
-        self._middles: list[float] = []
+        self._heights: list[tuple[float, int]] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
@@ -165,15 +164,15 @@ class Overlay:
         if bottom > top:
             bottom, top = top, bottom
         box = self._frame.box(left, bottom, right, top)
-        return self._layer.text_in(self._near(box[1], box[3]), box), box
+        return self._layer.text_between(self._near(box[1], box[3]), box[0], box[2]), box
 
     def _near(self, top: float, bottom: float) -> list[Line]:
         """Return the lines whose middles are between two heights, in their order."""
-        if not self._order:
-            self._order = sorted(range(len(self._lines)), key=lambda number: self._lines[number].middle)
-            self._middles = [self._lines[number].middle for number in self._order]
-        first, last = bisect_left(self._middles, top - 0.5), bisect_left(self._middles, bottom + 0.5)
-        return [self._lines[number] for number in sorted(self._order[first:last])]
+        if not self._heights:
+            self._heights = sorted([(line.y0 + line.y1, number) for number, line in enumerate(self._lines)])
+        first = bisect_left(self._heights, (2 * top, 0))
+        last = bisect_left(self._heights, (2 * bottom, len(self._lines)))
+        return [self._lines[number] for number in sorted([number for _, number in self._heights[first:last]])]
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()

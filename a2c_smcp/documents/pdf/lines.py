@@ -158,17 +158,16 @@ class TextLayer:
             word.text = clean(word.text)
         return [word for word in words if word.text]
 
-    def text_in(self, lines: Sequence[Line], box: tuple[float, float, float, float]) -> str:
-        """Return the text of those lines that is inside a box."""
-        x0, y0, x1, y1 = box
+    def text_between(self, lines: Sequence[Line], x0: float, x1: float) -> str:
+        """Return the text of lines that is between two places from left to right."""
         parts = []
         for line in lines:
-            if not y0 <= (line.y0 + line.y1) / 2 <= y1 or line.x1 <= x0 or line.x0 >= x1:
+            if line.x1 <= x0 or line.x0 >= x1:
                 continue
             if x0 <= line.x0 + 1 and line.x1 - 1 <= x1:
                 parts.append(line.text)
-                continue
-            parts.append(self._part(line, x0, x1))
+            else:
+                parts.append(self._part(line, x0, x1))
         return " ".join([part for part in parts if part])
 
     def widest_gap(self, line: Line) -> tuple[float, float, float]:
