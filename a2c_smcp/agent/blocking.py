@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final, TypeAlias, TypeVar
@@ -19,6 +19,9 @@ T = TypeVar("T")
 BlockingHandler: TypeAlias = Callable[[OfficeEvent], None]
 
 PLAIN: Final = "A coroutine function needs AsyncSMCPAgentClient; give this client a plain function"
+
+HEARING: Final = 1.0
+"""Seconds after which whoever waits hears signals: some systems, and some threads that get one, do not end the wait."""
 
 LAST_WORDS: Final = 2.0
 """Seconds that are waited for a handler that still runs when the client closes."""
@@ -102,7 +105,7 @@ class LoopThread:
             raise ConnectionError("There is no connection; connect first")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result()
+            return _result(future)
         except CancelledError:
             raise ConnectionError("The client was closed") from None
         except BaseException:
@@ -126,6 +129,15 @@ class LoopThread:
     def _refuse_own_thread(self) -> None:
         if self.here:
             raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
+
+
+def _result(future: "Future[T]") -> T:
+    while True:
+        try:
+            return future.result(HEARING)
+        except TimeoutError:
+            if future.done():  # it came in this moment, or is a time-out itself
+                return future.result()
 
 
 class _Engine:
@@ -186,7 +198,8 @@ class BlockingEvents(Iterator[OfficeEvent]):
         while (event := self._stream.take()) is None:
             if self._stream.ended:
                 raise StopIteration
-            self._thread.started.wait()
+            while not self._thread.started.wait(HEARING):
+                pass
             with suppress(ConnectionError):  # closed meanwhile: see what came with the end
                 event = self._thread.run(self._wait())
                 if event is not None:

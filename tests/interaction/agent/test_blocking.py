@@ -261,6 +261,35 @@ except KeyboardInterrupt:
 """
 
 
+ELSEWHERE = f"""
+import signal, sys, threading
+
+def interrupt():
+    sys.stdin.readline()
+    for thread in threading.enumerate():
+        if thread.name == "a2c-agent a":
+            signal.pthread_kill(thread.ident, signal.SIGINT)
+
+other = threading.Thread(target=interrupt)
+other.start()
+{INTERRUPTED.replace("print(", "other.join(); print(")}
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+async def test_an_interrupt_that_another_thread_got_is_heard(ready: Running, office: str, computer: Computers) -> None:
+    gate = Gate({})
+    answerer = Scripted(tool_call=gate)
+    await computer(answerer, ready.url, office)
+    words = (sys.executable, "-c", ELSEWHERE, ready.url, office)
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe)
+    await asyncio.wait_for(gate.entered.get(), CAP)
+    printed, _ = await asyncio.wait_for(process.communicate(b"\n"), CAP / 2)
+    assert printed.decode().strip() == "['MainThread']"
+    assert await asyncio.wait_for(answerer.cancelled.get(), CAP) == ("a", "r")
+
+
 async def test_an_interrupt_cancels_the_call_and_leaves_no_thread_behind(
     ready: Running, office: str, computer: Computers
 ) -> None:

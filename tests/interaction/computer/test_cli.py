@@ -22,6 +22,8 @@ from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.programs import ROOT, a2c, command, environment
 from tests.unit.cli.running import a2c as in_process
 
+pytestmark = pytest.mark.timeout(300)  # servers start and stop one after the other
+
 CAP = 60
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

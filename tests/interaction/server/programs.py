@@ -67,7 +67,7 @@ def a2c(*words: str, env: dict[str, str] | None = None, typed: str = "") -> "sub
         input=typed,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -237,7 +237,7 @@ def test_a_broken_pipe_without_a_descriptor_is_no_error_either() -> None:
 
 def test_the_installed_command_prints_the_tree_and_exits_at_once() -> None:
     run = subprocess.run(
-        [A2C, "docs", EXAMPLES], capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
+        [A2C, "docs", EXAMPLES], capture_output=True, stdin=subprocess.DEVNULL, timeout=110, check=False
     )
     assert (run.returncode, run.stderr) == (0, b"")
     assert b"dpe://a2c.docs/glossary.txt/elements/txt-001" in run.stdout
@@ -248,13 +248,13 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     os.close(reader)  # every write fails from the start
     process = subprocess.Popen([A2C, "docs", EXAMPLES], stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=110)
     assert (process.returncode, err) == (0, b"")
 
 
 def test_the_package_runs_as_a_module_too() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "a2c_smcp.cli", "--version"], capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "a2c_smcp.cli", "--version"], capture_output=True, timeout=110, check=False
     )
     assert (run.returncode, run.stdout.split()[0]) == (0, b"a2c")
 
@@ -265,7 +265,7 @@ def test_help_and_completion_import_no_library_of_an_extra() -> None:
         "main(['completion', 'bash'], stdout=io.StringIO()); main(['--help'], stdout=io.StringIO());"
         "print([name for name in ('pydantic', 'markdown_it', 'a2c_smcp.documents') if name in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=110, check=False)
     assert (run.stdout, run.stderr) == ("[]\n", "")
 
 
@@ -274,5 +274,5 @@ def test_ctrl_c_at_the_prompt_of_a_process_exits_130() -> None:
         "import os, signal, sys; from a2c_smcp.cli.command import Command; from a2c_smcp.cli.main import main;"
         "sys.exit(main(['x'], commands=(Command('x', 'x', lambda _, __: os.kill(os.getpid(), signal.SIGINT)),)))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=110, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (128 + signal.SIGINT, b"", b"")
