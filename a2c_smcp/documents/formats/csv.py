@@ -178,6 +178,8 @@ def _records(layout: Layout) -> Iterator[list[str]]:
     Raises:
         DocumentError: Too long a line or a cell makes it unsafe to read.
     """
+    # Articles and pages of HTML in a cell are longer than the standard library lets them be.
+    csv.field_size_limit(max(MAX_LINE, csv.field_size_limit()))
     with layout.path.open(encoding=layout.encoding, errors="replace", newline="") as file:
         reader = csv.reader(_lines(file, layout.skip), delimiter=layout.delimiter)
         while True:

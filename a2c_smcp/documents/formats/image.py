@@ -12,7 +12,16 @@ from a2c_smcp.documents.making import PageMaker, page_of
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import TURN_ON, OcrPolicy, elements_of, read_with_fallback
 from a2c_smcp.documents.ocr.exif import facts_of
-from a2c_smcp.documents.ocr.pictures import check_size, is_blank, on_white, png_of, safely
+from a2c_smcp.documents.ocr.pictures import (
+    TooManyPixels,
+    check_size,
+    is_blank,
+    on_white,
+    png_of,
+    safely,
+    shrink,
+    upright_size,
+)
 from a2c_smcp.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -64,9 +73,10 @@ class ImageDocument:
         self._policy = policy
         with safely(), self._opened() as picture:
             self._kind: str = picture.format or ""
-            self._size: tuple[int, int] = picture.size
+            self._size = upright_size(picture)
             frames = int(getattr(picture, "n_frames", 1))
             self._frames = min(frames, MAX_FRAMES) if self._kind in _PAGED else 1
+            self._unread = frames - self._frames if self._kind in _PAGED else 0
             self._moments = frames if self._kind not in _PAGED else 1
             self._facts = facts_of(picture)
         self.page = lru_cache(PAGES_KEPT)(self._read)
@@ -76,7 +86,9 @@ class ImageDocument:
         facts = dict(self._facts)
         title = facts.pop("title", "") or facts.pop("description", "")
         size = f"{self._kind} image, {self._size[0]} × {self._size[1]} pixels"
-        told = [f"{self._frames} pages" if self._frames > 1 else "", *(f"{key}: {facts[key]}" for key in facts)]
+        pages = f"{self._frames} pages" if self._frames > 1 else ""
+        pages += f" of {self._frames + self._unread}" if self._unread else ""
+        told = [pages, *(f"{key}: {facts[key]}" for key in facts)]
         return Description(
             title=clip(title, 200),
             page_count=self._frames,
@@ -98,11 +110,11 @@ class ImageDocument:
     def render(self, index: int, dpi: int) -> bytes:
         """Return a frame as PNG at this resolution, but never larger than it is."""
         with safely():
-            frame, own = self._frame(index)
-            scale = min(1.0, dpi / own)
-            size = (max(1, round(frame.width * scale)), max(1, round(frame.height * scale)))
-            check_size(size)
-            return png_of(frame.resize(size) if size != frame.size else frame)
+            size, own = self._look(index)
+            frame = self._frame(index)
+            scale = min(1.0, dpi / own * size[0] / frame.width)
+            wanted = (max(1, round(frame.width * scale)), max(1, round(frame.height * scale)))
+            return png_of(frame.resize(wanted) if wanted != frame.size else frame)
 
     def element_image(self, element_id: str) -> tuple[str, bytes] | None:
         """Return the picture as it is in its file, or the frame as PNG where it has several."""
@@ -111,36 +123,42 @@ class ImageDocument:
             return None
         if self._frames > 1 or self._kind in ("TIFF", "BMP", "MPO"):
             with safely():
-                return "image/png", png_of(self._frame(found[0])[0])
+                return "image/png", png_of(self._frame(found[0]))
         return found[1].content["mime_type"], self._path.read_bytes()
 
     def _opened(self) -> "Image":
         module = require("PIL.Image", "documents")
         module.init()  # not every kind is known before
         picture: Image = module.open(self._path, formats=_KINDS)
-        try:
-            check_size(picture.size)
-        except DocumentError:
-            picture.close()
-            raise
         return picture
 
-    def _frame(self, index: int) -> "tuple[Image, float]":
-        """Return a frame upright on white, and its resolution."""
+    def _look(self, index: int) -> tuple[tuple[int, int], float]:
+        """Return the size of a frame held upright, and its resolution; nothing is decoded."""
+        with self._opened() as picture:
+            picture.seek(index)
+            return upright_size(picture), _dpi(picture.info)
+
+    def _frame(self, index: int) -> "Image":
+        """Return a frame upright on white; a photograph of very many pixels in half or less of its size.
+
+        Raises:
+            TooManyPixels: It cannot be had smaller.
+        """
         upright = require("PIL.ImageOps", "documents").exif_transpose
         with self._opened() as picture:
             picture.seek(index)
+            shrink(picture)
             check_size(picture.size)
-            return on_white(upright(picture)), _dpi(picture.info)
+            return on_white(upright(picture))
 
     def _read(self, index: int) -> Page:
         with safely():
-            frame, dpi = self._frame(index)
+            size, dpi = self._look(index)
         make = PageMaker(index)
         metadata: dict[str, Any] = {
-            "bbox": [0, 0, _points(frame.width, dpi), _points(frame.height, dpi)],
-            "page_width": _points(frame.width, dpi),
-            "page_height": _points(frame.height, dpi),
+            "bbox": [0, 0, _points(size[0], dpi), _points(size[1], dpi)],
+            "page_width": _points(size[0], dpi),
+            "page_height": _points(size[1], dpi),
         }
         if self._facts:
             metadata["properties"] = dict(self._facts)
@@ -148,19 +166,24 @@ class ImageDocument:
             metadata["frames"] = self._moments
         content: dict[str, Any] = {
             "mime_type": f"image/{'jpeg' if self._kind == 'MPO' else self._kind.lower()}",
-            "width": frame.width,
-            "height": frame.height,
+            "width": size[0],
+            "height": size[1],
         }
         told = self._facts.get("description") or self._facts.get("title")
         if told:
             content["description"] = told
-        recognized, note = self._recognized(frame, index, dpi, make)
+        try:
+            with safely():
+                frame = self._frame(index)
+            recognized, note = self._recognized(frame, index, dpi * frame.width / size[0], make)
+        except TooManyPixels as error:
+            recognized, note = [], f"No text was read from this picture: {error.message}"
         if note:
             metadata["ocr_note"] = note
         image = make.make("image", content, metadata)
-        size = f"{self._kind} image, {frame.width} × {frame.height} pixels"
-        image = replace(image, summary=clip(". ".join(filter(None, (told or "", size, note))), 240))
-        title = page_title(recognized) if recognized else f"Page {index + 1}" if self._frames > 1 else size
+        kind = f"{self._kind} image, {size[0]} × {size[1]} pixels"
+        image = replace(image, summary=clip(". ".join(filter(None, (told or "", kind, note))), 240))
+        title = page_title(recognized) if recognized else f"Page {index + 1}" if self._frames > 1 else kind
         return Page(index, title, (image, *recognized))
 
     def _recognized(self, frame: "Image", index: int, dpi: float, make: PageMaker) -> tuple[list[Element], str]:

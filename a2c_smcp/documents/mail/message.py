@@ -24,6 +24,8 @@ MAX_TEXT: Final = 1 << 20
 
 ELEMENTS_A_PAGE: Final = 400
 
+_HEADER_LINES: Final = tuple(f"{name}: " for name in SHOWN)
+
 _SHOWN_TEXTS: Final = frozenset({"text/plain", "text/enriched", "text/markdown"})
 
 Mail: TypeAlias = "Message[str, str]"
@@ -89,8 +91,8 @@ class _Reader:
         self._message(message, 0)
         subject = header(message, "Subject")
         sender = header(message, "From")
-        texts = (e.content["text"] for e in self._pages[0].elements[1:] if e.category == "text")
-        start = next((text for text in texts if not text.startswith("From: ")), "")
+        texts = (e.content["text"] for e in self._pages[0].elements if e.category == "text")
+        start = next((text for text in texts if not text.startswith(_HEADER_LINES)), "")
         keywords = [word.strip() for word in header(message, "Keywords").split(",") if word.strip()]
         description = Description(
             title=subject or self._title,
@@ -206,7 +208,8 @@ def _sort(message: Mail, parts: Parts) -> None:
 
 def _leaves(message: Mail, depth: int) -> Iterator[Mail]:
     """Yield the parts that hold something, those of messages inside excepted."""
-    inner = message.get_payload()
+    # The text of a part is not asked for here: that would be decoded in whatever charset the part claims.
+    inner = message.get_payload() if message.is_multipart() else None
     if message.get_content_type() == "message/rfc822":
         yield message
     elif isinstance(inner, list):

@@ -4,9 +4,10 @@ import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from a2c_smcp.documents.formats.elements import ElementMaker
+from a2c_smcp.documents.formats.elements import ElementMaker, clip
 from a2c_smcp.documents.markup import elements_of_markdown
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.web.page import elements_of_html
@@ -100,7 +101,9 @@ class Outputs:
         name, value = str(output.get("ename", "")), str(output.get("evalue", ""))
         trace = "\n".join(joined(line) for line in output.get("traceback") or ())
         text = shown(trace).strip() or f"{name}: {value}"
-        yield self._maker.make("code", {"text": _clipped(text)}, where | {"error": f"{name}: {value}"[:500]})
+        told = f"{name}: {value}"[:500]
+        element = self._maker.make("code", {"text": _clipped(text)}, where | {"error": told})
+        yield replace(element, summary=clip(told)) if name else element
 
 
 def joined(value: Any) -> str:

@@ -18,6 +18,8 @@ MAX_PIXELS: Final = 40_000_000
 """As many as a page is rendered with at most; a scan of A3 at 300 dpi has 17 million."""
 
 _BLANK_SPREAD: Final = 24
+_ORIENTATION: Final = 0x0112
+_ON_ITS_SIDE: Final = frozenset({5, 6, 7, 8})
 _DAMAGE: Final = (
     OSError,
     SyntaxError,
@@ -30,6 +32,10 @@ _DAMAGE: Final = (
     struct.error,
     zlib.error,
 )
+
+
+class TooManyPixels(DocumentError):
+    """The picture is larger than what is decoded."""
 
 
 @contextmanager
@@ -72,12 +78,29 @@ def check_size(size: tuple[int, int]) -> None:
     """Refuse a picture of too many pixels.
 
     Raises:
-        DocumentError: It has more than `MAX_PIXELS`.
+        TooManyPixels: It has more than `MAX_PIXELS`.
     """
     if size[0] * size[1] > MAX_PIXELS:
-        raise DocumentError(
+        raise TooManyPixels(
             f"the picture of {size[0]} × {size[1]} pixels is larger than the {MAX_PIXELS // 1_000_000} megapixels read"
         )
+
+
+def shrink(picture: "Image") -> None:
+    """Let a photograph of more than `MAX_PIXELS` be decoded at a half, a quarter or an eighth; others stay."""
+    pixels = picture.width * picture.height
+    part = next((part for part in (1, 2, 4) if pixels <= MAX_PIXELS * part * part), 8)
+    if part > 1:
+        picture.draft(None, (picture.width // part, picture.height // part))
+
+
+def upright_size(picture: "Image") -> tuple[int, int]:
+    """Return width and height of a picture as it is to be held, which a camera notes beside it."""
+    try:
+        turned = picture.getexif().get(_ORIENTATION) in _ON_ITS_SIDE
+    except Exception:  # noqa: BLE001 - the library raises anything over damaged tags
+        turned = False
+    return (picture.height, picture.width) if turned else picture.size
 
 
 def on_white(picture: "Image") -> "Image":

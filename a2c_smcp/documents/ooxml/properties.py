@@ -12,7 +12,14 @@ MAX_KEYWORDS: Final = 20
 _SEPARATORS = re.compile(r"[,;，；、\n]+")
 _GENERATED = re.compile(r"generated (?:by|using) python-(?:docx|pptx)")
 # What programs write where nobody gave a title.
-_NO_TITLES: Final = frozenset({"powerpoint presentation", "presentation", "untitled", "slide 1", "word document"})
+_NO_TITLES: Final = re.compile(
+    r"(?:(?:microsoft )?powerpoint(?: |-|)(?:presentation|präsentation|presentatie|presentasjon|-?bemutató|prezentácia"
+    r"|演示文稿|簡報|プレゼンテーション|프레젠테이션)|présentation powerpoint|presentación de powerpoint"
+    r"|apresentação do powerpoint|presentazione(?: standard)? di powerpoint|prezentacja programu powerpoint"
+    r"|prezentace aplikace powerpoint|презентация powerpoint|presentation|untitled|word document"
+    r"|(?:slide|folie|diapositiv[ae]|dia|slajd|слайд|幻灯片|スライド) ?\d+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ def properties_of(root: Node | None) -> Properties:
     listed = [_line(root, "keywords"), *(text_of(node) for node in children(root, "keyword"))]
     words = [" ".join(word.split()) for words in listed for word in _SEPARATORS.split(words)]
     return Properties(
-        title="" if title.lower() in _NO_TITLES else clip(title, 200),
+        title="" if _NO_TITLES.fullmatch(title) else clip(title, 200),
         subject=_line(root, "subject"),
         keywords=tuple(dict.fromkeys(word for word in words if word))[:MAX_KEYWORDS],
         description=_GENERATED.sub("", _line(root, "description")),

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.ooxml.charts import read_chart
+from a2c_smcp.documents.ooxml.controls import control_at
 from a2c_smcp.documents.ooxml.diagrams import described, diagram_at
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.drawings import alt_of, image_content, image_summary, mime_type_of
@@ -21,10 +23,12 @@ from a2c_smcp.documents.ooxml.slides.layout import (
     read_layout,
 )
 from a2c_smcp.documents.ooxml.slides.text import Said, TextReader, drafts_of, link, table_content
-from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, descendants, local, resolve_alternates
+from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, children, descendants, local, resolve_alternates
 
 MAX_SHAPES: Final = 5_000
-MAX_DEPTH: Final = 30
+MAX_DEPTH: Final = 250
+"""As deep as the parser lets a part be; what lies deeper is not read."""
+
 ROW_HEIGHT: Final = 228_600
 """A quarter of an inch: shapes whose tops differ by less stand side by side."""
 
@@ -81,6 +85,8 @@ class SlideReader:
         rest = [shape for shape in shapes if shape not in titles and shape not in margins]
         drafts = [draft for shape in titles for draft in self._title(shape)]
         drafts += self._connected(rest, list(descendants(tree, "cxnSp")))
+        drafts += self._controls(root)
+        drafts += self._background(root)
         drafts = _header(margins) + drafts
         drafts += _footer(margins)
         drafts += read_notes(self._package, self._part)
@@ -164,6 +170,19 @@ class SlideReader:
             yield media
         else:
             yield Draft("image", content, summary=image_summary(content, name, target), picture=target)
+
+    def _controls(self, root: Node) -> Iterator[Draft]:
+        for control in islice(children(child(root, "cSld", "controls"), "control"), MAX_SHAPES):
+            target = self._package.target(self._part, control.get(f"{R}id"))
+            yield control_at(self._package, target, attribute(control, "name"))
+
+    def _background(self, root: Node) -> Iterator[Draft]:
+        """Yield the picture that fills the slide, where it is its own: scanned decks are made of such."""
+        filling = child(root, "cSld", "bg", "bgPr", "blipFill")
+        if filling is not None and child(filling, "tile") is None:
+            content, target = image_content(self._package, self._part, filling, None)
+            summary = image_summary(content, "Background", target)
+            yield Draft("image", content, {"background": True}, summary=summary, picture=target)
 
     def _media(self, node: Node, name: str, alt: str) -> Draft | None:
         for kind, tags in (

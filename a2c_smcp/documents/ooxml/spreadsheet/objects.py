@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.ooxml.charts import Lookup, read_chart
+from a2c_smcp.documents.ooxml.controls import control_at
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.drawings import alt_of, body_text, image_content, image_summary
 from a2c_smcp.documents.ooxml.package import Package
@@ -242,6 +243,10 @@ def controls(package: Package, part: str) -> Iterator[Draft]:
         if source := attribute(root, "fmlaRange"):
             content["description"] = f"one of {source.replace('$', '')}"
         yield Draft("widget", content, place=(float("inf"), 0))
+    for target in islice(package.related(part, "control"), MAX_OBJECTS):
+        draft = control_at(package, target)
+        draft.place = (float("inf"), 0)
+        yield draft
 
 
 def _anchor(anchor: Node) -> tuple[int, int]:

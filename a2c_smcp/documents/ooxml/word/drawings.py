@@ -5,9 +5,10 @@ from typing import Any, Final, TypeAlias, cast
 
 from a2c_smcp.documents.content import ListContent
 from a2c_smcp.documents.ooxml.charts import read_chart
+from a2c_smcp.documents.ooxml.controls import control_at
 from a2c_smcp.documents.ooxml.diagrams import described, diagram_at
 from a2c_smcp.documents.ooxml.drafts import Draft
-from a2c_smcp.documents.ooxml.drawings import alt_of, image_content, image_summary, mime_type_of
+from a2c_smcp.documents.ooxml.drawings import alt_of, body_text, image_content, image_summary, mime_type_of
 from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, descendants, local
 from a2c_smcp.documents.render.values import all_items_of
@@ -35,6 +36,7 @@ def read_drawing(node: Node, package: Package, part: str, read_box: ReadBox) -> 
             if content:
                 yield Draft("diagram", _titled(content, properties))
         yield from _boxes(frame, properties, read_box)
+        yield from _shapes(frame, properties)
 
 
 def _pictures(frame: Node, properties: Node | None, package: Package, part: str) -> Iterator[Draft]:
@@ -78,6 +80,17 @@ def _boxes(frame: Node, properties: Node | None, read_box: ReadBox) -> Iterator[
             yield draft
 
 
+def _shapes(frame: Node, properties: Node | None) -> Iterator[Draft]:
+    """Yield the words of shapes that were pasted from another program and know no text boxes."""
+    texts = [body_text(body) for body in list(_outside_boxes(frame, "txBody"))[:MAX_SHAPES]]
+    nodes = [{"id": f"n{at}", "text": text} for at, text in enumerate(filter(None, texts), 1)]
+    if len(nodes) == 1:
+        yield Draft("text", {"text": nodes[0]["text"]}, {"shape": "drawing"})
+    elif nodes:
+        content = {"diagram_type": "drawing", "nodes": nodes, "description": described(nodes)}
+        yield Draft("diagram", _titled(content, properties))
+
+
 def _outside_boxes(frame: Node, name: str) -> Iterator[Node]:
     """Yield the nodes of a frame that are not inside one of its text boxes, which are read on their own."""
     inside: set[Node] = set()
@@ -112,6 +125,8 @@ def _older(node: Node, package: Package, part: str, read_box: ReadBox) -> Iterat
         summary = image_summary(content, attribute(data, "title"), target)
         yield Draft("image", content, summary=summary, picture=target)
     yield from _boxes(node, None, read_box)
+    for control in descendants(node, "control"):
+        yield control_at(package, package.target(part, control.get(f"{R}id")), attribute(control, "name"))
     for embedded in descendants(node, "OLEObject"):
         kind = attribute(embedded, "ProgID")
         yield Draft("widget", {"widget_type": "embedded object", "name": kind or "object"})

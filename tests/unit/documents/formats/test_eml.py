@@ -188,11 +188,17 @@ def test_hostile_and_wrong_files_are_refused(tmp_path: Path, data: bytes, why: s
         b"Content-Transfer-Encoding: base64\r\n\r\n!!!!",
         b"Content-Type: text/html\r\n\r\n",
         b"Content-Type: multipart/mixed; boundary=B\r\n\r\n--B\r\n\r\ncut",
+        b'Content-Type: text/plain; charset="no\0such"\r\nContent-Transfer-Encoding: base64\r\n\r\n!\xff',
         b"Date: never\r\nContent-Disposition: attachment; filename*=bogus''%ZZ\r\n\r\nx",
     ],
 )
 def test_damaged_mails_are_read_as_far_as_they_go(tmp_path: Path, rest: bytes) -> None:
     assert elements(opened(tmp_path, HEAD + rest))[0].content == {"level": 1, "text": "Hi"}
+
+
+def test_a_mail_without_sender_and_subject_is_told_by_how_it_begins(tmp_path: Path) -> None:
+    document = opened(tmp_path, b"Content-Type: text/plain\r\n\r\nA first line")
+    assert document.describe() == Description("", 1, (), "A first line")
 
 
 def test_parts_that_cannot_be_told_apart_are_read_as_text(tmp_path: Path) -> None:

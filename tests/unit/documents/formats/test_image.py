@@ -80,7 +80,7 @@ def test_what_a_photograph_says_of_itself_is_told_and_its_orientation_heeded(
     exif[0x010E], exif[0x0110], exif[0x0112] = "A nice view", "Camera 3", 6
     document = FORMAT.open(saved(tmp_path, picture, "a.jpg", exif=exif))
     [element] = document.page(0).elements
-    assert document.describe() == Description("A nice view", 1, (), "JPEG image, 200 × 100 pixels, model: Camera 3")
+    assert document.describe() == Description("A nice view", 1, (), "JPEG image, 100 × 200 pixels, model: Camera 3")
     assert element.content == {"mime_type": "image/jpeg", "width": 100, "height": 200, "description": "A nice view"}
     assert element.metadata["properties"] == {"description": "A nice view", "model": "Camera 3"}
 
@@ -152,7 +152,6 @@ def bomb(width: int, height: int) -> bytes:
     ("data", "why"),
     [
         (bomb(50_000, 50_000), "megapixels"),
-        (bomb(9_000, 9_000), "megapixels"),
         (b"", "damaged"),
         (b"\x89PNG\r\n\x1a\n", "damaged"),
         (b"GIF89a", "damaged"),
@@ -165,6 +164,37 @@ def test_bombs_and_broken_files_are_refused(tmp_path: Path, data: bytes, why: st
     path.write_bytes(data)
     with pytest.raises(DocumentError, match=why):
         FORMAT.open(path)
+
+
+def test_a_picture_too_large_to_be_decoded_is_shown_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(bomb(9_000, 9_000))
+    document = FORMAT.open(tmp_path / "a.png")
+    [element] = document.page(0).elements
+    assert element.content == {"mime_type": "image/png", "width": 9_000, "height": 9_000}
+    assert element.metadata["ocr_note"] == (
+        "No text was read from this picture: the picture of 9000 × 9000 pixels is larger than the 40 megapixels read"
+    )
+    assert isinstance(document, Rendered)
+    with pytest.raises(DocumentError, match="megapixels"):
+        document.render(0, 96)
+
+
+def test_a_photograph_of_very_many_pixels_is_decoded_smaller(tmp_path: Path) -> None:
+    document = FORMAT.open(saved(tmp_path, Image.new("L", (8_000, 6_000), "white"), "a.jpg", dpi=(300, 300)))
+    [element] = document.page(0).elements
+    assert (element.content["width"], element.content["height"]) == (8_000, 6_000)
+    assert element.metadata["ocr_note"] == TURN_ON
+    assert isinstance(document, Rendered)
+    assert Image.open(io.BytesIO(document.render(0, 75))).size == (2_000, 1_500)
+
+
+def test_of_very_many_frames_the_summary_says_how_many_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("a2c_smcp.documents.formats.image.MAX_FRAMES", 2)
+    frames = [Image.new("1", (8, 8)) for _ in range(3)]
+    path = saved(tmp_path, frames[0], "a.tif", save_all=True, append_images=frames[1:])
+    assert FORMAT.open(path).describe().summary == "TIFF image, 8 × 8 pixels, 2 pages of 3"
 
 
 def test_a_picture_cut_short_fails_on_its_page(tmp_path: Path, picture: Image.Image) -> None:

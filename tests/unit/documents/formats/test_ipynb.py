@@ -106,6 +106,12 @@ def test_outputs_of_every_kind(tmp_path: Path, output: dict[str, Any], category:
     assert contents(document) == [("code", {"text": "x", "language": "python"}), (category, content)]
 
 
+def test_an_error_is_told_by_its_name_and_not_by_the_rule_above_its_trace(tmp_path: Path) -> None:
+    error = {"output_type": "error", "ename": "NameError", "evalue": "name 'x'", "traceback": ["-" * 75, "NameError"]}
+    document = opened(tmp_path, {"cells": [code(error)]})
+    assert document.page(0).elements[1].summary == "NameError: name 'x'"
+
+
 def test_headings_of_the_text_begin_pages(tmp_path: Path) -> None:
     cells = [markdown("# Study\n", "Intro"), markdown("## Data"), code(), markdown("## Model"), code()]
     document = opened(tmp_path, {"cells": cells, "metadata": {"language_info": {"name": "R"}}})

@@ -103,6 +103,31 @@ def test_the_members_of_a_group_stay_together(tmp_path: Path) -> None:
     assert [content["text"] for _, content in found] == ["before", "in 1", "in 2", "after"]
 
 
+def test_shapes_in_groups_of_groups_are_read(tmp_path: Path) -> None:
+    assert elements(opened(tmp_path, "<p:grpSp>" * 100 + shape("deep") + "</p:grpSp>" * 100)) == [
+        ("text", {"text": "deep"})
+    ]
+
+
+def test_controls_and_the_picture_behind_a_slide_are_told_last(tmp_path: Path) -> None:
+    controls = '<p:controls><p:control name="Agree" r:id="c"/></p:controls>'
+    behind = '<p:bg><p:bgPr><a:blipFill><a:blip r:embed="b"/><a:stretch/></a:blipFill></p:bgPr></p:bg>'
+    slide = f"<p:sld {NAMESPACES}><p:cSld>{behind}<p:spTree>{shape('words')}</p:spTree>{controls}</p:cSld></p:sld>"
+    parts: dict[str, str | bytes] = {
+        "ppt/slides/slide1.xml": slide,
+        "ppt/activeX/x.xml": '<ocx classid="{D7053240-CE69-11CD-A777-00DD01143C57}"/>',
+        "ppt/media/scan.png": b"png",
+    }
+    found = opened(tmp_path, "", parts=parts, links={"c:control": "../activeX/x.xml", "b:image": "../media/scan.png"})
+    assert elements(found) == [
+        ("text", {"text": "words"}),
+        ("widget", {"widget_type": "button", "name": "Agree"}),
+        ("image", {"mime_type": "image/png"}),
+    ]
+    assert isinstance(found, Illustrated)
+    assert found.element_image("p0-img-001") == ("image/png", b"png")
+
+
 def test_connected_shapes_are_a_diagram(tmp_path: Path) -> None:
     line = (
         '<p:cxnSp><p:nvCxnSpPr><p:cNvCxnSpPr><a:stCxn id="1"/><a:endCxn id="2"/></p:cNvCxnSpPr></p:nvCxnSpPr></p:cxnSp>'

@@ -291,6 +291,18 @@ def test_drawings_are_charts_pictures_and_text_at_their_anchors(tmp_path: Path) 
     assert document.element_image("p0-tbl-001") is None
 
 
+def test_controls_of_the_older_kind_are_widgets_at_the_end(tmp_path: Path) -> None:
+    parts = {
+        SHEET_RELS: relationships({"c:control": "../activeX/activeX1.xml"}),
+        "xl/activeX/activeX1.xml": '<ocx classid="{8BD21D50-EC42-11CE-9E0D-00AA006002F3}"/>',
+    }
+    found = page(one_sheet(tmp_path, cells((1, {"A": "words"})), parts=parts))
+    assert [(element.category, element.content) for element in found.elements] == [
+        ("text", {"text": "words"}),
+        ("widget", {"widget_type": "radio"}),
+    ]
+
+
 def test_a_sheet_in_too_many_pieces_is_one_table_under_its_columns(tmp_path: Path) -> None:
     rows = cells(*((number, {"A" if number % 4 == 1 else "C": number}) for number in range(1, 801, 2)))
     document = one_sheet(tmp_path, rows)

@@ -57,6 +57,30 @@ def test_charts_and_smart_art_are_read_from_their_parts(tmp_path: Path) -> None:
     )
 
 
+def canvas(*texts: str) -> str:
+    shapes = "".join(
+        f"<a:sp><a:txSp><a:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></a:txBody></a:txSp></a:sp>" for text in texts
+    )
+    return drawing(f'<lc:lockedCanvas xmlns:lc="urn:lc">{shapes}</lc:lockedCanvas>')
+
+
+def test_shapes_pasted_from_another_program_keep_their_words(tmp_path: Path) -> None:
+    nodes = [{"id": "n1", "text": "Sun"}, {"id": "n2", "text": "Moon"}]
+    assert elements(tmp_path, canvas("Sun", "", "Moon") + canvas("Alone")) == [
+        ("diagram", {"diagram_type": "drawing", "nodes": nodes, "description": "Sun; Moon"}),
+        ("text", {"text": "Alone"}),
+    ]
+
+
+def test_a_control_tells_its_kind_and_name(tmp_path: Path) -> None:
+    inside = '<w:object><w:control r:id="c" w:name="Agree"/></w:object><w:object><w:control w:name="Lost"/></w:object>'
+    parts = {"word/x.xml": '<ax:ocx xmlns:ax="urn:ax" ax:classid="{8BD21D40-EC42-11CE-9E0D-00AA006002F3}"/>'}
+    assert elements(tmp_path, inside, parts, {"c:control": "x.xml"}) == [
+        ("widget", {"widget_type": "checkbox", "name": "Agree"}),
+        ("widget", {"widget_type": "control", "name": "Lost"}),
+    ]
+
+
 def test_a_group_of_text_boxes_is_a_diagram(tmp_path: Path) -> None:
     assert elements(tmp_path, drawing(box("start") + box("go", "on"), "Flow")) == [
         (
