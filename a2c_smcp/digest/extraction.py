@@ -151,7 +151,6 @@ def _found(pdf: Path) -> tuple[Path, Signature]:
     signature = signature_of(path)
     if signature is None or not path.is_file():
         raise BadRequest(f"There is no file {pdf.name!r}")
-    check_pdf(path)
     return path, signature
 
 

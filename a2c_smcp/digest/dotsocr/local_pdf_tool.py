@@ -4,7 +4,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.digest.extraction import Settings, extract, write
+from a2c_smcp.digest.extraction import Settings, check_pdf, extract, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
 from a2c_smcp.digest.page_texts import joined
 from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
@@ -25,14 +25,16 @@ def call(params: Params, *, progress: Progress | None = None) -> Response:
 
 
 def _call(params: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
-    out_dir = Path(wanted(params, "out_dir"))
+    out_dir, pdf = Path(wanted(params, "out_dir")), Path(wanted(params, "pdf_path"))
+    if pdf.is_file():
+        check_pdf(pdf)
     settings = Settings(
         dpi=dpi_of(params),
         password=params.get("password"),
         ocr=local_ocr() if params.get("ocr", True) else None,
         images=bool(params.get("image_extract", True)),
     )
-    found = extract(Path(wanted(params, "pdf_path")), out_dir, settings, numbers=params.get("pages"), progress=progress)
+    found = extract(pdf, out_dir, settings, numbers=params.get("pages"), progress=progress)
     text_path = write(out_dir / TEXT_NAME, joined({page.number: page.text for page in found.pages}).encode())
     return {
         "images": [str(page.image) for page in found.pages if page.image is not None],

@@ -96,7 +96,7 @@ def _about(params: Params, kind: Kind, source: Path) -> dict[str, Any]:
         settings = Settings(password=params.get("password"), images=False)
         try:
             found = extract(source, Path(folder), settings, numbers=())
-        except (BadRequest, DocumentError):  # the service has read it: let it stand for what it is
+        except DocumentError:
             return {}
     return {"page_count": found.page_count, "title": found.title, "outline": found.contents}
 
