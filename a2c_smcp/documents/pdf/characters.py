@@ -7,7 +7,7 @@ them: functions are bound bare, results land in memory that is kept, and what is
 import ctypes
 import struct
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Final
 
@@ -53,13 +53,15 @@ class Characters:
         x0, _, x1, _ = self._frame.box(left, bottom, right, top)
         return x0, x1
 
-    def pairs(self, indices: Sequence[int]) -> Iterator[tuple[float, ...]]:
-        """Yield left, top, right and bottom of characters in PDF space, two of them at a time."""
+    def pairs(self, indices: Sequence[int]) -> list[tuple[float, ...]]:
+        """Return left, top, right and bottom of characters in PDF space, two of them together."""
         places = self._room.boxes
+        found: list[tuple[float, ...]] = []
         for start in range(0, len(indices), len(places)):
             part = indices[start : start + len(places)]
             deque(map(self._box, repeat(self._page), part, places), maxlen=0)
-            yield from _unpack_pairs(self._room.view[: BOX_BYTES * len(part)])
+            found += _unpack_pairs(self._room.view[: BOX_BYTES * len(part)])
+        return found
 
     def fonts(self, indices: Sequence[int]) -> list[int | None]:
         """Return the handles of the fonts of characters; None for a blank that PDFium has put in."""
@@ -69,7 +71,7 @@ class Characters:
         """Return the size of a character as shown, in tenths of a point."""
         size: float = self._bare.size(self._page, index)
         if self._bare.matrix(self._page, index, self._to):
-            _, b, _, d = _unpack(self._first)
+            _, b, _, d = _unpack(self._first)  # of six numbers
             size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5
         return int(size * 10 + 0.5) / 10
 
