@@ -56,8 +56,8 @@ class Confirmation:
     seconds: float
 
 
-Confirm: TypeAlias = Callable[[Confirmation], Awaitable[Answer | None]]
-"""Asks the owner; None is "nobody is there". Cancelled when the question is withdrawn or has expired."""
+Confirm: TypeAlias = Callable[[Confirmation], Awaitable[Answer | bool | None]]
+"""Asks the owner; True is "once", None is "nobody is there". Cancelled when the question is withdrawn or has expired."""
 
 
 class Standing(NamedTuple):
@@ -134,7 +134,9 @@ class Gate:
             raise refusal(route, "expired", seconds)
         if answer is None:
             raise refusal(route, "nobody", seconds)
-        # Not `in`: a callback that answers True, or any other text, has not said yes.
+        if answer is True:
+            answer = Answer.ONCE
+        # Not `in`: a callback that answers anything else that counts as true has not said yes.
         if answer is not Answer.ONCE and answer is not Answer.ALWAYS:
             raise refusal(route, "refused", seconds)
         if fingerprint(route.server, route.tool, arguments) != asked:

@@ -74,7 +74,8 @@ async def test_the_question_shows_the_exact_arguments() -> None:
     [
         (Answer.REFUSE, "refused"),
         (None, "nobody"),
-        (True, "refused"),
+        (False, "refused"),
+        (1, "refused"),
         ("once", "refused"),
         (ConnectionError("gone"), "nobody"),
     ],
@@ -100,8 +101,9 @@ def test_the_refusal_says_how_to_allow_the_tool() -> None:
     assert error.details == {"tool_name": "delete", "mcp_server": "fs", "reason": "expired"}
 
 
-async def test_an_answer_holds_once() -> None:
-    gate = Gate(Owner(Answer.ONCE))
+@pytest.mark.parametrize("yes", [Answer.ONCE, True])
+async def test_an_answer_holds_once(yes: Any) -> None:
+    gate = Gate(Owner(yes))
     await gate.ask(route(), KEY, {}, 30)
     assert not gate.is_open(route(), KEY)
 
