@@ -22,7 +22,7 @@ from tests.interaction.redis_server import redis_or_skip
 from tests.interaction.server.conftest import run_server, stop_server
 from tests.unit.computer.resource_servers import FakeServer, Office
 
-CAP = 60.0
+CAP = 110.0
 ADDRESS = "http://127.0.0.1:8000"
 AGENT_PAGE = DOCS / "start" / "agent-developer.md"
 AUTHOR_PAGE = DOCS / "start" / "mcp-author.md"

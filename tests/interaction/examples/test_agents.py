@@ -14,7 +14,7 @@ from tests.interaction.examples.conftest import OFFICE
 from tests.interaction.examples.model_server import model_server
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-CAP = 60
+CAP = 110
 
 
 def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
