@@ -57,7 +57,7 @@ class Confirmation:
 
 
 Confirm: TypeAlias = Callable[[Confirmation], Awaitable[Answer | bool | None]]
-"""Asks the owner; True is "once", None is "nobody is there". Cancelled when the question is withdrawn or has expired."""
+"""Asks the owner; True is "once", None "nobody is there". Cancelled when the question is withdrawn or has expired."""
 
 
 class Standing(NamedTuple):
