@@ -136,7 +136,7 @@ async def test_a_server_that_has_lost_the_seat_is_asked_for_it_again(computer: M
 
 
 async def test_a_server_that_acknowledges_no_updates_counts_as_told(computer: Make) -> None:
-    async with Relay(ping_interval=1, ping_timeout=20) as relay:
+    async with Relay(ping_interval=1, ping_timeout=2) as relay:
         client = computer(Scripted(), relay.url, "o")
         await client.connect()
         relay.answers["server:update_finder"] = relay.sio.not_handled
