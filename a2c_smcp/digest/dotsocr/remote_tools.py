@@ -8,7 +8,8 @@ import hashlib
 import json
 import shutil
 import tempfile
-from pathlib import Path
+import zipfile
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of
@@ -76,6 +77,7 @@ def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict
     folder = Path(tempfile.mkdtemp(dir=out_dir, prefix=".answer-"))
     try:
         answer = send_file(service, kind, source if kind == "pdf" else source.read_bytes(), folder / "answer", fields)
+        _refuse_escapes(answer.path)
         unpacked = folder / "pictures"
         unpacked.mkdir()
         text = unpack(answer, unpacked).text
@@ -86,6 +88,17 @@ def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict
         shutil.rmtree(folder, ignore_errors=True)
     text_path = write(out_dir / TEXT_NAME, text.encode("utf-8", "surrogatepass"))
     return {"images": images, "text_path": str(text_path)}
+
+
+def _refuse_escapes(path: Path) -> None:
+    """Take nothing from an archive that tries to leave its folder, not even what would land safely."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [PureWindowsPath(name) for name in archive.namelist()]  # it knows both slashes, and drives
+    except zipfile.BadZipFile:  # an answer of another form; one that is damaged is told by whoever unpacks it
+        return
+    if any(name.anchor or ".." in name.parts for name in names):
+        raise DocumentError("the service answered an archive with names that lead out of its folder")
 
 
 def _about(params: Params, kind: Kind, source: Path) -> dict[str, Any]:

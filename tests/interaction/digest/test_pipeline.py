@@ -167,7 +167,7 @@ def test_every_form_of_answer_lands_in_the_folder(tmp_path: Path, endpoint: Endp
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("text.txt", text)
-        archive.writestr("../../page1.png", PNG)
+        archive.writestr("images/page1.png", PNG)
     image = {"filename": "page1.png", "content": base64.b64encode(PNG).decode()}
     answers: dict[str, Any] = {
         "json": {"text": text, "images": [image]},
@@ -186,6 +186,20 @@ def test_every_form_of_answer_lands_in_the_folder(tmp_path: Path, endpoint: Endp
     assert b'name="task"\r\n\r\npdf_ocr' in endpoint.asked[0]["body"]
     remote_tools.call_pdf(params)
     assert len(endpoint.asked) == 1
+
+
+@pytest.mark.rule("8.3")
+@pytest.mark.parametrize("name", ["../../page1.png", "..\\page1.png", "/tmp/page1.png", "C:\\page1.png"])
+def test_an_archive_that_leaves_its_folder_is_refused(tmp_path: Path, endpoint: Endpoint, name: str) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("text.txt", "Enough words to be a text, whoever wrote them.")
+        archive.writestr(name, PNG)
+    endpoint.answer = lambda _: (200, packed.getvalue())
+    params = {"pdf_path": INVOICE, "out_dir": str(tmp_path / "out"), "ocr_url": endpoint.url}
+    response = remote_tools.call_pdf(params)
+    assert (response["ok"], "lead out of its folder" in str(response["error"])) == (False, True)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "out"]
 
 
 @pytest.mark.rule("8.4")
