@@ -74,12 +74,13 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
             inner_edge = inner
         gap = inner_edge - y1 if is_top else y0 - inner_edge
         text = " ".join([line.text for line in row])
+        is_number = _LONE_NUMBER.fullmatch(text) is not None
         if max([line.size for line in row]) > 1.12 * body.size:
             # A large number may still be that of the page.
-            if _LONE_NUMBER.fullmatch(text) and gap > 0.3 * body.size:
+            if is_number and gap > 0.3 * body.size:
                 found = number + 1
             break
-        if _LONE_NUMBER.fullmatch(text) or text == label:
+        if is_number or text == label:
             if gap > (0.3 if depth < 0.12 * body.height else 1.0) * body.size:
                 found = number + 1
         elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body, label):

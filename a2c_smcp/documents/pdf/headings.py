@@ -121,16 +121,17 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
         return None
     ratio = first.size / (body.largest if first.size > body.size else body.size)
+    bold = first.font.bold and not body.bold
+    is_plain = ratio < _BIG and not bold
+    # What most paragraphs are is told by their ends, so that their text need not be put together.
+    if is_plain and (len(lines) > 2 or lines[-1].text[-1] in ".,;。，；" or first.text[0].islower()):
+        return None
     if ratio < 0.85 or not first.is_upright:
         return None
     text = first.text if len(lines) == 1 else text_of(lines)
-    if len(text) > MAX_HEADING or len(text) < 2:
+    if len(text) > (100 if is_plain else MAX_HEADING) or len(text) < 2:
         return None
-    bold = first.font.bold and not body.bold
     italic = first.font.italic and len(lines) == 1 and block.gap > 0.35 * first.size and len(text) < 70
-    is_plain = ratio < _BIG and not bold
-    if is_plain and (len(lines) > 2 or len(text) > 100 or text[-1] in ".,;。，；" or text[0].islower()):
-        return None
     # A line of a table of contents: a title, room, and the number of a page.
     if text[-1].isdigit() and first.x1 - first.x0 > 0.8 * first.size * len(first.text) and len(lines) == 1:
         return None
