@@ -238,7 +238,7 @@ def _wall(doc_ref: str, what: str) -> Iterator[None]:
         yield
     except (DocumentNotFound, ModuleNotFoundError):
         raise
-    except OSError as error:
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise reading.gone(doc_ref) from error
     except Exception as error:
         raise reading.unreadable(doc_ref, what, reason_of(error)) from error

@@ -101,7 +101,7 @@ def narrow_encoding(data: bytes) -> str | None:
     fits = [(_fit(joined, name, languages), name) for name, languages in readings]
     (best, count), name = max(fits, key=lambda fit: fit[0][0])
     is_likelier = (best - western) * count >= _MIN_EVIDENCE
-    has_letters = count * 2 >= highs
+    has_letters = count * 4 >= highs * 3
     return name if best >= _MIN_FIT and is_likelier and has_letters else None
 
 

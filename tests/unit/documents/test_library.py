@@ -409,17 +409,21 @@ def test_no_error_names_a_folder_of_the_host(folder: Path) -> None:
         ("find", "bad.txt/elements/x", "Element 'x'"),
     ],
 )
+@pytest.mark.parametrize(
+    ("failure", "why"),
+    [(IndexError("a bug"), "the parser failed (IndexError)"), (OSError(5, "Input/output error"), "Input/output error")],
+)
 def test_a_part_that_its_parser_fails_on_is_told_as_such(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, path: str, what: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, path: str, what: str, failure: Exception, why: str
 ) -> None:
     def fail(*_: object) -> None:
-        raise IndexError("a bug in a parser")
+        raise failure
 
     monkeypatch.setattr(f"a2c_smcp.documents.formats.base.PagedDocument.{method}", fail)
     write(folder / "bad.txt", "x")
     with pytest.raises(DocumentError) as caught:
         library(folder).read(f"dpe://{HOST}/{path}")
-    assert caught.value.message == f"{what} of 'bad.txt' cannot be read: the parser failed (IndexError)"
+    assert caught.value.message == f"{what} of 'bad.txt' cannot be read: {why}"
     assert caught.value.details == {"doc_ref": "bad.txt"}
 
 
