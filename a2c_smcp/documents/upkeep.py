@@ -74,6 +74,7 @@ class Upkeep:
         self._scanned_at = 0.0
         self._describing: dict[Source, asyncio.Task[None]] = {}
         self._tried: dict[Source, float] = {}
+        self._waited_since: float | None = None
         self._changed = asyncio.Event()
         self._to_index = asyncio.Event()
         self._indexed = asyncio.Event()
@@ -155,10 +156,17 @@ class Upkeep:
         return record
 
     async def described(self, sources: Iterable[Source], patience: float) -> None:
-        """Wait until the catalogue knows these documents, or until patience ends."""
-        tasks = {self._describe_soon(source) for source in sources if self.catalogue.record(source.doc_ref) is None}
-        if tasks:
-            await asyncio.wait(tasks, timeout=patience)
+        """Wait until the catalogue knows these documents, or until patience ends: once for all that is to be described.
+
+        A list of many pages would else be waited for page by page.
+        """
+        now = time.monotonic()
+        if self._waited_since is None or not self._describing:
+            self._waited_since = now
+        unknown = [source for source in sources if self.catalogue.record(source.doc_ref) is None]
+        left = self._waited_since + patience - now
+        if unknown and left > 0:
+            await asyncio.wait(set(map(self._describe_soon, unknown)), timeout=left)
 
     async def wait_until_indexed(self, patience: float) -> None:
         """Wait until everything can be searched, or until patience ends."""

@@ -1,5 +1,6 @@
 """Parsers that loop, eat, crash and hold on: each costs its own document and nothing else."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -117,3 +118,15 @@ async def test_a_document_that_was_not_read_in_time_is_told_as_such_and_correcte
     monkeypatch.setattr("a2c_smcp.documents.service.CATALOGUE_PATIENCE", 30)
     [document] = await service.documents()
     assert document.summary == "Cannot be read: it took longer than 3 seconds"
+
+
+async def test_a_list_of_many_parts_waits_once_for_documents_that_are_late(
+    serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("a2c_smcp.documents.service.CATALOGUE_PATIENCE", 1)
+    for number in range(30):
+        write(f"{number:02}.misbehaving", "describe loop")
+    service = await serve(deadline=60)
+    async with asyncio.timeout(15):  # half of what a second for each would take
+        listed = [document for number in range(30) for document in await service.documents(number, 1)]
+    assert {document.summary for document in listed} == {"Not read yet: ask again in a moment"}
