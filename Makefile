@@ -36,7 +36,7 @@ test: check system
 
 # What the tests drive beside Python; installed where this machine lets us.
 system:
-	@tools/system redis-server=redis-server node=nodejs npm=npm openssl=openssl chromium=chromium
+	@tools/system redis-server=redis-server node=nodejs npm=npm openssl=openssl chromium=chromium nginx=nginx-light
 
 check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check

@@ -19,15 +19,21 @@ END: Final = "<!-- benchmarks: end -->"
 
 
 def rows(output: str) -> list[str]:
-    """Return the lines of the table in what the benchmarks printed.
+    """Return the lines of the last table in what the benchmarks printed: the others go into detail.
 
     Raises:
         ValueError: There is none.
     """
-    found = [line.strip() for line in output.splitlines() if line.strip().startswith("|")]
-    if len(found) < 3:  # a head, a rule and something below them
+    tables: list[list[str]] = [[]]
+    for line in map(str.strip, output.splitlines()):
+        if line.startswith("|"):
+            tables[-1].append(line)
+        elif tables[-1]:
+            tables.append([])
+    found = [table for table in tables if len(table) >= 3]  # a head, a rule and something below them
+    if not found:
         raise ValueError("this is no output of the benchmarks: there is no table in it")
-    return found
+    return found[-1]
 
 
 def machine() -> str:

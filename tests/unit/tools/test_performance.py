@@ -20,12 +20,14 @@ def page(folder: Path, text: str = f"# Speed\n\n{BEGIN}\nold\n{END}\n\nMore.\n")
 def test_the_table_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     path = page(tmp_path)
     output = tmp_path / "bench.txt"
-    output.write_text(f"measuring relay …\n{TABLE}\nmake: done\n", encoding="utf-8")
+    detail = "| reader | F1 |\n| --- | --- |\n| a2c-smcp | 0.99 |\n"
+    output.write_text(f"measuring relay …\n{detail}\n{TABLE}\nmake: done\n", encoding="utf-8")
     assert main([str(output)], tmp_path) == 0
     text = path.read_text(encoding="utf-8")
     assert text.startswith(f"# Speed\n\n{BEGIN}\n")
     assert text.endswith(f"{TABLE}\n\n{END}\n\nMore.\n")
     assert "old" not in text
+    assert "F1" not in text
 
 
 def test_filling_a_page_again_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
