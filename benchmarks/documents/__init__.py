@@ -16,4 +16,5 @@ ROOT = HERE.parents[1]
 
 def run() -> list[Row]:
     corpus = Path(os.environ.get("A2C_CORPUS") or ROOT / "tests" / "data" / "documents")
-    return [*quality.run(corpus, HERE / "truth"), *speed.run(corpus)]
+    truth = HERE / "truth"
+    return [*quality.run(corpus, truth), *quality.run_tables(corpus, truth / "tables"), *speed.run(corpus)]

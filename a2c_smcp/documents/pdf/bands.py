@@ -217,6 +217,8 @@ def _continues(rows: Sequence[Row], cells: Columns, group: Sequence[int], number
         # A long label whose numbers stand beside its last line.
         return len(group) == 1 and _is_wrapped_label(above[0], row[0], looks)
     shared = [column for column in own if above[column]]
+    if shared and own - known and all(_is_raised(row[column], row[shared[0]]) for column in own - known):
+        return True
     if not shared or not own <= known or len(shared) < 0.5 * len(own):
         return False
     if any(_is_number(row[column]) and _is_number(above[column]) for column in shared):
@@ -229,6 +231,13 @@ def _continues(rows: Sequence[Row], cells: Columns, group: Sequence[int], number
     return (len(own) == 1 and looks.key in known - own) or not any(
         _are_words(above[column], row[column]) for column in shared
     )
+
+
+def _is_raised(words: Sequence[Placed], others: Sequence[Placed]) -> bool:
+    """Whether words stand half a line above others of their row, as those of a centred cell beside two lines do."""
+    first, other = words[0], others[0]
+    lower = other.word.y0 + other.word.y1 - first.word.y0 - first.word.y1
+    return 0.25 * first.line.size < lower / 2
 
 
 def _is_number(words: Sequence[Placed]) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from a2c_smcp.documents.pdf.lines import Line, Word
 
@@ -31,6 +31,7 @@ class Segment:
         return " ".join([placed.word.text for placed in self.words])
 
 
+_MAX_CENTRED: Final = 5
 _left = attrgetter("word.x0")
 
 
@@ -82,6 +83,31 @@ def rows_of(words: Iterable[Placed]) -> list[Row]:
 def _depth(placed: Placed) -> float:
     word = placed.word
     return word.y0 + word.y1
+
+
+def with_centred(rows: Sequence[Row]) -> list[Row]:
+    """Return rows with those made one whose cells are centred, so that their lines stand half way between others'."""
+    whole: list[Row] = []
+    chain: list[Row] = []
+    for row in rows:
+        if chain and row.middle - chain[-1].middle >= 0.85 * max(row.size, chain[-1].size):
+            whole += _joined(chain)
+            chain = []
+        chain.append(row)
+    return whole + _joined(chain)
+
+
+def _joined(chain: list[Row]) -> list[Row]:
+    if not 1 < len(chain) <= _MAX_CENTRED or any(_overlap(above, below) for above, below in pairwise(chain)):
+        return chain
+    words = sorted((placed for row in chain for placed in row.words), key=lambda placed: placed.word.x0)
+    return [Row(words, chain[0].y0, chain[-1].y1, max(row.size for row in chain))]
+
+
+def _overlap(row: Row, other: Row) -> bool:
+    """Whether words of two rows share a place from left to right."""
+    ends = [(placed.word.x0, placed.word.x1) for placed in row.words]
+    return any(x0 < placed.word.x1 and placed.word.x0 < x1 for placed in other.words for x0, x1 in ends)
 
 
 def segments_of(row: Row, gap: float) -> list[Segment]:

@@ -7,7 +7,16 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from a2c_smcp.documents.pdf.bands import row_groups
-from a2c_smcp.documents.pdf.cells import Placed, Row, Segment, column_cuts, rows_of, segments_of, text_of_words
+from a2c_smcp.documents.pdf.cells import (
+    Placed,
+    Row,
+    Segment,
+    column_cuts,
+    rows_of,
+    segments_of,
+    text_of_words,
+    with_centred,
+)
 from a2c_smcp.documents.pdf.graphics import Rule
 
 Cells: TypeAlias = list[list[list[Placed]]]
@@ -197,7 +206,8 @@ def _is_ruled(rules: Sequence[Rule], middle: float) -> bool:
 def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
     rows = rows_of(words)
     segments = [segments_of(row, 0.7) for row in rows]
-    cuts = column_cuts(segments, size, fewest=1 if region.across and len(rows) <= 3 else 2)
+    level = [segments_of(row, 0.7) for row in with_centred(rows)]
+    cuts = column_cuts(level, size, fewest=1 if region.across and len(rows) <= 3 else 2)
     cuts = sorted([*cuts, *(rule.at for rule in region.down if region.x0 + _NEAR < rule.at < region.x1 - _NEAR)])
     cuts = [cut for number, cut in enumerate(cuts) if not number or cut - cuts[number - 1] > _NEAR]
     if not cuts or len(rows) < 2:

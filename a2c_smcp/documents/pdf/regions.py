@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, segments_of
+from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, segments_of, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
 
@@ -21,8 +21,8 @@ MAX_BETWEEN: Final = 500.0
 _TOUCH: Final = 3.0
 _WIDE_GAP: Final = 1.1
 _FAR: Final = 2.2
-_MAX_CENTRED: Final = 5
 _PASSAGE: Final = 28
+_TITLE: Final = 8
 _LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[IVX]{1,4})[.)])")
 _TELLING = re.compile(r"\w{3}|\d|^[A-Za-z]{2}$|[\u2e80-\u9fff]")
 _LEADER = re.compile(r"(?:\.\s?){4,}|…")
@@ -66,9 +66,13 @@ def _region(across: list[Rule], down: list[Rule]) -> Region:
 
 
 def _outermost(regions: list[Region]) -> list[Region]:
-    """Return regions without those inside others, largest first."""
+    """Return regions without those inside others, largest first; a mere box around tables is none itself."""
     kept: list[Region] = []
+    tables = [region for region in regions if len(region.across) > 2 or len(region.down) > 2]
     for region in sorted(regions, key=lambda region: -(region.x1 - region.x0) * (region.y1 - region.y0)):
+        is_box = len(region.across) == len(region.down) == 2
+        if is_box and any(_inside(other, region) for other in tables):
+            continue
         if not any(_inside(region, other) for other in kept):
             kept.append(region)
     return kept
@@ -191,7 +195,7 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
     regions = Spaced()
     run: list[tuple[Row, list[Segment]]] = []
     gaps = 0
-    for row in _with_centred(rows):
+    for row in with_centred(rows):
         segments = segments_of(row, _WIDE_GAP)
         room = row.y0 - run[-1][0].y1 if run else 0.0
         if room > _FAR * leading and (room > 2 * _FAR * leading or not _is_aligned(segments, run)):
@@ -203,38 +207,13 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
         elif run:
             # One row that fills the first column may be part of the table; two are text again.
             gaps += not _goes_on((row, segments), run)
-            if gaps > 1 or not _fits(segments, run):
+            if gaps > 1 or _is_item(segments[0]) or not _fits(segments, run):
                 _finish(run, regions)
                 run, gaps = [], 0
             else:
                 run.append((row, segments))
     _finish(run, regions)
     return regions
-
-
-def _with_centred(rows: Sequence[Row]) -> list[Row]:
-    """Return rows with those made one whose cells are centred, so that their lines stand half way between others'."""
-    whole: list[Row] = []
-    chain: list[Row] = []
-    for row in rows:
-        if chain and row.middle - chain[-1].middle >= 0.85 * max(row.size, chain[-1].size):
-            whole += _joined(chain)
-            chain = []
-        chain.append(row)
-    return whole + _joined(chain)
-
-
-def _joined(chain: list[Row]) -> list[Row]:
-    if not 1 < len(chain) <= _MAX_CENTRED or any(_overlap(above, below) for above, below in pairwise(chain)):
-        return chain
-    words = sorted((placed for row in chain for placed in row.words), key=lambda placed: placed.word.x0)
-    return [Row(words, chain[0].y0, chain[-1].y1, max(row.size for row in chain))]
-
-
-def _overlap(row: Row, other: Row) -> bool:
-    """Whether words of two rows share a place from left to right."""
-    ends = [(placed.word.x0, placed.word.x1) for placed in row.words]
-    return any(x0 < placed.word.x1 and placed.word.x0 < x1 for placed in other.words for x0, x1 in ends)
 
 
 def _is_aligned(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
@@ -251,18 +230,29 @@ def _is_spaced(segments: Sequence[Segment]) -> bool:
     return not any(_LEADER.fullmatch(segment.text) for segment in segments)
 
 
+def _is_item(segment: Segment) -> bool:
+    """Whether a row begins with the number of a list's item."""
+    label = segment.words[0].word.text
+    return label[-1] in ".)" and _LABEL.fullmatch(label) is not None
+
+
 def _fits(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
     """Whether the one segment of a row stands below a segment of the table."""
-    only = segments[0]
-    return any(abs(only.x0 - segment.x0) < 3 or abs(only.x1 - segment.x1) < 3 for segment in run[-1][1])
+    only, above = segments[0], run[-1][1]
+    spaced = next(row for _, row in reversed(run) if len(row) > 1)
+    if sum(only.x0 < segment.x1 and segment.x0 < only.x1 for segment in spaced) > 1 and len(only.words) > _TITLE:
+        return False  # a line of text across the columns
+    return any(abs(only.x0 - segment.x0) < 3 or abs(only.x1 - segment.x1) < 3 for segment in above)
 
 
 def _goes_on(row: tuple[Row, list[Segment]], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
     """Whether the one segment of a row goes on with a column of the rows above that is not the first."""
     only, (above, segments) = row[1][0], run[-1]
     left = min(line.words[0].word.x0 for line, _ in run)
-    is_near = row[0].middle - above.middle < 1.6 * max(row[0].size, above.size)
-    return is_near and only.x0 > left + 3 and abs(only.x0 - segments[-1].x0) < 3
+    away = abs(only.x0 - segments[-1].x0)
+    reach = 2.6 if away < 1 else 1.6
+    is_near = row[0].middle - above.middle < reach * max(row[0].size, above.size)
+    return is_near and away < 3 and only.x0 > left + 3
 
 
 def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:

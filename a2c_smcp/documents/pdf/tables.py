@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ MAX_WORDS: Final = 20_000
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]", re.IGNORECASE)
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
 _COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|\\$|[\"”]$")
+_LEVEL: Final = 1.5
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
 
 MAX_RULES: Final = 400
@@ -66,7 +67,7 @@ def find_tables(
         Placed(word, line)
         for line in lines
         if line.is_upright and any(top <= line.y1 and line.y0 <= bottom for top, bottom in zones)
-        for word in layer.words(line)
+        for word in _words(layer, line)
     ]
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
@@ -82,6 +83,16 @@ def find_tables(
     for region, cuts in spaced.columns:
         lines = _split_at_columns(lines, words, region, cuts)
     return _finished(search, lines, words) if search.found else ([], lines)
+
+
+def _words(layer: TextLayer, line: Line) -> list[Word]:
+    """Return the words of a line; where it goes over two heights, as beside a centred cell, each at its own."""
+    if line.y1 - line.y0 < _LEVEL * line.size or " " not in line.text:
+        return layer.words(line)
+    # Words are measured one by one in lines that do not run from left to right.
+    words = layer.words(replace(line, x1=line.x0, y1=line.y0 + 3 * line.size))
+    # Some fonts of signs have boxes that tell nothing of where the signs are.
+    return words if all(word.y1 - word.y0 < _LEVEL * line.size for word in words) else layer.words(line)
 
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:

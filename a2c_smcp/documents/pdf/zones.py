@@ -15,6 +15,7 @@ Zone: TypeAlias = tuple[float, float]
 """Heights on a page, from and to."""
 
 _ROOMY: Final = 1.25
+_TIGHT: Final = 0.95
 _SHORT: Final = 0.62
 _RUN: Final = 4
 _GAP: Final = 0.85
@@ -43,13 +44,13 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
     runs: list[list[Line]] = []
     run: list[Line] = []
     heights: dict[int, Line] = {}
-    narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 2.5 * body.leading
+    narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
     for line in lines:
         x0, y0, size, text = line.x0, line.y0, line.size, line.text
         width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = 0.5 * len(text)
-        if width > natural * size and not text.isascii():
+        if width > _TIGHT * natural * size and not text.isascii():
             natural = 0.5 * natural + 0.25 * len(text.encode("utf-8", "replace"))
         if width > (_ROOMY * natural + 2) * size and " " in text:
             if body.mono or not line.font.mono or not text.isascii():
@@ -62,7 +63,7 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
             elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not body.mono):
                 marked.append((min(y0, other.y0), max(line.y1, other.y1)))
         # Words with a gap among them are wider than such without, but those of a font for code are wide as well.
-        if width < short and (width > natural * size or line.font.mono) and " " in text:
+        if width < short and (width > _TIGHT * natural * size or line.font.mono) and " " in text:
             if run and -3 < x0 - run[-1].x0 < 3 and 0 < y0 - run[-1].y0 < reach:
                 run.append(line)
             else:
@@ -92,7 +93,7 @@ def _places(layer: TextLayer, line: Line) -> set[int]:
 
 
 def stacked_zones(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
-    """Return where three or more rules of one length stand below each other, with text in columns between them."""
+    """Return where three or more rules of one length are, with others across them or text in columns between them."""
     if max(Counter(map(_ends, rules.across)).values(), default=0) < 3:
         return []
     across, down = rules.joined()
@@ -103,10 +104,18 @@ def stacked_zones(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: B
         if len(stack) < 3:
             continue
         top, bottom = stack[0].at, stack[-1].at
-        is_box = any(abs(rule.at - stack[0].start) < 4 and rule.start < bottom and rule.end > top for rule in down)
-        if not is_box and _has_columns(layer, lines, stack):
+        crossing = [rule for rule in down if rule.start < bottom and rule.end > top]
+        is_grid = any(_divides(rule, stack) for rule in crossing)
+        is_box = any(abs(rule.at - stack[0].start) < 4 for rule in crossing)
+        if is_grid or (not is_box and _has_columns(layer, lines, stack)):
             zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
     return zones
+
+
+def _divides(rule: Rule, stack: Sequence[Rule]) -> bool:
+    """Whether a rule goes down between the ends of others, across three of them at least."""
+    is_inside = stack[0].start + 4 < rule.at < stack[0].end - 4
+    return is_inside and sum(rule.start - 3 < other.at < rule.end + 3 for other in stack) > 2
 
 
 def _has_columns(layer: TextLayer, lines: Sequence[Line], stack: Sequence[Rule]) -> bool:
