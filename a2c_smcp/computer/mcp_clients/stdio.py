@@ -72,17 +72,19 @@ class StdioLink(Link):
             environment |= (marks := self._guardian.environment())
             self._mark = marks[watchdog.MARK]
         try:
-            await asyncio.get_running_loop().subprocess_exec(
-                lambda: self._process,
-                parameters.command,
-                *parameters.args,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=parameters.cwd,
-                env=environment,
-                start_new_session=True,
-            )
+            # It takes a moment, and whoever gives up in the middle of it would leave a process to nobody.
+            with anyio.CancelScope(shield=True):
+                await asyncio.get_running_loop().subprocess_exec(
+                    lambda: self._process,
+                    parameters.command,
+                    *parameters.args,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=parameters.cwd,
+                    env=environment,
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             raise LinkError(_cannot_start(error, parameters, environment.get("PATH"))) from error
         if self._guardian is not None:

@@ -165,6 +165,19 @@ async def test_closing_is_bounded_when_a_process_neither_reads_nor_leaves() -> N
         os.killpg(link.pid, 0)
 
 
+async def test_a_start_that_is_given_up_leaves_no_process_behind() -> None:
+    link = python("import time; time.sleep(600)")
+
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        async with link as (read, _):
+            await read.receive()
+
+    assert link.pid
+    with pytest.raises(ProcessLookupError):
+        os.kill(link.pid, 0)
+
+
 async def test_closing_under_cancellation_still_ends_the_process() -> None:
     link = python("import time; time.sleep(600)")
 
