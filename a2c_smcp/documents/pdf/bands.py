@@ -19,6 +19,8 @@ Columns: TypeAlias = Sequence[Sequence[Sequence[Placed]]]
 _NUMBER = re.compile(r"[-+−–(]?[$€£¥]?\s*\d[\d.,\s%/:]*[)%]?[KMBx*†]?|[-–—×✓✗]|\([Xx×]\)|n/?a", re.IGNORECASE)
 _MAX_HEADER: Final = 6
 _COMPLETE: Final = 4
+_FAR: Final = 1.9
+"""How far lines of one cell may be apart, in sizes of their text."""
 _MOSTLY: Final = 0.6
 _APART: Final = 1.22
 """How much further than usual the next row of a table is, where rows have more room than lines."""
@@ -211,6 +213,8 @@ def _continues(rows: Sequence[Row], cells: Columns, group: Sequence[int], number
     above = cells[last]
     if _are_level(rows[last], rows[number]):
         return True
+    if rows[number].middle - rows[last].middle > _FAR * rows[number].size:
+        return False
     own = {column for column, cell in enumerate(row) if cell}
     known = {column for line in group for column, cell in enumerate(cells[line]) if cell}
     if known == {0} and len(own) > 1 and 0 in own:

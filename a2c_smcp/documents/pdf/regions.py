@@ -132,7 +132,7 @@ def _start_of(first: Rule, rows: Sequence[Row]) -> float:
         return first.at
     row = above[-1]
     inside = [placed for placed in row.words if first.start - 3 <= placed.word.x0 and placed.word.x1 <= first.end + 3]
-    high = row.y1 - row.y0
+    high = max(row.y1 - row.y0, 1.2 * row.size)
     is_near = len(inside) == len(row.words) and first.at - row.y1 < 0.6 * high
     alone = len(above) < 2 or row.y0 - above[-2].y1 > 0.5 * high
     return row.y0 if is_near and alone and len(segments_of(row, 1.5)) > 1 else first.at
