@@ -1,13 +1,13 @@
 """Tables of Word: spans over columns and rows, header lines, and cells as text."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.ooxml.word.inline import Inline
-from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, value_of
+from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, text_of, value_of
 
 MAX_COLUMNS: Final = 500
 
@@ -85,7 +85,21 @@ def read_table(table: Node, read_cell: ReadCell) -> tuple[dict[str, Any], Inline
                     below[column] = cell
             column += width
         open_above = below
+    attached.deletions += _deleted_rows(table)
     return _content(rows, cells), attached
+
+
+def _deleted_rows(table: Node) -> Iterator[dict[str, Any]]:
+    """Yield what rows said that somebody has deleted, each as one note."""
+    for row in table:
+        mark = child(row, "trPr", "del") if local(row) == "tr" else None
+        if mark is None:
+            continue
+        texts = ["".join(text_of(text) for text in cell.iter("{*}delText", "{*}t")).strip() for cell in cells_of(row)]
+        if any(texts):
+            gone = {"text": " | ".join(texts), "annotation_type": "deletion"}
+            told = {"author": attribute(mark, "author"), "created": attribute(mark, "date")}
+            yield gone | {key: value for key, value in told.items() if value}
 
 
 def _content(rows: list[Node], cells: list[_Cell]) -> dict[str, Any]:
