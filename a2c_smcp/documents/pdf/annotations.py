@@ -158,12 +158,7 @@ class Overlay:
 
     def _text_in(self, rect: Rect) -> tuple[str, Box]:
         """Return the text inside a rectangle, on one line, and the rectangle as shown."""
-        left, right, bottom, top = rect.left, rect.right, rect.bottom, rect.top
-        if left > right:
-            left, right = right, left
-        if bottom > top:
-            bottom, top = top, bottom
-        box = self._frame.box(left, bottom, right, top)
+        box = self._frame.box(rect.left, rect.bottom, rect.right, rect.top)
         return self._layer.text_between(self._near(box[1], box[3]), box[0], box[2]), box
 
     def _near(self, top: float, bottom: float) -> list[Line]:

@@ -170,9 +170,9 @@ class PageReader:
 
     def _overlay(self, layer: TextLayer, lines: Sequence[Line]) -> list[Found]:
         source = self._source
-        if not self._engine.FPDFPage_GetAnnotCount(self._page):
-            return []
         overlay = Overlay(self._engine, source.document, source.targets, self._page, layer, lines)
+        if not overlay.count:
+            return []
         links = overlay.links()
         notes = overlay.notes()
         if overlay.has_widgets:
