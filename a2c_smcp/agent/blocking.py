@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from a2c_smcp.agent.events import EventStream, OfficeEvent
 from a2c_smcp.errors import BadRequest
@@ -103,13 +103,14 @@ class LoopThread:
             self._refuse_other_process()
             self._refuse_own_thread()
             raise ConnectionError("There is no connection; connect first")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        errand = _Errand(work)
         try:
-            return _result(future)
+            return _result(asyncio.run_coroutine_threadsafe(errand.done(), self._loop))
         except CancelledError:
             raise ConnectionError("The client was closed") from None
         except BaseException:
-            future.cancel()
+            with suppress(RuntimeError):  # the loop has ended meanwhile, and the work with it
+                self._loop.call_soon_threadsafe(errand.cancel)
             raise
 
     def do(self, act: Callable[[], T]) -> T:
@@ -129,6 +130,27 @@ class LoopThread:
     def _refuse_own_thread(self) -> None:
         if self.here:
             raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
+
+
+class _Errand(Generic[T]):
+    """Work that can be given up at any moment: an interrupt may come when it has begun, and before its caller knows."""
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work = work
+        self._task: asyncio.Task[Any] | None = None
+        self._wanted = True
+
+    async def done(self) -> T:
+        if not self._wanted:
+            self._work.close()
+            raise asyncio.CancelledError
+        self._task = asyncio.current_task()
+        return await self._work
+
+    def cancel(self) -> None:
+        self._wanted = False
+        if self._task is not None:
+            self._task.cancel()
 
 
 def _result(future: "Future[T]") -> T:
