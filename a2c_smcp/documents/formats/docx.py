@@ -18,6 +18,9 @@ from a2c_smcp.documents.ooxml.word.styles import Numbering, Styles
 from a2c_smcp.documents.ooxml.xml import child, resolve_alternates
 from a2c_smcp.errors import DocumentError
 
+_TELLING: Final = 4
+"""Characters of a text that says something of its document; shorter ones are numbers and letters."""
+
 
 class DocxFormat:
     """Office Open XML documents, with macros or without."""
@@ -100,8 +103,10 @@ def _describe(properties: Properties, pages: Sequence[Page]) -> Description:
     headings = [element for element in elements if element.category == "heading"]
     named = next((heading for heading in headings if heading.metadata.get("style") == "title"), None)
     title = named or min(headings, key=lambda heading: heading.content["level"], default=None)
-    prose = next((element for element in elements if element.category == "text"), None)
-    start = prose.content["text"] if prose else elements[0].summary if elements else "Empty document"
+    texts = [element.content["text"] for element in elements if element.category == "text"]
+    prose = next((text for text in texts if len(text) >= _TELLING), texts[0] if texts else "")
+    shown = [element.summary for element in elements if element.category != "annotation"]
+    start = prose or (shown[0] if shown else elements[0].summary if elements else "Empty document")
     topics = dict.fromkeys(heading.summary for heading in headings if heading is not title)
     return Description(
         title=properties.title or (title.content["text"] if title else ""),

@@ -58,6 +58,7 @@ class BodyReader:
         self._told: set[str] = set()
         self._sections: list[Node] = []
         self._section_at: dict[Node, int] = {}
+        self._initial = ""
 
     def read(self, body: Node) -> Iterator[Item]:
         """Yield the elements and breaks of a body, with the margins of each section where it begins."""
@@ -125,6 +126,10 @@ class BodyReader:
         properties = child(node, "pPr")
         style = self._styles.get(value_of(properties, "pStyle"))
         inline = self._inline.read(node)
+        if _is_initial(properties, inline):
+            self._initial = inline.text
+            return
+        inline.text, self._initial = self._initial + inline.text, ""
         if inline.breaks_before or _is_on_child(properties, "pageBreakBefore"):
             yield from self._flush()
             yield Break("explicit" if _has_page_break(node, properties) else "rendered")
@@ -283,6 +288,7 @@ class BodyReader:
         yield from waiting
 
 
+_MAX_INITIAL: Final = 10
 _GONE: Final = {"deletion": "Deleted", "moved": "Moved away"}
 
 
@@ -335,6 +341,13 @@ def _cell_blocks(cell: Node) -> Iterator[Node]:
             yield node
         elif local(node) in ("sdt", "sdtContent", "ins", "customXml"):
             yield from _cell_blocks(node)
+
+
+def _is_initial(properties: Node | None, inline: Inline) -> bool:
+    """Whether a paragraph is the large letter that the next one begins with."""
+    frame = child(properties, "framePr")
+    dropped = attribute(frame, "dropCap") if frame is not None else ""
+    return dropped in ("drop", "margin") and 0 < len(inline.text) <= _MAX_INITIAL
 
 
 def _table_line(cells: Iterable[object]) -> str:

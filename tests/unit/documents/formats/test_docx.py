@@ -286,17 +286,6 @@ def test_insertions_are_text_and_deletions_are_noted(tmp_path: Path) -> None:
     assert elements(opened(tmp_path, body)) == [("text", {"text": "old new"}), ("annotation", deletion)]
 
 
-def test_a_deleted_row_of_a_table_is_one_note(tmp_path: Path) -> None:
-    words = "<w:tc><w:p><w:del><w:r><w:delText>{}</w:delText></w:r></w:del></w:p></w:tc>"
-    gone = row(words.format("x"), words.format("y"), properties='<w:del w:author="A"/>')
-    empty = row(cell(""), properties="<w:del/>")
-    body = f"<w:tbl>{row(cell('a'), cell('b'))}{gone}{empty}{row(cell('1'), cell('2'))}</w:tbl>"
-    assert elements(opened(tmp_path, body)) == [
-        ("table", {"headers": ["a", "b"], "rows": [["1", "2"]]}),
-        ("annotation", {"text": "x | y", "annotation_type": "deletion", "author": "A"}),
-    ]
-
-
 def test_controls_are_widgets_and_several_in_a_row_a_form(tmp_path: Path) -> None:
     def box(checked: int, label: str) -> str:
         kind = f'<w14:checkbox><w14:checked w14:val="{checked}"/></w14:checkbox>'
