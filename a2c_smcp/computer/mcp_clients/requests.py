@@ -18,7 +18,7 @@ from a2c_smcp.computer.mcp_clients.life import Life
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.replies import error_of, tool_result
 from a2c_smcp.computer.ports import Json, Progress
-from a2c_smcp.errors import RequestTimeout, SMCPError, ToolFailed
+from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
 from a2c_smcp.types import SERVER_NAME
 
 MAX_PAGES: Final = 1_000
@@ -132,6 +132,9 @@ class Requests(ABC):
         except (MCPError, ValidationError, RuntimeError) as error:
             abandoned = False
             raise self._failed(life, error) from error
+        except ValueError as error:  # nested deeper than the SDK can write
+            abandoned = False
+            raise BadRequest(f"This cannot be sent to MCP server {self.name!r}: {error}") from error
         except TimeoutError as error:
             message = f"MCP server {self.name!r} did not answer {method} within {limit:g} s"
             raise RequestTimeout(message) from error

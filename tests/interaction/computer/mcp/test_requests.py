@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.mcp_clients.session import ServerSession
-from a2c_smcp.errors import DocumentNotFound, ElementNotFound, PageOutOfRange, SMCPError, ToolFailed
+from a2c_smcp.errors import BadRequest, DocumentNotFound, ElementNotFound, PageOutOfRange, SMCPError, ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, SERVERS, Host, life, modern, older, stdio, text_of
 from tests.peers.environments import PATIENCE
 
@@ -34,6 +34,16 @@ async def test_a_result_looks_the_same_in_both_eras(session: ServerSession) -> N
 
     assert set(result) - {"isError"} == {"content"}
     assert "hello" in text_of(result)
+
+
+async def test_arguments_that_cannot_be_written_are_refused(session: ServerSession) -> None:
+    deep: Any = []
+    for _ in range(1_000):
+        deep = [deep]
+
+    with pytest.raises(BadRequest, match="cannot be sent to MCP server 'server'"):
+        await session.call_tool("echo", {"text": deep})
+    assert "hello" in text_of(await session.call_tool("echo", {"text": "hello"}))
 
 
 async def test_progress_is_told(session: ServerSession) -> None:
