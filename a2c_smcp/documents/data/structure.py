@@ -99,7 +99,7 @@ def shape_of(value: Json) -> str:
         keys = ", ".join(list(value)[:12])
         return f"Object of {len(value)} {'key' if len(value) == 1 else 'keys'}: {keys}" if value else "Empty object"
     if isinstance(value, list):
-        kind = "records" if are_records(value) else "values"
+        kind = ("record" if are_records(value) else "value") + ("" if len(value) == 1 else "s")
         columns = list(dict.fromkeys(key for item in value[:50] if isinstance(item, dict) for key in item))[:12]
         told = f": {', '.join(columns)}" if columns else ""
         return f"{len(value)} {kind}{told}" if value else "Empty list"

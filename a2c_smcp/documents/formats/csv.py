@@ -29,6 +29,7 @@ _SAMPLE_ROWS: Final = 50
 _DELIMITERS: Final = ",;\t|"
 _SEPARATOR_LINE = re.compile(r"sep=(.)\r?\n?", re.IGNORECASE)
 _WINDOW_ID = re.compile(rf"{TABLE_ID}-r([1-9][0-9]{{0,11}})")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _NUMBER = re.compile(r"[-+]?[\d.,\s]*\d[\d.,\s%]*")
 
 
@@ -133,10 +134,10 @@ def _survey(path: Path) -> Layout:
     layout = _sniff(path, encoding)
     records = _records(layout)
     first = next(records, [])
-    second = next(records, None)
-    has_header = _is_header(first)
-    rows = (0 if has_header else 1) + (second is not None)
-    columns = max(len(first), len(second or ()))
+    sample = list(islice(records, _SAMPLE_ROWS))
+    has_header = _is_header(first, sample)
+    rows = (0 if has_header else 1) + len(sample)
+    columns = max(map(len, (first, *sample)))
     for record in records:
         rows += 1
         columns = max(columns, len(record))
@@ -162,14 +163,29 @@ def _fitness(layout: Layout) -> tuple[float, int]:
     return (agreeing / widths.total(), columns) if columns > 1 else (0.0, 0)
 
 
-def _is_header(cells: Sequence[str]) -> bool:
+def _is_header(cells: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row holds names: words, or words and years.
+
+    A name may be missing above an index or where lines end in a delimiter. In between, and where names repeat, what is
+    below has to be of another kind.
+    """
     names = [cell.strip() for cell in cells]
-    return (
-        bool(names)
-        and all(names)
-        and len(set(names)) == len(names)
-        and not any(_NUMBER.fullmatch(name) for name in names)
-    )
+    words = [name for name in names if name and not _NUMBER.fullmatch(name)]
+    years = [name for name in names if _YEAR.fullmatch(name)]
+    if not words or len(words) + len(years) < sum(map(bool, names)):
+        return False
+    columns = [[row[at].strip() for row in sample if at < len(row) and row[at].strip()] for at in range(len(names))]
+    below = list(zip(names, columns, strict=True))
+    if any(name in years and _are_all(_YEAR, column) for name, column in below):
+        return False
+    inner = names[1:] if names[-1] or columns[-1] else names[1:-1]
+    if all(inner) and len({*words, *years}) == len(words) + len(years):
+        return True
+    return any(name in words and _are_all(_NUMBER, column) for name, column in below)
+
+
+def _are_all(kind: re.Pattern[str], column: Sequence[str]) -> bool:
+    return bool(column) and all(map(kind.fullmatch, column))
 
 
 def _records(layout: Layout) -> Iterator[list[str]]:

@@ -86,6 +86,24 @@ def test_a_first_line_that_holds_values_is_no_header(tmp_path: Path, first: str)
     assert (content["headers"], len(content["rows"]), content["total_rows"]) == ([], 2, 2)
 
 
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        (",name,age\n0,Ada,36\n1,Bob,41\n", ["", "name", "age"]),
+        ("name,age,\nAda,36,\n", ["name", "age", ""]),
+        ("name,,age\nAda,x,36\n", ["name", "", "age"]),
+        ("value,value\n1,2\n", ["value", "value"]),
+        ("Country,2019,2020\nChina,6.0,2.2\n", ["Country", "2019", "2020"]),
+        ("name,,city\nAda,x,London\n", []),
+        ("Ada,1815\nBob,1920\n", []),
+    ],
+)
+def test_a_header_may_have_gaps_twins_and_years_where_what_is_below_differs(
+    tmp_path: Path, text: str, headers: list[str]
+) -> None:
+    assert table(opened(tmp_path, text)).content["headers"] == headers
+
+
 def test_a_header_alone_is_a_table_without_rows(tmp_path: Path) -> None:
     element = table(opened(tmp_path, "a,b\n"))
     assert (element.content["rows"], element.summary) == ([], "0 rows × 2 columns: a, b")
