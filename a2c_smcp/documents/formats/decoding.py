@@ -34,6 +34,8 @@ _ASCII: Final = bytes(range(128))
 _CONTROL = re.compile("[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
 _MAX_CONTROL_SHARE: Final = 0.005
 _MAX_DAMAGED_SHARE: Final = 0.1
+_MIN_UNMARKED: Final = 8
+_MIN_ZERO_SHARE: Final = 0.7
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -79,7 +81,7 @@ def detect_encoding(data: bytes, *, complete: bool = True) -> str:
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             raise DocumentError(f"not text: it looks like {kind}")
-    marked = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), None)
+    marked = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), None) or _unmarked(data)
     for encoding in (marked,) if marked else _candidates(data, complete=complete):
         text = _decode(data, encoding, complete=complete)
         if text is None:
@@ -88,6 +90,16 @@ def detect_encoding(data: bytes, *, complete: bool = True) -> str:
             raise DocumentError("not text: it holds binary data")
         return encoding
     raise DocumentError("not text in UTF-8, UTF-16 or an older encoding that is known here")
+
+
+def _unmarked(data: bytes) -> str | None:
+    """Return which UTF-16 it is that begins without a mark: of Western letters every second byte is zero."""
+    even, odd = data[:_SAMPLE_BYTES:2], data[1:_SAMPLE_BYTES:2]
+    if len(odd) < _MIN_UNMARKED or 0 not in data:
+        return None
+    if not even.count(0) and odd.count(0) >= len(odd) * _MIN_ZERO_SHARE:
+        return "utf-16-le"
+    return "utf-16-be" if not odd.count(0) and even.count(0) >= len(even) * _MIN_ZERO_SHARE else None
 
 
 def _decode(data: bytes, encoding: str, *, complete: bool) -> str | None:

@@ -21,6 +21,8 @@ CHINESE = "本指南说明如何阅读文档，并给出示例。"
         (CHINESE, "utf-8-sig", "utf-8-sig"),
         (CHINESE, "utf-16", "utf-16"),
         (CHINESE, "utf-32", "utf-32"),
+        ("Saved by a program without a mark", "utf-16-le", "utf-16-le"),
+        ("Saved by a program without a mark", "utf-16-be", "utf-16-be"),
         (CHINESE, "gb18030", "gb18030"),
         (CHINESE, "gbk", "gb18030"),
         ("これは漢字とカタカナの文章です。", "shift_jis", "cp932"),
