@@ -13,7 +13,7 @@ from a2c_smcp.documents.odf.cells import DRAW, OFFICE, TABLE, address_of
 from a2c_smcp.documents.ooxml.package import MAX_STREAM, Package
 from a2c_smcp.documents.ooxml.spreadsheet.objects import Declared
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, parse_qualified
-from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, descendants, refuse_doctype
+from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, descendants, refuse_doctype, utf8
 from a2c_smcp.errors import DocumentError
 
 CONTENT: Final = "content.xml"
@@ -105,7 +105,7 @@ def _events(package: Package, *tags: str) -> Iterator[tuple[str, Node]]:
     try:
         for chunk in package.chunks(CONTENT, MAX_STREAM):
             if not checked:
-                refuse_doctype(chunk)
+                refuse_doctype(utf8(chunk))
                 checked = True
             parser.feed(chunk)
             yield from parser.read_events()

@@ -244,6 +244,7 @@ def test_a_million_rows_that_repeat_cost_no_more_than_a_window(tmp_path: Path) -
         ({"other.xml": "<x/>"}, "it is a ZIP archive of something else"),
         ({"content.xml": "<cut"}, r"damaged: its part 'content\.xml' is not valid XML"),
         ({"content.xml": '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'}, "it defines XML entities"),
+        ({"content.xml": '<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'.encode("utf-16")}, "it defines XML entities"),
         (
             {"content.xml": b"\x01\x02", "META-INF/manifest.xml": "<file-entry><encryption-data/></file-entry>"},
             "password-protected",
