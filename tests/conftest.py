@@ -1,10 +1,15 @@
 """Settings of the whole suite."""
 
 import os
+import signal
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# What is ignored here, as behind `nohup` or a shell's `&`, would be ignored by every program that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples every time, so that no change is refused for what chance finds elsewhere; `make fuzz` looks further.
 settings.register_profile(
