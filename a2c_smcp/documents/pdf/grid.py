@@ -1,6 +1,7 @@
 """From a region of a page to rows of cells. Pure."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -227,13 +228,14 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
     """Return words by column; a segment across several columns stays whole, in the first of them."""
     cells: Cells = []
     merged: list[tuple[int, int, int]] = []
+    starts = _starts(segments, cuts)
     for number, row in enumerate(segments):
         line: list[list[Placed]] = [[] for _ in range(len(cuts) + 1)]
         for segment in row:
             first, last = bisect_right(cuts, segment.x0 + 1), bisect_right(cuts, segment.x1 - 1)
             if first == last:
                 line[first] += segment.words
-            elif _fits_words(segment, cuts):
+            elif _fits_words(segment, cuts, starts):
                 for placed in segment.words:
                     line[bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)].append(placed)
             else:
@@ -243,10 +245,23 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
     return cells, merged
 
 
-def _fits_words(segment: Segment, cuts: Sequence[float]) -> bool:
-    """Whether every cut that a segment crosses falls between its words, in a gap wider than a blank."""
-    for cut in cuts:
+def _starts(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> list[float]:
+    """Return where the text of each column mostly begins; nowhere where it is no one place."""
+    places: list[Counter[float]] = [Counter() for _ in range(len(cuts) + 1)]
+    for row in segments:
+        for segment in row:
+            places[bisect_right(cuts, segment.x0 + 1)][round(segment.x0)] += 1
+    common = [count.most_common(1)[0] if count else (0.0, 0) for count in places]
+    return [place if times > 2 else -1e9 for place, times in common]
+
+
+def _fits_words(segment: Segment, cuts: Sequence[float], starts: Sequence[float]) -> bool:
+    """Whether the words of a segment tell where to divide it: by a wide gap at each cut, or where a column begins."""
+    is_at_start = abs(segment.x0 - starts[bisect_right(cuts, segment.x0 + 1)]) < 1.5
+    for cut, start in zip(cuts, starts[1:], strict=True):
         if not segment.x0 + 1 < cut < segment.x1 - 1:
+            continue
+        if is_at_start and any(abs(placed.word.x0 - start) < 1 for placed in segment.words[1:]):
             continue
         if any(placed.word.x0 < cut < placed.word.x1 for placed in segment.words):
             return False

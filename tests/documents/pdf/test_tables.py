@@ -101,6 +101,13 @@ def test_a_cell_that_is_centred_beside_two_lines_is_in_their_row(tmp_path: Path)
     ]
 
 
+def test_a_label_that_nearly_touches_the_next_column_stays_in_its_own(tmp_path: Path) -> None:
+    rows = [["Text", "Description"], ["AnonymizeAll=0", "remove names"], ["Gzip=0", "make small files"]]
+    rows += [["Append=1", "add the date"], ["Nifti=1", "write one file"]]
+    content = lines(72, 700, PROSE) + rows_at((72, 149), 600, rows)
+    assert tables(tmp_path, content) == [rows]
+
+
 def test_a_box_around_the_page_does_not_hide_a_table(tmp_path: Path) -> None:
     rows = [["Name", "Count", "Note"], ["apple", "3", "red"], ["plum", "12", "blue and sweet"]]
     content = "40 40 530 700 re S\n" + lines(72, 700, PROSE) + rows_at((80, 160, 240), 600, rows, leading=14)
