@@ -129,10 +129,7 @@ class Computer:
         self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
     async def settled(self) -> None:
-        """Wait until no server is starting any more: each runs, or its status says why not.
-
-        What servers offer is known then, too, unless one takes more than a few seconds to tell it.
-        """
+        """Wait until every server runs, and has listed what it offers if it takes no more than seconds, or has failed."""
         await self.servers.settled()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.index.limits.reply):
@@ -369,7 +366,8 @@ class Computer:
         self._tell("tool_list")
 
     async def _list_tools(self, _: str) -> None:
-        # Before anybody asks: its owner is to know of names that clash.
+        # Before anybody asks: its owner is to know of names that clash, once for all servers that start together.
+        await self.servers.settled()
         await self.box.tools()
 
     async def _push(self, kind: Kind) -> None:
