@@ -129,7 +129,7 @@ class Computer:
         self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
     async def settled(self) -> None:
-        """Wait until no server is starting any more, and those that run have listed what they offer, if within seconds."""
+        """Wait until no server is starting any more, and for a few seconds until each has listed what it offers."""
         await self.servers.settled()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.index.limits.reply):
