@@ -2,8 +2,9 @@
 
 import asyncio
 import errno
+import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
@@ -57,20 +58,7 @@ async def serving(app: Any, sockets: list[socket.socket], **options: Any) -> Asy
     Args:
         options: What uvicorn is told besides.
     """
-    server = _Server(
-        uvicorn.Config(
-            app,
-            **{
-                "lifespan": "off",
-                "ws": "none",
-                "log_config": None,
-                "access_log": False,
-                "server_header": False,
-                "timeout_graceful_shutdown": FAREWELL_SECONDS,
-                **options,
-            },
-        )
-    )
+    server = _Server(_config(app, options))
     task = asyncio.create_task(server.serve(sockets), name="a2c-http")
     try:
         await server.started_or(task)
@@ -82,6 +70,34 @@ async def serving(app: Any, sockets: list[socket.socket], **options: Any) -> Asy
         finally:
             for one in sockets:
                 one.close()
+
+
+def serve_until_told(app: Any, sockets: list[socket.socket], **options: Any) -> None:
+    """Serve an ASGI application until SIGINT or SIGTERM, in an event loop of its own; then close the sockets.
+
+    A second SIGINT does not wait for requests under way.
+    """
+    server = _Server(_config(app, options))
+    before = {number: signal.signal(number, server.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        asyncio.run(server.serve(sockets))
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+        for one in sockets:
+            one.close()
+
+
+def _config(app: Any, options: Mapping[str, Any]) -> uvicorn.Config:
+    usual: dict[str, Any] = {
+        "lifespan": "off",
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "timeout_graceful_shutdown": FAREWELL_SECONDS,
+    }
+    return uvicorn.Config(app, **{**usual, **options})
 
 
 class _Server(uvicorn.Server):

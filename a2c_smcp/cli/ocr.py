@@ -17,11 +17,9 @@ ENV: Final = "A2C_OCR_"
 # What the command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Serve until a signal; yield where."""
-    import uvicorn  # noqa: PLC0415
-
     from a2c_smcp.digest.ocr_service import OcrServiceSettings, create_app  # noqa: PLC0415
     from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec  # noqa: PLC0415
-    from a2c_smcp.listening import bind, url_of  # noqa: PLC0415
+    from a2c_smcp.listening import bind, serve_until_told, url_of  # noqa: PLC0415
 
     token = context.env.get(f"{ENV}TOKEN", "")
     if not is_loopback(arguments.host) and not token:
@@ -37,12 +35,11 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
         )
         settings["ocr"] = OcrPolicy((spec, OcrSpec("local")))
     service = OcrServiceSettings(**settings)
-    config = uvicorn.Config(create_app(service), log_level="warning", access_log=False)
     sockets = bind(arguments.host, arguments.port)
     url = url_of(arguments.host, sockets)
     engines = [spec.kind for spec in service.ocr.engines] if service.ocr is not None else []
     yield {"event": "ready", "url": f"{url}/extract", "engines": engines, "pid": os.getpid()}
-    uvicorn.Server(config).run(sockets=sockets)
+    serve_until_told(create_app(service), sockets, lifespan="auto", timeout_graceful_shutdown=None)
     yield {"event": "stopped"}
 
 

@@ -41,7 +41,7 @@ ONLY_IN = {
     "langchain_core": {"agent/adapters"},
     "pydantic_ai": {"agent/adapters"},
     "starlette": {"bridge", "console", "digest", "docserver"},
-    "uvicorn": {"listening.py", "server", "cli/ocr.py"},
+    "uvicorn": {"listening.py", "server"},
 }
 PURE = [
     "agent/adapters/calls.py",
