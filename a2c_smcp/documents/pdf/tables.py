@@ -11,12 +11,12 @@ from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules, read_thin_rules
+from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
-from a2c_smcp.documents.pdf.zones import has_gutter, stacked_zones, zones_of
+from a2c_smcp.documents.pdf.zones import find_zones
 
 MAX_WORDS: Final = 20_000
 """A page with more words is not searched for tables."""
@@ -26,9 +26,6 @@ _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
 _COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|\\$|[\"”]$")
 _LEVEL: Final = 1.5
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
-
-MAX_RULES: Final = 400
-"""A page with more lines and boxes, and no text that looks like a table, is not searched for rules."""
 
 
 @dataclass(slots=True)
@@ -50,11 +47,7 @@ def find_tables(
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
     paths = drawings.paths
-    zones = zones_of(layer, lines, body, least=2 if len(paths) > 2 else 3)
-    if 2 < len(paths) < MAX_RULES:
-        zones += stacked_zones(layer, lines, read_thin_rules(engine, frame, paths), body)
-    if not zones and has_gutter(layer, lines):
-        zones = [(0.0, frame.height)]
+    zones = find_zones(engine, frame, layer, lines, paths, body)
     if not zones or _is_drawing(lines, len(paths)):
         return [], lines
     rules = read_rules(engine, frame, paths) if paths else Rules()
@@ -97,9 +90,9 @@ def _words(layer: TextLayer, line: Line) -> list[Word]:
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
-    lines = {id(placed.line): placed.line for placed in row.words}.values()
-    if not all(line.font.mono for line in lines):
+    if not all(placed.line.font.mono for placed in row.words):
         return False
+    lines = {id(placed.line): placed.line for placed in row.words}.values()
     if any(_COMMENT.match(placed.word.text) for placed in row.words):
         return True
     return not body.mono and all(layer.font_at(line, line.length - 1).mono for line in lines)

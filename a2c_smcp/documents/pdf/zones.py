@@ -7,25 +7,43 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.graphics import Rule, Rules
+from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.graphics import Drawn, Rule, Rules, read_thin_rules
 from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.lines import Line, TextLayer
 
 Zone: TypeAlias = tuple[float, float]
 """Heights on a page, from and to."""
 
+MAX_RULES: Final = 400
+"""A page with more lines and boxes, and no text that looks like a table, is not searched for rules."""
+
 _ROOMY: Final = 1.25
 _TIGHT: Final = 0.95
+_TIGHT_WIDE: Final = 1.04
 _SHORT: Final = 0.62
 _RUN: Final = 4
 _GAP: Final = 0.85
 _length = attrgetter("length")
 
 
-def zones_of(layer: TextLayer, lines: Sequence[Line], body: Body, least: int) -> list[Zone]:
-    """Return where lines have room between their words, or short ones stand side by side or begin alike."""
-    marked, runs = _marked(lines, body)
+def find_zones(
+    engine: Engine, frame: Frame, layer: TextLayer, lines: Sequence[Line], paths: list[Drawn], body: Body
+) -> list[Zone]:
+    """Return where a page may have tables; nowhere, for most pages."""
+    marked, runs, loose = _marked(lines, body)
     marked += _aligned(layer, runs, body)
+    zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
+    if 2 < len(paths) < MAX_RULES and (zones or loose > 1):
+        zones += _stacked(layer, lines, read_thin_rules(engine, frame, paths), body)
+    if not zones and _has_gutter(layer, lines):
+        zones = [(0.0, frame.height)]
+    return zones
+
+
+def _joined(marked: Sequence[Zone], body: Body, least: int) -> list[Zone]:
+    """Return the zones of lines that look like rows, at least so many of them close to one another."""
     if len(marked) < least:
         return []
     zones: list[tuple[float, float, int]] = []
@@ -38,20 +56,24 @@ def zones_of(layer: TextLayer, lines: Sequence[Line], body: Body, least: int) ->
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
-    """Return the lines that look like rows, and runs of short lines below one another that begin at one place."""
+def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]], int]:
+    """Return lines that look like rows, runs of short ones that begin at one place, and how many have some room."""
     marked: list[Zone] = []
     runs: list[list[Line]] = []
     run: list[Line] = []
     heights: dict[int, Line] = {}
+    loose = 0
     narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
     for line in lines:
         x0, y0, size, text = line.x0, line.y0, line.size, line.text
         width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = 0.5 * len(text)
-        if width > _TIGHT * natural * size and not text.isascii():
-            natural = 0.5 * natural + 0.25 * len(text.encode("utf-8", "replace"))
+        is_loose = width > _TIGHT * natural * size
+        if is_loose and not text.isascii():
+            coded = len(text.encode("utf-8", "replace"))
+            natural = 0.5 * natural + 0.25 * coded
+            is_loose = width > (_TIGHT_WIDE if coded > 1.6 * len(text) else _TIGHT) * natural * size
         if width > (_ROOMY * natural + 2) * size and " " in text:
             if body.mono or not line.font.mono or not text.isascii():
                 marked.append((y0, line.y1))
@@ -63,13 +85,15 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
             elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not body.mono):
                 marked.append((min(y0, other.y0), max(line.y1, other.y1)))
         # Words with a gap among them are wider than such without, but those of a font for code are wide as well.
-        if width < short and (width > _TIGHT * natural * size or line.font.mono) and " " in text:
+        if is_loose and not line.font.mono:
+            loose += 1
+        if width < short and (is_loose or line.font.mono) and " " in text:
             if run and -3 < x0 - run[-1].x0 < 3 and 0 < y0 - run[-1].y0 < reach:
                 run.append(line)
             else:
                 run = [line]
                 runs.append(run)
-    return marked, [run for run in runs if len(run) >= _RUN]
+    return marked, [run for run in runs if len(run) >= _RUN], loose
 
 
 def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:
@@ -92,7 +116,7 @@ def _places(layer: TextLayer, line: Line) -> set[int]:
     return {place for start in starts for place in (round(start / 2), round(start / 2 + 0.5))}
 
 
-def stacked_zones(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
+def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
     """Return where three or more rules of one length are, with others across them or text in columns between them."""
     if max(Counter(map(_ends, rules.across)).values(), default=0) < 3:
         return []
@@ -130,7 +154,7 @@ def _ends(rule: Rule) -> tuple[int, int]:
     return round(rule.start / 4), round(rule.end / 4)
 
 
-def has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
+def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:
     """Whether lines go across columns of text: the longest are tried, and two must have a wide gap at one place."""
     long = [line for line in lines if line.length > 40]
     if len(long) < 6:
