@@ -32,10 +32,10 @@ def find_zones(
     engine: Engine, frame: Frame, layer: TextLayer, lines: Sequence[Line], paths: list[Drawn], body: Body
 ) -> list[Zone]:
     """Return where a page may have tables; nowhere, for most pages."""
-    marked, runs, loose = _marked(lines, body)
+    marked, runs = _marked(lines, body)
     marked += _aligned(layer, runs, body)
     zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
-    if 2 < len(paths) < MAX_RULES and (zones or loose > 1):
+    if 2 < len(paths) < MAX_RULES:
         zones += _stacked(layer, lines, read_thin_rules(engine, frame, paths), body)
     if not zones and _has_gutter(layer, lines):
         zones = [(0.0, frame.height)]
@@ -56,13 +56,12 @@ def _joined(marked: Sequence[Zone], body: Body, least: int) -> list[Zone]:
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]], int]:
-    """Return lines that look like rows, runs of short ones that begin at one place, and how many have some room."""
+def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
+    """Return lines that look like rows, and runs of short ones below one another that begin at one place."""
     marked: list[Zone] = []
     runs: list[list[Line]] = []
     run: list[Line] = []
     heights: dict[int, Line] = {}
-    loose = 0
     narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
     for line in lines:
         x0, y0, size, text = line.x0, line.y0, line.size, line.text
@@ -85,15 +84,13 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
             elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not body.mono):
                 marked.append((min(y0, other.y0), max(line.y1, other.y1)))
         # Words with a gap among them are wider than such without, but those of a font for code are wide as well.
-        if is_loose and not line.font.mono:
-            loose += 1
         if width < short and (is_loose or line.font.mono) and " " in text:
             if run and -3 < x0 - run[-1].x0 < 3 and 0 < y0 - run[-1].y0 < reach:
                 run.append(line)
             else:
                 run = [line]
                 runs.append(run)
-    return marked, [run for run in runs if len(run) >= _RUN], loose
+    return marked, [run for run in runs if len(run) >= _RUN]
 
 
 def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:
