@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay, Targets
+from a2c_smcp.documents.pdf.bullets import with_bullets
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import Font, FontBook
@@ -151,6 +152,7 @@ class PageReader:
         # A picture behind all of the page, like a watermark, is no picture of a table's words.
         shown = [picture.box for picture in pictures if picture.box[3] - picture.box[1] < 0.7 * frame.height]
         tables, lines = find_tables(self._engine, frame, layer, lines, drawings, shown, body)
+        lines = with_bullets(self._engine, frame, lines, drawings.paths)
         lines = in_reading_order(lines, body) if lines else lines
         lines, notes = split_footnotes(lines, body)
         blocks = blocks_of(lines, body)

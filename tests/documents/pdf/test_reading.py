@@ -286,3 +286,11 @@ def test_a_closed_document_says_so(tmp_path: Path) -> None:
     for ask in (document.describe, document.outline, lambda: document.page(0), lambda: document.render(0, 72)):
         with pytest.raises(DocumentError, match="closed"):
             ask()
+
+
+def test_bullets_that_are_drawn_make_a_list(tmp_path: Path) -> None:
+    items = ["First thing to do", "Second thing", "Third thing"]
+    content = lines(72, 700, PROSE) + lines(90, 640, items, leading=14)
+    content += "".join(f"76 {642 - 14 * number} 4 4 re f\n" for number in range(3))
+    document = opened(tmp_path, Made([MadePage(content)]))
+    assert contents(document, "list") == [{"ordered": False, "items": items}]
