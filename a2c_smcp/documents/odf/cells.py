@@ -104,6 +104,8 @@ def _reference(written: str) -> str:
 
 def _split(written: str) -> list[str]:
     """Return the two ends of a range; a quoted name may hold a colon."""
+    if "'" not in written and "#" not in written:
+        return written.split(":")
     quoted, parts = False, [""]
     for letter in written:
         quoted ^= letter == "'"

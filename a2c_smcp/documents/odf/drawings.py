@@ -12,7 +12,7 @@ from a2c_smcp.documents.ooxml.drawings import image_summary, mime_type_of
 from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, local, text_of
 
-MAX_DEPTH: Final = 50
+MAX_DEPTH: Final = 250
 
 _LENGTH = re.compile(r"([0-9]+(?:\.[0-9]+)?)(cm|mm|in|pt|px)")
 _PIXELS: Final = {"cm": 96 / 2.54, "mm": 96 / 25.4, "in": 96.0, "pt": 96 / 72, "px": 1.0}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.odf.book import Book, parts_of_sheet
@@ -155,10 +156,9 @@ class SheetReader:
         self._draw(cell, (row, column))
 
     def _draw(self, node: Node, place: tuple[int, int] | None) -> None:
-        for draft in self._drawings.read(node):
-            if len(self._objects.drawings) < MAX_OBJECTS:
-                draft.place = place or (float("inf"), 0)
-                self._objects.drawings.append(draft)
+        for draft in islice(self._drawings.read(node), MAX_OBJECTS - len(self._objects.drawings)):
+            draft.place = place or (float("inf"), 0)
+            self._objects.drawings.append(draft)
 
     def _choose(self, cell: Node, area: Range) -> None:
         name = cell.get(f"{TABLE}content-validation-name")
