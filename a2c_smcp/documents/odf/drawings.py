@@ -23,6 +23,7 @@ class Drawings:
 
     def __init__(self, package: Package) -> None:
         self._package = package
+        self._charts: dict[str, dict[str, Any] | None] = {}
 
     def read(self, node: Node, depth: int = 0) -> Iterator[Draft]:
         """Yield what is drawn directly inside `node`, which is a cell, a group or the shapes of a sheet."""
@@ -60,14 +61,18 @@ class Drawings:
 
     def _object(self, frame: Node, node: Node) -> Draft:
         target = _part(node)
-        root = self._package.optional(f"{target}/content.xml") if target else None
-        chart = child(root, "body", "chart", "chart")
-        if root is not None and chart is not None:
-            content = read_chart(root, chart)
-            content["title"] = content["title"] or _alt(frame)
-            return Draft("chart", content)
+        if target not in self._charts:  # the same one may be shown many times
+            self._charts[target] = self._chart(target)
+        content = self._charts[target]
+        if content is not None:
+            return Draft("chart", content | {"title": content["title"] or _alt(frame)})
         name = _alt(frame) or attribute(frame, "name") or posixpath.basename(target) or "object"
         return Draft("widget", {"widget_type": "embedded object", "name": name})
+
+    def _chart(self, target: str) -> dict[str, Any] | None:
+        root = self._package.optional(f"{target}/content.xml") if target else None
+        chart = child(root, "body", "chart", "chart")
+        return read_chart(root, chart) if root is not None and chart is not None else None
 
     def _image(self, frame: Node, node: Node) -> Draft:
         target = _part(node)
