@@ -2,11 +2,28 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from a2c_smcp.documents.pdf.layout import Block, text_of
 
+_INSIDE: Final = 6
+"""How far to the right an inner list begins at least, in points."""
+
 _NO_NUMBER = re.compile(r"[\s().（）]+")
+
+
+def lists_of(items: Sequence[Block]) -> list[list[Block]]:
+    """Return consecutive items list by list: where signs change to numbers at the outside, another one begins."""
+    lists: list[list[Block]] = []
+    for item in items:
+        if lists:
+            first = lists[-1][0]
+            is_inside = item.lines[0].x0 > first.lines[0].x0 + _INSIDE
+            if is_inside or _is_sign(item) == _is_sign(first):
+                lists[-1].append(item)
+                continue
+        lists.append([item])
+    return lists
 
 
 def list_content(items: Sequence[Block]) -> dict[str, Any]:
@@ -17,10 +34,15 @@ def list_content(items: Sequence[Block]) -> dict[str, Any]:
         left = item.lines[0].x0
         while len(stack) > 1 and left < stack[-1].left - 3:
             stack.pop()
-        if left > stack[-1].left + 6 and stack[-1].items:
+        if left > stack[-1].left + _INSIDE and stack[-1].items:
             stack.append(stack[-1].items[-1].setdefault("children", _List(item)))
         stack[-1].add(item)
     return root.content()
+
+
+def _is_sign(item: Block) -> bool:
+    label = item.label.strip()
+    return bool(label) and not any(character.isalnum() for character in label)
 
 
 class _List:
@@ -36,8 +58,7 @@ class _List:
         label = item.label.strip()
         number = _NO_NUMBER.sub("", label)
         self._numbers.append(int(number) if number.isdecimal() and number.isascii() else None)
-        is_mark = bool(label) and not any(character.isalnum() for character in label)
-        self.items.append({"text": text[len(item.label) :].lstrip() if is_mark else text, "label": item.label})
+        self.items.append({"text": text[len(item.label) :].lstrip() if _is_sign(item) else text, "label": item.label})
 
     def content(self) -> dict[str, Any]:
         first = self._numbers[0]

@@ -26,7 +26,7 @@ from a2c_smcp.documents.pdf.layout import (
     text_of,
 )
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
-from a2c_smcp.documents.pdf.lists import list_content
+from a2c_smcp.documents.pdf.lists import list_content, lists_of
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
 from a2c_smcp.documents.pdf.structure import headings_of
@@ -274,7 +274,7 @@ def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:
     for block in blocks:
         kind = block.kind
         if items and kind != items[0].kind:
-            yield _list(items)
+            yield from _lists(items)
             items = []
         if kind == "text":
             yield _Piece("text", {"text": text_of(block.lines)}, box_of(block.lines))
@@ -285,11 +285,12 @@ def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:
         else:  # an item, or a line of a table of contents
             items.append(block)
     if items:
-        yield _list(items)
+        yield from _lists(items)
 
 
-def _list(items: Sequence[Block]) -> _Piece:
-    return _Piece("list", list_content(items), box_of([line for item in items for line in item.lines]))
+def _lists(blocks: Sequence[Block]) -> Iterator[_Piece]:
+    for items in lists_of(blocks):
+        yield _Piece("list", list_content(items), box_of([line for item in items for line in item.lines]))
 
 
 def _listing(lines: Sequence[Line]) -> str:

@@ -3,7 +3,7 @@
 from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.layout import Block
 from a2c_smcp.documents.pdf.lines import Line
-from a2c_smcp.documents.pdf.lists import list_content
+from a2c_smcp.documents.pdf.lists import list_content, lists_of
 
 
 def item(label: str, text: str, x: float = 72.0) -> Block:
@@ -41,3 +41,14 @@ def test_items_that_return_to_an_outer_list_and_nest_again_are_all_kept() -> Non
         "ordered": False,
         "items": [{"text": "a", "children": {"ordered": False, "items": ["b", "c"]}}, "d"],
     }
+
+
+def test_a_numbered_list_right_after_one_with_bullets_is_another_list() -> None:
+    bullets = [item("•", "fox"), item("1.", "red", 90), item("•", "hen")]
+    numbers = [item("1.", "run", 70), item("•", "fast", 90), item("2.", "hide", 70)]
+    assert lists_of([*bullets, *numbers]) == [bullets, numbers]
+
+
+def test_labels_of_one_kind_are_one_list() -> None:
+    items = [item("a)", "fox"), item("1.", "hen"), item("II.", "owl")]
+    assert lists_of(items) == [items]
