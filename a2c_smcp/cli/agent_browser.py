@@ -6,10 +6,10 @@ dpe://…  opens that URI                     m       shows more of the list
 r        reads in the pager                 ?  q    helps, quits (so does Ctrl-D)
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.agent import SMCPAgentClient
@@ -17,10 +17,10 @@ from a2c_smcp.cli.agent_show import document_line
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.rendering import page, rendered
 from a2c_smcp.cli.terminal import one_line, printable
+from a2c_smcp.cli.walking import Walk
 from a2c_smcp.errors import DocumentNotFound, SMCPError
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
-PROMPT: Final = "a2c> "
 HELP: Final = """\
   number   open that line of the list
   dpe://…  open that URI
@@ -43,73 +43,37 @@ class Place:
     uri: str
 
 
-class Browser:
+class Browser(Walk[Place]):
     """One walk. It starts at the list of documents that the command has printed."""
 
     def __init__(self, agent: SMCPAgentClient, computers: Sequence[str], context: Context, *, limit: int) -> None:
+        super().__init__(context, limit=limit, hint=HINT, guide=HELP)
         self._agent = agent
         self._computers = computers
-        self._context = context
-        self._terminal = context.terminal
-        self._limit = limit
         self._here: list[Place] = []
-        self._lines: list[Place] = []
-        self._rest: Iterator[tuple[Place, str]] = iter(())
 
-    def run(self, keywords: Sequence[str] | None = None) -> None:
-        """Ask and answer until the input ends."""
+    def start(self, keywords: Sequence[str] | None = None) -> None:
+        """Number what the command has printed, then ask and answer until the input ends."""
         for name in self._computers:
             with suppress(SMCPError):  # the list that the command has printed says so
-                found = self._agent.get_finder(name, keywords, None, 0, self._limit)
-                self._lines += [Place(name, str(document["uri"])) for document in found["documents"]]
-        self._rest = islice(self._documents(keywords), len(self._lines), None)
-        self._say(self._terminal.dim(HINT))
-        while True:
-            self._context.stdout.write(PROMPT)
-            self._context.stdout.flush()
-            line = self._context.stdin.readline()
-            if not line or line.strip() == "q":
-                self._say("" if not line else None)
-                return
-            try:
-                self._answer(line.strip())
-            except SMCPError as error:
-                self._say(f"error {error.code}: {printable(error.message)}")
+                found = self._agent.get_finder(name, keywords, None, 0, self.limit)
+                self.places += [Place(name, str(document["uri"])) for document in found["documents"]]
+        self.rest = islice(self._documents(keywords), len(self.places), None)
+        self.run()
 
-    def _answer(self, word: str) -> None:
-        if word.isascii() and word.isdigit():
-            number = int(word)
-            if not 1 <= number <= len(self._lines):
-                self._say(f"there is no line {number} in the list" if self._lines else "the list is empty")
-                return
-            self._open(self._lines[number - 1])
-        elif word.startswith("/"):
-            sought = word[1:].split()
-            self._here = []
-            self._list(f"found for {one_line(word[1:].strip())!r}", self._documents(sought))
-        elif "://" in word:
-            self._open(self._owner(word))
-        elif word:
-            self._command(word)
+    def commands(self) -> Mapping[str, Callable[[], None]]:
+        """Go up, show the tree, read."""
+        return {"u": self._up, "t": self._tree, "r": self._read}
 
-    def _command(self, word: str) -> None:
-        match word:
-            case "u":
-                self._up()
-            case "m":
-                self._more()
-            case "t":
-                self._tree()
-            case "r":
-                self._read()
-            case "?" | "h" | "help":
-                self._say(HELP)
-            case _:
-                self._say(f"{one_line(word)!r} is not understood; ? helps")
+    def search(self, words: str) -> Iterator[tuple[Place, str]]:
+        """Search the catalogues of all Computers."""
+        self._here = []
+        return self._documents(words.split())
 
     # Where it goes
 
-    def _open(self, place: Place) -> None:
+    def open(self, place: Place) -> None:
+        """Show a catalogue, document, page or element."""
         parsed = parse_dpe_uri(place.uri)
         if parsed.doc_ref is None:
             self._catalogue()
@@ -119,11 +83,11 @@ class Browser:
         elif parsed.page_index is not None:
             reply = self._agent.read_resource(place.computer, _plain(place.uri))
             title = one_line(str(reply.get("title") or "")) or f"page {parsed.page_index}"
-            self._list(self._terminal.bold(title), self._elements(place, reply))
+            self.show(self.terminal.bold(title), self._elements(place, reply))
         else:
             reply = self._agent.read_resource(place.computer, _plain(place.uri))
-            self._say(document_line({"uri": place.uri, **reply}, self._terminal))
-            self._list(one_line(str(reply.get("summary") or "")), self._pages(place))
+            self.say(document_line({"uri": place.uri, **reply}, self.terminal))
+            self.show(one_line(str(reply.get("summary") or "")), self._pages(place))
         self._here = [one for one in self._above(place) if one != place] + [place]
 
     def _above(self, place: Place) -> list[Place]:
@@ -140,15 +104,15 @@ class Browser:
 
     def _up(self) -> None:
         if len(self._here) > 1:
-            self._open(self._here[-2])
+            self.open(self._here[-2])
         else:
             self._catalogue()
 
     def _catalogue(self) -> None:
         self._here = []
-        self._list(f"documents of {', '.join(map(one_line, self._computers))}", self._documents())
+        self.show(f"documents of {', '.join(map(one_line, self._computers))}", self._documents())
 
-    def _owner(self, uri: str) -> Place:
+    def find(self, uri: str) -> Place:
         """Find the Computer that has a URI."""
         plain = _plain(uri)
         problem: SMCPError | None = None
@@ -165,18 +129,18 @@ class Browser:
 
     def _read(self) -> None:
         if not self._here:
-            self._say("open something first")
+            self.say("open something first")
             return
         self._show_markdown(self._here[-1])
 
     def _show_markdown(self, place: Place) -> None:
         reply = self._agent.read_resource(place.computer, f"{_plain(place.uri)}?format=markdown")
         text = reply.get("content_markdown") or reply.get("content_text") or ""
-        page(rendered(str(text), self._terminal), self._context)
+        page(rendered(str(text), self.terminal), self.context)
 
     def _tree(self) -> None:
         if not self._here:
-            self._say("open a document first")
+            self.say("open a document first")
             return
         lines: list[str] = []
         pages = list(islice(self._pages(self._here[0]), TREE_PAGES))
@@ -185,41 +149,41 @@ class Browser:
             elements = list(self._elements(place, self._agent.read_resource(place.computer, place.uri)))
             twigs = _branches(len(elements))
             lines += [f"{trunk}{twig}{element}" for (_, element), (twig, _) in zip(elements, twigs, strict=True)]
-        page("\n".join(lines) or "no pages", self._context)
+        page("\n".join(lines) or "no pages", self.context)
 
     def _documents(self, keywords: Sequence[str] | None = None) -> Iterator[tuple[Place, str]]:
         for name in self._computers:
             offset, total = 0, 1
             while offset < total:
                 try:
-                    found = self._agent.get_finder(name, keywords or None, None, offset, self._limit)
+                    found = self._agent.get_finder(name, keywords or None, None, offset, self.limit)
                 except SMCPError as error:
-                    self._say(f"{one_line(name)}: error {error.code}: {printable(error.message)}")
+                    self.say(f"{one_line(name)}: error {error.code}: {printable(error.message)}")
                     break
                 total = found["total_count"] if found["documents"] else 0
-                offset += self._limit
+                offset += self.limit
                 for document in found["documents"]:
-                    shown = document_line(document, self._terminal)
-                    yield Place(name, str(document["uri"])), f"{shown}  {self._terminal.dim(one_line(name))}"
+                    shown = document_line(document, self.terminal)
+                    yield Place(name, str(document["uri"])), f"{shown}  {self.terminal.dim(one_line(name))}"
 
     def _pages(self, place: Place) -> Iterator[tuple[Place, str]]:
         offset, total = 0, 1
         while offset < total:
             reply = self._agent.read_resource(
-                place.computer, f"{_plain(place.uri)}?depth=pages&offset={offset}&limit={self._limit}"
+                place.computer, f"{_plain(place.uri)}?depth=pages&offset={offset}&limit={self.limit}"
             )
             pages = [
                 entry for entry in reply.get("pages") or () if isinstance(entry, Mapping) and "page_index" in entry
             ]
             total = int(reply.get("page_total") or 0) if pages else 0
-            offset += self._limit
+            offset += self.limit
             for entry in pages:
                 index = int(entry["page_index"])
                 parsed = parse_dpe_uri(place.uri)
                 uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"pages/{index}")
                 title = one_line(str(entry.get("title") or "")) or f"page {index}"
                 count = entry.get("element_count", "?")
-                yield Place(place.computer, uri), f"{title}  ({count} elements)  {self._terminal.dim(uri)}"
+                yield Place(place.computer, uri), f"{title}  ({count} elements)  {self.terminal.dim(uri)}"
 
     def _elements(self, place: Place, reply: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         parsed = parse_dpe_uri(place.uri)
@@ -228,40 +192,15 @@ class Browser:
                 continue
             identity = str(element["element_id"])
             uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"elements/{identity}")
-            summary = self._terminal.fit(one_line(str(element.get("summary") or "")), len(identity) + 24)
-            shown = f"{self._terminal.cyan(one_line(identity))}  {one_line(str(element.get('category')))}  {summary}"
+            summary = self.terminal.fit(one_line(str(element.get("summary") or "")), len(identity) + 24)
+            shown = f"{self.terminal.cyan(one_line(identity))}  {one_line(str(element.get('category')))}  {summary}"
             yield Place(place.computer, uri), shown
 
-    # What is shown
 
-    def _list(self, head: str, lines: Iterator[tuple[Place, str]]) -> None:
-        if head:
-            self._say(head)
-        self._lines, self._rest = [], lines
-        self._more()
-
-    def _more(self) -> None:
-        """Show the next part of the list, and whether something is left."""
-        before = len(self._lines)
-        for number, (place, shown) in enumerate(islice(self._rest, self._limit), start=before + 1):
-            self._lines.append(place)
-            self._say(f"{number:>3}. {shown}")
-        if len(self._lines) == before:
-            self._say("     nothing more" if before else "     nothing")
-        following = next(self._rest, None)
-        if following is not None:
-            self._rest = chain([following], self._rest)
-            self._say(self._terminal.dim("     … m shows more"))
-
-    def _say(self, text: str | None) -> None:
-        if text is not None:
-            self._context.stdout.write(f"{text}\n")
+def _plain(uri: str) -> str:
+    return uri.partition("?")[0]
 
 
 def _branches(count: int) -> list[tuple[str, str]]:
     """What stands before each of so many branches of a tree, and before whatever hangs from it."""
     return [("├─ ", "│  ")] * (count - 1) + [("└─ ", "   ")] * min(count, 1)
-
-
-def _plain(uri: str) -> str:
-    return uri.partition("?")[0]

@@ -140,7 +140,7 @@ def browse(context: Context, arguments: Namespace) -> None:
         return
     with seated(context, arguments) as agent:
         if names := present(agent, arguments):
-            Browser(agent, names, context, limit=min(arguments.limit, 100)).run(arguments.keyword or None)
+            Browser(agent, names, context, limit=min(arguments.limit, 100)).start(arguments.keyword or None)
 
 
 def read(context: Context, arguments: Namespace) -> Any:

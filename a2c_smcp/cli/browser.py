@@ -6,20 +6,20 @@ dpe://…  opens that URI                     m       shows more of the list
 ?        helps                              q       quits, and so does Ctrl-D
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, TypeAlias
 
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.cli.tree import counted, document_line, element_branch, element_line, page_branch, page_line
+from a2c_smcp.cli.walking import Walk
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Document, Element, PageEntry
 from a2c_smcp.documents.render.json import document_json, document_uri, element_uri, page_uri
-from a2c_smcp.errors import DocumentError, DocumentNotFound, SMCPError
+from a2c_smcp.errors import DocumentError, DocumentNotFound
 from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
 
-PROMPT: Final = "a2c> "
 HELP: Final = """\
   number   open that line of the list
   dpe://…  open that URI
@@ -29,107 +29,64 @@ HELP: Final = """\
   /word    search titles and summaries
   ?        this help
   q        quit (so does Ctrl-D)"""
+HINT: Final = "number or URI opens · u up · /word searches · ? help · q quits"
+
+Line: TypeAlias = tuple[str, str]
+"""Where a line leads, and how it is shown."""
 
 
-class Line(NamedTuple):
-    """A line that can be opened."""
-
-    uri: str
-    shown: str
-
-
-class Browser:
+class Browser(Walk[str]):
     """One walk. It starts at the catalogue, whose documents the tree above it has numbered."""
 
     def __init__(self, library: Library, context: Context, *, limit: int) -> None:
+        super().__init__(context, limit=limit, hint=HINT, guide=HELP)
         self._library = library
-        self._context = context
-        self._terminal = context.terminal
-        self._limit = limit
         self._here = parse_dpe_uri(library.uri)
-        self._rest: Iterator[Line] = map(self._document, self._documents())
-        self._lines = list(islice(self._rest, limit))
+        self.rest = map(self._document, self._documents())
+        self.places = [uri for uri, _ in islice(self.rest, limit)]
 
-    def run(self) -> None:
-        """Ask and answer until the input ends."""
-        self._say("")
-        self._say(self._terminal.dim("number or URI opens · u up · /word searches · ? help · q quits"))
-        while True:
-            self._context.stdout.write(PROMPT)
-            self._context.stdout.flush()
-            line = self._context.stdin.readline()
-            if not line:
-                self._say("")
-                return
-            if line.strip() == "q":
-                return
-            try:
-                self._answer(line.strip())
-            except SMCPError as error:
-                self._say(f"error {error.code}: {printable(error.message)}")
+    def commands(self) -> Mapping[str, Callable[[], None]]:
+        """Go up, read."""
+        return {"u": lambda: self._go(self._above()), "r": lambda: self._read(self._here)}
 
-    def _answer(self, word: str) -> None:
-        if not word:
-            return
-        if word.isascii() and word.isdigit():
-            self._open_number(int(word))
-        elif word.startswith("/"):
-            sought = word[1:].strip()
-            self._list(f"found for {one_line(sought)!r}", self._search(sought.casefold()))
-        elif "://" in word:
-            self._open(parse_dpe_uri(word))
-        else:
-            self._command(word)
+    def find(self, uri: str) -> str:
+        """Take any URI; going there tells whether it leads anywhere."""
+        return uri
 
-    def _command(self, word: str) -> None:
-        match word:
-            case "u":
-                self._open(self._above())
-            case "m":
-                self._more()
-            case "r":
-                self._read(self._here)
-            case "?" | "h" | "help":
-                self._say(HELP)
-            case _:
-                self._say(f"{one_line(word)!r} is not understood; ? helps")
+    def open(self, place: str) -> None:
+        """Show what is at a URI."""
+        self._go(parse_dpe_uri(place))
 
-    def _open_number(self, number: int) -> None:
-        if not 1 <= number <= len(self._lines):
-            self._say(f"there is no line {number} in the list" if self._lines else "the list is empty")
-            return
-        self._open(parse_dpe_uri(self._lines[number - 1].uri))
-
-    def _open(self, uri: ParsedDPEUri) -> None:
+    def _go(self, uri: ParsedDPEUri) -> None:
         library = self._library
         if uri.host.lower() != library.host.lower():
             raise DocumentNotFound(f"There are no documents at {uri.host!r}; here they are at {library.uri}")
         if uri.doc_ref is None:
             library.refresh()
             head = f"{counted(len(library.refs), 'document')}  {library.uri}"
-            self._list(head, map(self._document, self._documents()))
+            self.show(head, map(self._document, self._documents()))
         elif uri.element_id is not None:
             self._read(uri)
         elif uri.page_index is not None:
             page = library.page(uri.doc_ref, uri.page_index)
             document = library.document(uri.doc_ref)
-            head = page_line(page_branch(document, page.entry), self._terminal)
-            self._list(head, (self._element(document, element) for element in page.elements))
+            head = page_line(page_branch(document, page.entry), self.terminal)
+            self.show(head, (self._element(document, element) for element in page.elements))
         else:
             document = library.document(uri.doc_ref)
             summary = f"\n{one_line(document.summary)}" if document.summary else ""
             pages = (self._page(document, entry) for entry in self._entries(document))
-            self._list(self._document(document).shown + summary, pages)
+            self.show(self._document(document)[1] + summary, pages)
         self._here = uri
 
     def _read(self, uri: ParsedDPEUri) -> None:
-        self._say(printable(self._library.read(str(uri), default_format="markdown").text))
+        self.say(printable(self._library.read(str(uri), default_format="markdown").text))
         if uri.doc_ref is None or uri.element_id is None:
             return
         _, element = self._library.element(uri.doc_ref, uri.element_id)
         if following := element.metadata.get("next"):
             document = self._library.document(uri.doc_ref)
-            self._say(self._terminal.dim(f"goes on at {element_uri(document, str(following))}"))
+            self.say(self.terminal.dim(f"goes on at {element_uri(document, str(following))}"))
 
     def _above(self) -> ParsedDPEUri:
         here, library = self._here, self._library
@@ -140,34 +97,17 @@ class Browser:
             return parse_dpe_uri(document_uri(library.document(here.doc_ref)))
         return parse_dpe_uri(library.uri)
 
-    def _list(self, head: str, lines: Iterator[Line]) -> None:
-        self._say(head)
-        self._lines, self._rest = [], lines
-        self._more()
-
-    def _more(self) -> None:
-        """Show the next part of the list, and whether something is left."""
-        before = len(self._lines)
-        self._lines += islice(self._rest, self._limit)
-        for number, line in enumerate(self._lines[before:], start=before + 1):
-            self._say(f"{number:>3}. {line.shown}")
-        if len(self._lines) == before:
-            self._say("     nothing more" if before else "     nothing")
-        following = next(self._rest, None)
-        if following is not None:
-            self._rest = chain([following], self._rest)
-            self._say(self._terminal.dim("     … m shows more"))
-
     def _documents(self) -> Iterator[Document]:
-        for offset in range(0, len(self._library.refs), self._limit):
-            yield from self._library.documents(offset, self._limit)
+        for offset in range(0, len(self._library.refs), self.limit):
+            yield from self._library.documents(offset, self.limit)
 
     def _entries(self, document: Document) -> Iterator[PageEntry]:
-        for offset in range(0, document.page_count, self._limit):
-            yield from self._library.entries(document.doc_ref, offset, self._limit)
+        for offset in range(0, document.page_count, self.limit):
+            yield from self._library.entries(document.doc_ref, offset, self.limit)
 
-    def _search(self, word: str) -> Iterator[Line]:
-        """Yield every document, page and element whose title, keywords or summary holds `word`."""
+    def search(self, words: str) -> Iterator[Line]:
+        """Yield every document, page and element whose title, keywords or summary holds these words."""
+        word = words.casefold()
         for document in self._documents():
             if word in " ".join((document.title, document.summary, *document.keywords)).casefold():
                 yield self._document(document)
@@ -185,14 +125,11 @@ class Browser:
             return ()
 
     def _document(self, document: Document) -> Line:
-        return Line(document_uri(document), document_line(document_json(document), self._terminal))
+        return document_uri(document), document_line(document_json(document), self.terminal)
 
     def _page(self, document: Document, entry: PageEntry) -> Line:
-        return Line(page_uri(document, entry.index), page_line(page_branch(document, entry), self._terminal))
+        return page_uri(document, entry.index), page_line(page_branch(document, entry), self.terminal)
 
     def _element(self, document: Document, element: Element) -> Line:
         branch = element_branch(document, element)
-        return Line(branch["uri"], element_line(branch, self._terminal, 5))
-
-    def _say(self, text: str) -> None:
-        self._context.stdout.write(f"{text}\n")
+        return branch["uri"], element_line(branch, self.terminal, 5)

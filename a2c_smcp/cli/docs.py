@@ -41,6 +41,7 @@ def browse(context: Context, arguments: Namespace) -> None:
     from a2c_smcp.cli.browser import Browser  # noqa: PLC0415
 
     if arguments.read is None:
+        context.stdout.write("\n")
         Browser(_library(context, arguments), context, limit=arguments.limit).run()
 
 

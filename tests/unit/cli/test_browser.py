@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from a2c_smcp.cli.browser import HELP, PROMPT
+from a2c_smcp.cli.browser import HELP
+from a2c_smcp.cli.walking import PROMPT
 from tests.unit.cli.running import EXAMPLES, a2c
 
 PLAIN = {"NO_COLOR": "1", "COLUMNS": "160"}
