@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from a2c_smcp.documents.formats.base import Description, OpenDocument, suffix_of
-from a2c_smcp.documents.formats.elements import clip
+from a2c_smcp.documents.formats.base import OpenDocument, suffix_of
 from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
 from a2c_smcp.documents.odf.book import Book, read_book
 from a2c_smcp.documents.odf.sheet import SheetReader
-from a2c_smcp.documents.ooxml.drafts import page_of
-from a2c_smcp.documents.ooxml.drawings import mime_type_of
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.properties import Properties, properties_of
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, build_page, compacted
-from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages
+from a2c_smcp.documents.ooxml.spreadsheet.paging import PackagePages
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, widened
 from a2c_smcp.documents.ooxml.xml import child
@@ -39,45 +36,16 @@ class OdsFormat:
 FORMAT: Final = OdsFormat()
 
 
-class OdsDocument(SheetPages):
+class OdsDocument(PackagePages):
     """A workbook; each call reads the sheet it needs."""
 
     def __init__(self, path: Path, book: Book, properties: Properties) -> None:
-        super().__init__(len(book.sheets))
-        self._path = path
+        super().__init__(path, [f"{name} (hidden)" if hidden else name for name, hidden in book.sheets], properties)
         self._book = book
-        self._properties = properties
-
-    def describe(self) -> Description:
-        """Return the properties and the names of the sheets."""
-        names = [self._title(index) for index in range(len(self._book.sheets))]
-        count = f"{len(names)} {'sheet' if len(names) == 1 else 'sheets'}: {', '.join(names[:40])}"
-        about = self._properties.about
-        return Description(
-            title=self._properties.title,
-            page_count=len(names),
-            keywords=self._properties.keywords or tuple(names[:12]),
-            summary=clip(f"{about}. {count}" if about else count, 200),
-        )
-
-    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
-        """Return the picture of an image element."""
-        index = page_of(element_id)
-        if index is None or index >= len(self._book.sheets):
-            return None
-        part = self._page(index).pictures.get(element_id)
-        if part is None:
-            return None
-        with open_package(self._path) as package:
-            return mime_type_of(part), package.read(part)
-
-    def _title(self, index: int) -> str:
-        name, hidden = self._book.sheets[index]
-        return f"{name} (hidden)" if hidden else name
 
     def _build(self, index: int) -> BuiltPage:
         with open_package(self._path) as package:
-            return build_page(index, self._title(index), SheetReader(package, self._book, index).content())
+            return build_page(index, self._titles[index], SheetReader(package, self._book, index).content())
 
     def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
         with open_package(self._path) as package:

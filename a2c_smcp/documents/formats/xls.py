@@ -11,12 +11,11 @@ from typing import Any, Final
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.base import Description, OpenDocument, require, suffix_of
-from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
-from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages
+from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages, described
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, compact, widened
@@ -67,9 +66,7 @@ class XlsDocument(SheetPages):
 
     def describe(self) -> Description:
         """Return the names of the sheets."""
-        names = [_title(*sheet) for sheet in self._sheets]
-        told = f"{len(names)} {'sheet' if len(names) == 1 else 'sheets'}: {', '.join(names[:40])}"
-        return Description(page_count=len(names), keywords=tuple(names[:12]), summary=clip(told, 200))
+        return described([_title(*sheet) for sheet in self._sheets])
 
     def _build(self, index: int) -> BuiltPage:
         name, state = self._sheets[index]

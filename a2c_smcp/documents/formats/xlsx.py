@@ -4,27 +4,23 @@ Small sheets are read whole when they are asked for. Of a long one a page shows 
 element of its own (`p0-tbl-001-r101`) that is read by streaming up to its rows: the sheet is never held.
 """
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from a2c_smcp.documents.formats.base import Description, OpenDocument, suffix_of
-from a2c_smcp.documents.formats.elements import clip
-from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.formats.base import OpenDocument, suffix_of
 from a2c_smcp.documents.ooxml.charts import Lookup
-from a2c_smcp.documents.ooxml.drafts import page_of
-from a2c_smcp.documents.ooxml.drawings import mime_type_of
 from a2c_smcp.documents.ooxml.package import Package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.margins import margins_of
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page, compacted
+from a2c_smcp.documents.ooxml.spreadsheet.paging import PackagePages
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
-from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, finish
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, WINDOW_ROWS, Plan, linked, widened, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.rows import Row, RowReader, finish
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, widened
 from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
 from a2c_smcp.documents.ooxml.xml import attribute, child
 
@@ -33,8 +29,6 @@ WHOLE_BYTES: Final = 4 << 20
 
 SURVEY_BYTES: Final = 16 << 20
 """A sheet of at most this much XML is looked through for its end and what stands there; that needs no parsing."""
-
-KEPT_PAGES: Final = 4
 
 _CLOSE_ENOUGH: Final = 1.5
 
@@ -55,73 +49,28 @@ class XlsxFormat:
 FORMAT: Final = XlsxFormat()
 
 
-class XlsxDocument:
+class XlsxDocument(PackagePages):
     """A workbook; each call reads the sheet it needs."""
 
     def __init__(self, path: Path, workbook: Workbook, properties: Properties) -> None:
-        self._path = path
+        super().__init__(path, [sheet.title for sheet in workbook.sheets], properties)
         self._workbook = workbook
-        self._properties = properties
-        self._built: OrderedDict[int, BuiltPage] = OrderedDict()
 
-    def describe(self) -> Description:
-        """Return the properties and the names of the sheets."""
-        names = [sheet.title for sheet in self._workbook.sheets]
-        count = f"{len(names)} {'sheet' if len(names) == 1 else 'sheets'}: {', '.join(names[:40])}"
-        about = self._properties.about
-        return Description(
-            title=self._properties.title,
-            page_count=len(names),
-            keywords=self._properties.keywords or tuple(names[:12]),
-            summary=clip(f"{about}. {count}" if about else count, 200),
-        )
-
-    def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
-        """Return that part of the page index."""
-        count = len(self._workbook.sheets)
-        return [self.page(index).entry for index in range(offset, min(offset + limit, count))]
-
-    def page(self, index: int) -> Page:
-        """Return a sheet."""
-        return self._page(index).page
-
-    def find(self, element_id: str) -> tuple[int, Element] | None:
-        """Return an element, or a window of a table that its page does not show."""
-        index = page_of(element_id)
-        if index is None or index >= len(self._workbook.sheets):
-            return None
-        built = self._page(index)
-        found = next((element for element in built.page.elements if element.id == element_id), None)
-        if found is not None:
-            return index, found
-        window = WINDOW_ID.fullmatch(element_id)
-        plan = built.plans.get(window[1]) if window else None
-        if window is None or plan is None or int(window[2]) > plan.total:
-            return None
-        element = self._window(index, window[1], plan, int(window[2]))
-        return (index, element) if element.content["rows"] else None
-
-    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
-        """Return the picture of an image element."""
-        index = page_of(element_id)
-        if index is None or index >= len(self._workbook.sheets):
-            return None
-        part = self._page(index).pictures.get(element_id)
-        if part is None:
-            return None
+    def _build(self, index: int) -> BuiltPage:
+        sheet = self._workbook.sheets[index]
         with open_package(self._path) as package:
-            return mime_type_of(part), package.read(part)
+            return build_page(index, sheet.title, self._content(package, sheet))
 
-    def _page(self, index: int) -> BuiltPage:
-        built = self._built.pop(index, None)
-        if built is None:
-            sheet = self._workbook.sheets[index]
-            with open_package(self._path) as package:
-                built = build_page(index, sheet.title, self._content(package, sheet))
-        self._built[index] = built
-        while len(self._built) > KEPT_PAGES:
-            self._built.popitem(last=False)
-        return built
+    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+        sheet = self._workbook.sheets[index]
+        with open_package(self._path) as package:
+            if plan.origin:
+                plan, rows = compacted(self._content(package, sheet))
+            else:
+                reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
+                raw = islice(reader.rows(plan.body + first - 1), WINDOW_ROWS + 1)
+                rows = {row.number: row for row in finish(raw, package, self._workbook.reading)}
+        return widened(plan, rows), rows
 
     def _content(self, package: Package, sheet: Sheet) -> SheetContent:
         content = SheetContent(sheet.name, {})
@@ -168,19 +117,6 @@ class XlsxDocument:
         content.rows = {**content.rows, **below}
         if len(raw) < WINDOW_ROWS + 2:
             content.last_row, content.is_exact = max(content.rows), True
-
-    def _window(self, index: int, table_id: str, plan: Plan, first: int) -> Element:
-        sheet = self._workbook.sheets[index]
-        start = plan.body + first - 1
-        with open_package(self._path) as package:
-            if plan.origin:
-                plan, rows = compacted(self._content(package, sheet))
-            else:
-                reader = RowReader(Pieces(package, sheet.part, "row", "sheetData"))
-                raw = islice(reader.rows(start), WINDOW_ROWS + 1)
-                rows = {row.number: row for row in finish(raw, package, self._workbook.reading)}
-        window = linked(window_at(rows, widened(plan, rows), first), table_id)
-        return Element(f"{table_id}-r{first}", "table", window.content, window.summary, window.metadata)
 
 
 def _end_of(pieces: Pieces, reader: RowReader, seen: int, size: int) -> tuple[int, bool]:

@@ -3,10 +3,16 @@
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
+from a2c_smcp.documents.formats.base import Description
+from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.ooxml.drafts import page_of
+from a2c_smcp.documents.ooxml.drawings import mime_type_of
+from a2c_smcp.documents.ooxml.package import open_package
+from a2c_smcp.documents.ooxml.properties import Properties
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, Plan, linked, window_at
@@ -45,6 +51,8 @@ class SheetPages(ABC):
         first = int(match[2])
         plan, rows = self._rows_of(index, plan, first)
         window = linked(window_at(rows, plan, first), match[1])
+        if not window.content["rows"]:  # the sheet ends before the row that it was said to have
+            return None
         return index, Element(element_id, "table", window.content, window.summary, window.metadata)
 
     @abstractmethod
@@ -61,3 +69,40 @@ class SheetPages(ABC):
         while len(self._built) > KEPT_PAGES:
             self._built.popitem(last=False)
         return built
+
+
+class PackagePages(SheetPages):
+    """The pages of a workbook that is a package of parts."""
+
+    def __init__(self, path: Path, titles: Sequence[str], properties: Properties) -> None:
+        super().__init__(len(titles))
+        self._path = path
+        self._titles = titles
+        self._properties = properties
+
+    def describe(self) -> Description:
+        """Return the properties and the names of the sheets."""
+        return described(self._titles, self._properties)
+
+    def element_image(self, element_id: str) -> tuple[str, bytes] | None:
+        """Return the picture of an image element."""
+        index = page_of(element_id)
+        if index is None or index >= len(self._titles):
+            return None
+        part = self._page(index).pictures.get(element_id)
+        if part is None:
+            return None
+        with open_package(self._path) as package:
+            return mime_type_of(part), package.read(part)
+
+
+def described(titles: Sequence[str], properties: Properties | None = None) -> Description:
+    """Return what the catalogue says of a workbook: its sheets, and its properties where it has any."""
+    count = f"{len(titles)} {'sheet' if len(titles) == 1 else 'sheets'}: {', '.join(titles[:40])}"
+    about = properties.about if properties else ""
+    return Description(
+        title=properties.title if properties else "",
+        page_count=len(titles),
+        keywords=(properties.keywords if properties else ()) or tuple(titles[:12]),
+        summary=clip(f"{about}. {count}" if about else count, 200),
+    )
