@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from pydantic_core import from_json, to_json
+
 from a2c_smcp.documents.formats.base import Description, OutlineEntry
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.opening import Opened
@@ -103,7 +105,12 @@ def _parts(element: Element) -> list[Any]:
 
 
 def _dump(value: Any) -> bytes:
-    # Names and texts that are no UTF-8 are in Python with lone surrogates; what JSON has no word for becomes a string.
+    # What JSON has no word for becomes a string.
+    try:
+        return to_json(value, fallback=_plain, inf_nan_mode="constants")
+    except ValueError:
+        pass
+    # Names and texts that are no UTF-8 are in Python with lone surrogates; others are nested very deep.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
     return text.encode("utf-8", "surrogatepass")
 
@@ -118,4 +125,7 @@ def _plain(value: object) -> Any:
 
 
 def _load(data: bytes) -> Any:
-    return json.loads(data.decode("utf-8", "surrogatepass"))
+    try:
+        return from_json(data)
+    except ValueError:
+        return json.loads(data.decode("utf-8", "surrogatepass"))

@@ -56,3 +56,11 @@ def test_what_json_has_no_word_for_becomes_its_nearest() -> None:
     found = codec.decode_found(codec.encode_found((0, element)))
     assert found is not None
     assert found[1].content == {"day": "2026-01-02", "view": {"a": 1}, "some": [1, 2]}
+
+
+def test_what_is_nested_deep_comes_back() -> None:
+    nested: list[object] = []
+    for _ in range(400):
+        nested = [nested]
+    page = Page(0, "", (Element("x", "text", {"text": nested}),))
+    assert codec.decode_page(codec.encode_page(page)) == page
