@@ -21,6 +21,7 @@ from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.extraction import Extraction
 from a2c_smcp.documents.files import existing
 from a2c_smcp.documents.formats.base import OutlineEntry
+from a2c_smcp.documents.formats.registry import formats
 from a2c_smcp.documents.indexing import Indexer, Progress
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
@@ -100,6 +101,7 @@ class DocumentService:
         self._rendered: dict[ReplyFormat, tuple[int, str]] = {}
 
     async def __aenter__(self) -> Self:
+        await asyncio.to_thread(formats)  # or finding them would count as what it costs to look at the folders
         store = await asyncio.to_thread(Store, self._cache, max_bytes=self._cache_bytes)
         self._extraction = await asyncio.to_thread(
             Extraction, self._pool, store, ocr=self._ocr, passwords=self._passwords, deadline=self._deadline
