@@ -5,7 +5,7 @@
     files     which content a path had when it last looked like this (time, size, inode), so that it is hashed once
     strikes   how often a request ended a worker
 
-Every call is short and blocking. Several processes may use one file.
+Every call but `is_new` is short and blocking. Several processes may use one file.
 """
 
 import os
@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from a2c_smcp.documents.database import Database, remove
 from a2c_smcp.documents.files import Signature
+from a2c_smcp.documents.sketch import Sketch
 
 MAX_BYTES: Final = 512 << 20
 """How much the results may take, unless told otherwise."""
@@ -70,6 +71,16 @@ class Store:
         self._max_bytes = max_bytes
         self._touched: set[bytes] = set()
         self._remembered = 0
+        self._sketch: Sketch | None = None
+        self._seen = (0, 0)
+
+    def is_new(self, *keys: bytes) -> bool:
+        """Whether surely nothing is kept under these keys, neither results nor strikes; it never waits for the disk.
+
+        What another process has kept since the last `get` or `put` is not seen: it is found new, and read twice.
+        """
+        sketch = self._sketch
+        return sketch is not None and not any(key in sketch for key in keys)
 
     def get(self, key: bytes) -> bytes | None:
         """Return a result, None where there is none."""
@@ -84,6 +95,7 @@ class Store:
         """Return the results there are."""
 
         def select(connection: sqlite3.Connection) -> dict[bytes, bytes]:
+            self._catch_up(connection)
             found: dict[bytes, bytes] = {}
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
@@ -98,6 +110,7 @@ class Store:
         kept = [result for result in results if len(result.value) <= self._max_bytes // 4]
 
         def insert(connection: sqlite3.Connection) -> None:
+            self._catch_up(connection).add(result.key for result in kept)
             self._note_use(connection)
             now = time.time()
             connection.executemany("DELETE FROM results WHERE key = ?", [(result.key,) for result in kept])
@@ -145,6 +158,7 @@ class Store:
         """Count that a request ended a worker; return how often it has."""
 
         def count(connection: sqlite3.Connection) -> int:
+            self._catch_up(connection).add([key])
             now = time.time()
             connection.execute("DELETE FROM strikes WHERE at < ?", (now - STRIKE_SECONDS,))
             connection.execute("INSERT OR IGNORE INTO strikes VALUES (?, 0, ?)", (key, now))
@@ -172,12 +186,26 @@ class Store:
     def clear(self) -> None:
         """Forget everything."""
         self._touched.clear()
+        self._sketch = None
         self._database.clear()
 
     def close(self) -> None:
         """Write down what was used, and let go of the file."""
         self._database.write(self._note_use, None)
         self._database.close()
+
+    def _catch_up(self, connection: sqlite3.Connection) -> Sketch:
+        """Return the sketch with what was kept before this process came, and by others since."""
+        sketch, (last, version) = (self._sketch, self._seen) if self._sketch is not None else (Sketch(), (0, 0))
+        [(now,)] = connection.execute("PRAGMA data_version")
+        if now != version:
+            # All keys are read from their index, which is far smaller than the table.
+            new = "WHERE id > ?" if last else "WHERE ? = 0"
+            keys = f"SELECT key FROM results {new} UNION ALL SELECT key FROM strikes"  # noqa: S608
+            [(newest,)] = connection.execute("SELECT coalesce(max(id), 0) FROM results")
+            sketch.add(key for (key,) in connection.execute(keys, (last,)))
+            self._sketch, self._seen = sketch, (newest, now)
+        return sketch
 
     def _note_use(self, connection: sqlite3.Connection) -> None:
         now = time.time()

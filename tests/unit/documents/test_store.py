@@ -144,6 +144,44 @@ def test_a_cleared_store_does_not_disturb_who_has_it_open(results: Store, tmp_pa
     fresh.close()
 
 
+def test_a_key_is_new_until_something_is_kept_under_it(results: Store) -> None:
+    results.get(b"key")
+    before = [results.is_new(key) for key in (b"result", b"strike", b"other")]
+    results.put([Result(b"result", b"value")])
+    results.strike(b"strike")
+    after = [results.is_new(key) for key in (b"result", b"strike", b"other")]
+    assert (before, after) == ([True, True, True], [False, False, True])
+    assert not results.is_new(b"other", b"strike")
+
+
+def test_no_key_is_new_before_the_disk_was_asked_once(tmp_path: Path, results: Store) -> None:
+    results.put([Result(b"result", b"value")])
+    results.strike(b"strike")
+    again = Store(tmp_path / "cache")
+    before = again.is_new(b"other")
+    again.get(b"other")
+    assert (before, [again.is_new(key) for key in (b"result", b"strike", b"other")]) == (False, [False, False, True])
+    again.close()
+
+
+def test_what_another_process_kept_is_noticed_with_the_next_result(tmp_path: Path, results: Store) -> None:
+    results.get(b"other")
+    again = Store(tmp_path / "cache")
+    again.put([Result(b"result", b"value")])
+    again.strike(b"strike")
+    before = [results.is_new(key) for key in (b"result", b"strike")]
+    results.put([Result(b"mine", b"value")])
+    assert (before, [results.is_new(key) for key in (b"result", b"strike")]) == ([True, True], [False, False])
+    again.close()
+
+
+def test_after_clearing_every_key_is_new_again(results: Store) -> None:
+    results.put([Result(b"key", b"value")])
+    results.clear()
+    results.get(b"other")
+    assert results.is_new(b"key")
+
+
 @pytest.mark.parametrize("damage", [b"not a database at all" * 400, b""], ids=["garbage", "empty"])
 def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / NAME).write_bytes(damage)
