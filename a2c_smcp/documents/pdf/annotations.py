@@ -2,12 +2,13 @@
 
 import ctypes
 import re
-from bisect import bisect_left
+import struct
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.engine import Engine, Quad, Rect
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
 from a2c_smcp.types import ElementCategory
 
@@ -45,25 +46,27 @@ _DATE = re.compile(
 
 Box = tuple[float, float, float, float]
 
+_unpack = struct.Struct("4f").unpack
+
 
 class Targets:
     """The pages that links of a document lead to, each found once."""
 
     def __init__(self, engine: Engine, document: int) -> None:
         self._engine, self._document = engine, document
-        self._known: dict[int, int] = {}
+        self.known: dict[int | None, int] = {}
 
     def page(self, destination: int) -> int:
         """Return the index of the page that a destination names; -1 where there is none."""
-        index = self._known.get(destination)
+        index = self.known.get(destination)
         if index is None:
-            if len(self._known) == _MANY_TARGETS:
+            if len(self.known) == _MANY_TARGETS:
                 # PDFium looks through all pages that it has not met. When it meets the last one, it knows all.
                 engine, size = self._engine, ctypes.create_string_buffer(8)
                 last = engine.FPDF_GetPageCount(self._document) - 1
                 engine.FPDF_GetPageSizeByIndexF(self._document, last, ctypes.addressof(size))
             index = self._engine.FPDFDest_GetDestPageIndex(self._document, destination)
-            self._known[destination] = index
+            self.known[destination] = index
         return index
 
 
@@ -84,23 +87,26 @@ class Overlay:
     ) -> None:
         self._engine, self._document, self._targets, self._page = engine, document, targets, page
         self._frame, self._layer, self._lines = layer.frame, layer, lines
-        self._rect, self._link = Rect(), ctypes.c_void_p()
+        self._handle, self._rect, self._link = ctypes.c_void_p(document), Rect(), ctypes.c_void_p()
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
-        self._heights: list[tuple[float, int]] = []
+        self._middles: list[float] = []
+        self._order: list[int] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
-        bare, page, link = self._engine.bare, ctypes.c_void_p(self._page), self._link
+        bare, page, link, room = self._engine.bare, ctypes.c_void_p(self._page), self._link, self._engine.room()
         found: list[Found] = []
-        to_position, to_link, to_rect = map(ctypes.byref, (ctypes.c_int(0), link, self._rect))
+        to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
+        to_rect, rect = room.boxes[0], room.view[:BOX_BYTES]
         while self._links < MAX_ANNOTATIONS and bare.next_link(page, to_position, to_link):
             self._links += 1
             url = self._target(link)
             if not url or not bare.link_rect(link, to_rect):
                 continue
-            text, box = self._text_in(self._rect)
+            left, top, right, bottom = _unpack(rect)
+            text, box = self._text_in(left, bottom, right, top)
             last = found[-1] if found else None
             if last and text and last.content["url"] == url and url[0] != "#":
                 # A link that goes on in the next line is drawn as two.
@@ -143,31 +149,41 @@ class Overlay:
         return found
 
     def _target(self, link: ctypes.c_void_p) -> str:
-        engine, bare, document = self._engine, self._engine.bare, self._document
+        # Most links lead to a page that others have led to, and that takes one question.
+        destination = self._engine.bare.link_target(self._handle, link)
+        index = self._targets.known.get(destination)
+        if index is None:
+            address, destination = self._action(link, destination)
+            if address or not destination:
+                return address
+            index = self._targets.page(destination)
+        return f"#page={index + 1}" if index >= 0 else ""
+
+    def _action(self, link: ctypes.c_void_p, destination: int | None) -> tuple[str, int | None]:
+        """Return the address that a link opens, and where it leads to in this document."""
+        engine, bare = self._engine, self._engine.bare
         action = bare.action(link)
         kind = bare.action_kind(action) if action else 0
         if kind == _URI:
-            address = engine.string(engine.FPDFAction_GetURIPath, document, action, encoding="utf-8")
-            return clean(address).strip()
+            address = engine.string(engine.FPDFAction_GetURIPath, self._document, action, encoding="utf-8")
+            return clean(address).strip(), None
         if kind in (_GO_TO_REMOTE, _LAUNCH):
-            return clean(engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")).strip()
-        handle = ctypes.c_void_p(document)
-        target = bare.action_target(handle, action) if kind == _GO_TO else bare.link_target(handle, link)
-        index = self._targets.page(target) if target else -1
-        return f"#page={index + 1}" if index >= 0 else ""
+            return clean(engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")).strip(), None
+        return "", bare.action_target(self._handle, action) if kind == _GO_TO else destination
 
-    def _text_in(self, rect: Rect) -> tuple[str, Box]:
-        """Return the text inside a rectangle, on one line, and the rectangle as shown."""
-        box = self._frame.box(rect.left, rect.bottom, rect.right, rect.top)
-        return self._layer.text_between(self._near(box[1], box[3]), box[0], box[2]), box
+    def _text_in(self, left: float, bottom: float, right: float, top: float) -> tuple[str, Box]:
+        """Return the text inside a rectangle of PDF space, on one line, and the rectangle as shown."""
+        x0, y0, x1, y1 = box = self._frame.box(left, bottom, right, top)
+        return self._layer.text_between(self._near(y0, y1), x0, x1), box
 
     def _near(self, top: float, bottom: float) -> list[Line]:
         """Return the lines whose middles are between two heights, in their order."""
-        if not self._heights:
-            self._heights = sorted([(line.y0 + line.y1, number) for number, line in enumerate(self._lines)])
-        first = bisect_left(self._heights, (2 * top, 0))
-        last = bisect_left(self._heights, (2 * bottom, len(self._lines)))
-        return [self._lines[number] for number in sorted([number for _, number in self._heights[first:last]])]
+        lines = self._lines
+        if not self._middles:
+            pairs = sorted([(line.y0 + line.y1, number) for number, line in enumerate(lines)])
+            self._middles, self._order = [middle for middle, _ in pairs], [number for _, number in pairs]
+        first, last = bisect_left(self._middles, 2 * top), bisect_right(self._middles, 2 * bottom)
+        return [lines[number] for number in sorted(self._order[first:last])]
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()
@@ -199,8 +215,7 @@ class Overlay:
                 xs, ys = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
                 # A little inside, or the lines above and below would be part of it.
                 inset = (max(ys) - min(ys)) * 0.15
-                rect = Rect(min(xs), max(ys) - inset, max(xs), min(ys) + inset)
-                parts.append(self._text_in(rect)[0])
+                parts.append(self._text_in(min(xs), min(ys) + inset, max(xs), max(ys) - inset)[0])
         return " ".join(filter(None, parts))
 
     def _parent(self, handle: int) -> int | None:

@@ -204,20 +204,20 @@ class TextLayer:
     def _nearest(self, line: Line, x: float) -> int:
         """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
         span, position, length = self._span, line.position, line.length
-        guess = at = min(max(int((x - line.x0) / max(line.x1 - line.x0, 0.1) * length), 0), length)
-        while at < length:
+        width = max((line.x1 - line.x0) / length, 0.01)
+        low, high = 0, length  # so many are left of it at least, and at most
+        at = int((x - line.x0) / width)
+        while low < high:
+            at = low if at < low else high - 1 if at >= high else at
             left, right = span(position + at)
-            if left + right >= 2 * x:
-                break
-            at += 1
-        if at > guess:
-            return at
-        while at > 0:
-            left, right = span(position + at - 1)
-            if left + right < 2 * x:
-                break
-            at -= 1
-        return at
+            way = x - (left + right) / 2
+            if way > 0:
+                low = at + 1
+                at = low + int(way / width)
+            else:
+                high = at
+                at = high - 1 + int(way / width)
+        return low
 
     def font_at(self, line: Line, offset: int) -> Font:
         """Return the font of a character of a line."""
