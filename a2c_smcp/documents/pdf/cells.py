@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 from a2c_smcp.documents.pdf.lines import Line, Word
@@ -32,7 +32,7 @@ class Segment:
 
 
 _MAX_CENTRED: Final = 5
-_left = attrgetter("word.x0")
+_left, _depth = attrgetter("word.x0"), itemgetter(0)
 
 
 @dataclass(slots=True)
@@ -53,36 +53,43 @@ class Row:
 def rows_of(words: Iterable[Placed]) -> list[Row]:
     """Return words in rows from top to bottom; a raised or lowered sign stays in its row."""
     rows: list[Row] = []
-    add = None
-    line, top, bottom = None, 0.0, 0.0
-    for placed in sorted(words, key=_depth):
-        word, own = placed
-        if add is not None and own is line and word.y0 == top and word.y1 == bottom:
-            add(placed)  # where the word before it in its line has gone
-            continue
-        line, top, bottom = own, word.y0, word.y1
+    strips = _strips(words)
+    strips.sort(key=_depth)
+    for _, strip in strips:
+        word, line = strip[0]
+        top, bottom, size = word.y0, word.y1, line.size
         for row in rows[-2:]:
-            overlap = min(row.y1, bottom) - max(row.y0, top)
-            if overlap > 0.5 * min(row.y1 - row.y0, bottom - top):
-                row.words.append(placed)
-                if own.size >= row.size:
-                    row.size = own.size
-                    row.y0, row.y1 = top, bottom
+            y0, y1 = row.y0, row.y1
+            overlap = (y1 if y1 < bottom else bottom) - (y0 if y0 > top else top)
+            if overlap > 0.5 * (y1 - y0) or overlap > 0.5 * (bottom - top):
+                row.words += strip
+                if size >= row.size:
+                    row.y0, row.y1, row.size = top, bottom, size
                 break
         else:
-            row = Row([placed], top, bottom, own.size)
-            rows.append(row)
-        add = row.words.append
+            rows.append(Row(strip, top, bottom, size))
     for row in rows:
         if len(row.words) > 1:
             row.words.sort(key=_left)
-    rows.sort(key=lambda row: row.y0 + row.y1)
+    if len(rows) < len(strips):  # a row stands where its largest words do
+        rows.sort(key=lambda row: row.y0 + row.y1)
     return rows
 
 
-def _depth(placed: Placed) -> float:
-    word = placed.word
-    return word.y0 + word.y1
+def _strips(words: Iterable[Placed]) -> list[tuple[float, list[Placed]]]:
+    """Return the words of each line that stand at one height, which belong to one row, and how far down they are."""
+    strips: list[tuple[float, list[Placed]]] = []
+    strip: list[Placed] = []
+    line, top, bottom = None, 0.0, 0.0
+    for placed in words:
+        word, own = placed
+        if own is line and word.y0 == top and word.y1 == bottom:
+            strip.append(placed)
+        else:
+            line, top, bottom = own, word.y0, word.y1
+            strip = [placed]
+            strips.append((top + bottom, strip))
+    return strips
 
 
 def with_centred(rows: Sequence[Row]) -> list[Row]:
@@ -113,15 +120,32 @@ def _overlap(row: Row, other: Row) -> bool:
 def segments_of(row: Row, gap: float) -> list[Segment]:
     """Return the parts of a row between gaps wider than `gap` times the size of its text."""
     segments: list[Segment] = []
+    words: list[Placed] = []
+    end, line, room = 0.0, None, 0.0
     for placed in row.words:
-        word = placed.word
-        if segments and word.x0 - segments[-1].x1 <= gap * max(placed.line.size, 1.0):
-            last = segments[-1]
-            last.words.append(placed)
-            last.x1 = max(last.x1, word.x1)
+        word, own = placed
+        if own is not line:
+            line, room = own, gap * max(own.size, 1.0)
+        x1 = word.x1
+        if words and word.x0 - end <= room:
+            words.append(placed)
+            if x1 > end:
+                segments[-1].x1 = end = x1
         else:
-            segments.append(Segment([placed], word.x0, word.x1))
+            words, end = [placed], x1
+            segments.append(Segment(words, word.x0, x1))
     return segments
+
+
+def is_divided(row: Row, gap: float) -> bool:
+    """Whether `segments_of` would return more than one part of a row, in less time."""
+    words = row.words
+    end = words[0].word.x1
+    for word, line in words[1:]:
+        if word.x0 - end > gap * max(line.size, 1.0):
+            return True
+        end = max(end, word.x1)
+    return False
 
 
 def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float = 0.3, fewest: int = 2) -> list[float]:
@@ -184,6 +208,8 @@ def text_of_words(words: Sequence[Placed]) -> str:
         return words[0].word.text
     if not words:
         return ""
+    if len(_strips(words)) == 1:  # as in most cells
+        return " ".join([placed.word.text for placed in sorted(words, key=_left)])
     parts: list[str] = []
     previous: Placed | None = None
     for row in rows_of(words):

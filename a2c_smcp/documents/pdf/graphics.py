@@ -2,11 +2,15 @@
 
 import ctypes
 import struct
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from a2c_smcp.documents.pdf.engine import Engine, Handle, Matrix
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Handle, Matrix
 from a2c_smcp.documents.pdf.frames import Frame
 
 MAX_OBJECTS: Final = 20_000
@@ -18,8 +22,12 @@ MAX_IMAGES: Final = 100
 
 _PATH, _IMAGE, _FORM = 2, 3, 5
 _LINE_TO, _BEZIER_TO = 0, 1
-_FLOATS = struct.Struct("4f")
+_FLOATS, _POINT, _MODES = struct.Struct("4f"), struct.Struct("2f"), struct.Struct("2i")
 _THIN: Final = 2.5
+_DOT: Final = 5.0
+"""What is smaller is part of a drawing."""
+_BOX_SEGMENTS: Final = 5
+_place = itemgetter(2, 0)
 _MAX_DEPTH: Final = 4
 
 
@@ -31,6 +39,8 @@ class Rule(NamedTuple):
     at: float
 
 
+Shown: TypeAlias = tuple[float, float, float, float]
+"""A box in points from the top left of the page: x0, y0, x1, y1."""
 Matrices: TypeAlias = tuple[tuple[float, ...], ...]
 Drawn: TypeAlias = tuple[int, Matrices]
 """An object of the page: its handle, and the matrices of the forms around it, the innermost first."""
@@ -96,18 +106,38 @@ class Bounds:
     """Where drawn objects are, as shown."""
 
     def __init__(self, engine: Engine, frame: Frame) -> None:
-        self._bounds, self._frame = engine.FPDFPageObj_GetBounds, frame
+        self._engine, self._bounds, self._frame = engine, engine.FPDFPageObj_GetBounds, frame
         self._buffer = ctypes.create_string_buffer(_FLOATS.size)
         start = ctypes.addressof(self._buffer)
         self._to = start, start + 4, start + 8, start + 12
         self._ways: dict[Matrices, tuple[float, ...]] = {}
 
-    def of(self, drawn: Drawn) -> tuple[float, float, float, float] | None:
+    def of(self, drawn: Drawn) -> Shown | None:
         """Return the box of an object; None where it has none."""
         handle, matrices = drawn
         if not self._bounds(handle, *self._to):
             return None
         left, bottom, right, top = _FLOATS.unpack(self._buffer)
+        return self._shown(left, bottom, right, top, matrices)
+
+    def of_all(self, drawn: Sequence[Drawn]) -> list[Shown | None]:
+        """Return the boxes of objects, in the time that asking for half of them one by one would take."""
+        size = BOX_BYTES * len(drawn)
+        room = self._engine.room(size)
+        sides = [range(room.address + at, room.address + at + size, BOX_BYTES) for at in range(0, BOX_BYTES, 4)]
+        known = list(map(self._bounds, [handle for handle, _ in drawn], *sides))
+        boxes = _FLOATS.iter_unpack(room.view[:size])
+        is_plain, e, f = self._frame.is_plain, self._frame.matrix[4], self._frame.matrix[5]
+        return [
+            None
+            if not is_known
+            else (left + e, f - top, right + e, f - bottom)
+            if is_plain and not matrices
+            else self._shown(left, bottom, right, top, matrices)
+            for is_known, (_, matrices), (left, bottom, right, top) in zip(known, drawn, boxes, strict=True)
+        ]
+
+    def _shown(self, left: float, bottom: float, right: float, top: float, matrices: Matrices) -> Shown:
         frame = self._frame
         if frame.is_plain and not matrices:
             e, f = frame.matrix[4], frame.matrix[5]
@@ -118,14 +148,6 @@ class Bounds:
         if x0 > x1:
             x0, x1 = x1, x0
         return (x0, y0, x1, y1) if y0 <= y1 else (x0, y1, x1, y0)
-
-    def is_thin(self, drawn: Drawn) -> bool:
-        """Whether an object is no more than a line; of one inside a form that is not known yet."""
-        handle, matrices = drawn
-        if not self._bounds(handle, *self._to):
-            return False
-        left, bottom, right, top = _FLOATS.unpack(self._buffer)
-        return top - bottom <= _THIN or right - left <= _THIN or bool(matrices)
 
     def _way(self, matrices: Matrices) -> tuple[float, ...]:
         """Return the way from inside forms to the page as shown, as one matrix."""
@@ -143,42 +165,82 @@ class Bounds:
         return way
 
 
-def read_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:
-    """Return the ruling lines that paths draw."""
-    rules = Rules()
-    bounds = Bounds(engine, frame)
-    fill, stroke = ctypes.c_int(), ctypes.c_int()
-    to_fill, to_stroke = ctypes.addressof(fill), ctypes.addressof(stroke)
-    for drawn in paths:
-        box = bounds.of(drawn)
-        if box is None:
-            continue
-        x0, y0, x1, y1 = box
-        wide, high = x1 - x0, y1 - y0
-        if wide < 5 and high < 5:  # a dot, a part of a drawing
-            continue
-        engine.FPDFPath_GetDrawMode(drawn[0], to_fill, to_stroke)
-        if not fill.value and not stroke.value:  # it only clips
-            continue
-        segments = 5 if wide <= _THIN or high <= _THIN else engine.FPDFPath_CountSegments(drawn[0])
-        if segments <= 5:
-            _add_box(rules, frame, box)
-        elif segments <= MAX_SEGMENTS:
-            _add_segments(engine, frame, rules, drawn, segments)
-    return rules
+class Paths:
+    """The paths of a page, and the ruling lines that they draw; where they are, PDFium is asked once."""
+
+    def __init__(self, engine: Engine, frame: Frame, drawn: list[Drawn]) -> None:
+        self._engine, self._frame, self._drawn = engine, frame, drawn
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+    @cached_property
+    def _boxes(self) -> list[Shown | None]:
+        return Bounds(self._engine, self._frame).of_all(self._drawn)
+
+    @cached_property
+    def thin_rules(self) -> Rules:
+        """The ruling lines of paths that are no more than that: fewer questions, and without the edges of boxes."""
+        rules = Rules()
+        for box, (_, matrices) in zip(self._boxes, self._drawn, strict=True):
+            # Whether a part of a form is a line is not known from its own box.
+            if box and (box[3] - box[1] <= _THIN or box[2] - box[0] <= _THIN or matrices):
+                _add_box(rules, self._frame, box)
+        return rules
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The ruling lines that paths draw."""
+        rules = Rules()
+        large = [
+            (handle, matrices, box)
+            for (handle, matrices), box in zip(self._drawn, self._boxes, strict=True)
+            if box and (box[2] - box[0] >= _DOT or box[3] - box[1] >= _DOT)
+        ]
+        for (handle, matrices, box), is_drawn in zip(large, self._are_drawn([path[0] for path in large]), strict=True):
+            if not is_drawn:
+                continue
+            is_thin = box[2] - box[0] <= _THIN or box[3] - box[1] <= _THIN
+            segments = _BOX_SEGMENTS if is_thin else self._engine.FPDFPath_CountSegments(handle)
+            if segments <= _BOX_SEGMENTS:
+                _add_box(rules, self._frame, box)
+            elif segments <= MAX_SEGMENTS:
+                self._add_segments(rules, handle, matrices, segments)
+        thin = self.__dict__.get("thin_rules")
+        return thin if thin == rules else rules  # whose pieces are made one already
+
+    def _are_drawn(self, handles: list[int]) -> list[bool]:
+        """Return which paths are filled or stroked; the others only clip."""
+        size = _MODES.size * len(handles)
+        room = self._engine.room(size)
+        fills = range(room.address, room.address + size, _MODES.size)
+        strokes = range(room.address + 4, room.address + 4 + size, _MODES.size)
+        deque(map(self._engine.FPDFPath_GetDrawMode, handles, fills, strokes), maxlen=0)
+        return [bool(fill or stroke) for fill, stroke in _MODES.iter_unpack(room.view[:size])]
+
+    def _add_segments(self, rules: Rules, handle: int, around: Matrices, count: int) -> None:
+        engine, frame = self._engine, self._frame
+        segments = list(map(engine.FPDFPath_GetPathSegment, repeat(handle), range(count)))
+        kinds = list(map(engine.FPDFPathSegment_GetType, segments))
+        size = _POINT.size * count
+        room = engine.room(size)
+        xs = range(room.address, room.address + size, _POINT.size)
+        ys = range(room.address + 4, room.address + 4 + size, _POINT.size)
+        deque(map(engine.FPDFPathSegment_GetPoint, segments, xs, ys), maxlen=0)
+        points = list(_POINT.iter_unpack(room.view[:size]))
+        for a, b, c, d, e, f in (_matrix(engine, handle), *around):
+            points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
+        for before, kind, last, point in zip(kinds, kinds[1:], points, points[1:], strict=False):
+            if kind != _LINE_TO or before == _BEZIER_TO:
+                continue
+            x0, y0, x1, y1 = frame.box(*last, *point)
+            if y1 - y0 < 1 and x1 - x0 > 8:
+                rules.across.append(Rule(x0, x1, (y0 + y1) / 2))
+            elif x1 - x0 < 1 and y1 - y0 > 4:
+                rules.down.append(Rule(y0, y1, (x0 + x1) / 2))
 
 
-def read_thin_rules(engine: Engine, frame: Frame, paths: list[Drawn]) -> Rules:
-    """Return the ruling lines of paths that are no more than that: fewer questions, and without the edges of boxes."""
-    rules = Rules()
-    bounds = Bounds(engine, frame)
-    for drawn in paths:
-        if bounds.is_thin(drawn) and (box := bounds.of(drawn)):
-            _add_box(rules, frame, box)
-    return rules
-
-
-def _add_box(rules: Rules, frame: Frame, box: tuple[float, float, float, float]) -> None:
+def _add_box(rules: Rules, frame: Frame, box: Shown) -> None:
     x0, y0, x1, y1 = box
     wide, high = x1 - x0, y1 - y0
     if high <= _THIN:
@@ -192,28 +254,6 @@ def _add_box(rules: Rules, frame: Frame, box: tuple[float, float, float, float])
         rules.down += (Rule(y0, y1, x0), Rule(y0, y1, x1))
 
 
-def _add_segments(engine: Engine, frame: Frame, rules: Rules, drawn: Drawn, count: int) -> None:
-    handle, around = drawn
-    matrices = (_matrix(engine, handle), *around)
-    x, y = ctypes.c_float(), ctypes.c_float()
-    to_x, to_y = ctypes.addressof(x), ctypes.addressof(y)
-    last: tuple[float, float] | None = None
-    for number in range(count):
-        segment = engine.FPDFPath_GetPathSegment(handle, number)
-        kind = engine.FPDFPathSegment_GetType(segment)
-        engine.FPDFPathSegment_GetPoint(segment, to_x, to_y)
-        point = x.value, y.value
-        for matrix in matrices:
-            point = _apply(matrix, *point)
-        if kind == _LINE_TO and last is not None:
-            x0, y0, x1, y1 = frame.box(*last, *point)
-            if y1 - y0 < 1 and x1 - x0 > 8:
-                rules.across.append(Rule(x0, x1, (y0 + y1) / 2))
-            elif x1 - x0 < 1 and y1 - y0 > 4:
-                rules.down.append(Rule(y0, y1, (x0 + x1) / 2))
-        last = None if kind == _BEZIER_TO else point
-
-
 def _apply(matrix: tuple[float, ...], x: float, y: float) -> tuple[float, float]:
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
@@ -223,14 +263,17 @@ def merged(rules: list[Rule], tolerance: float = 1.5) -> list[Rule]:
     """Return rules with those that continue or cover one another made one."""
     joined: list[Rule] = []
     open_rules: list[Rule] = []
-    for rule in sorted(rules, key=lambda rule: (rule.at, rule.start)):
+    for start, end, at in sorted(rules, key=_place):
         waiting = []
         for other in open_rules:
-            if rule.at - other.at > tolerance:
+            if at - other[2] > tolerance:
                 joined.append(other)
-            elif rule.start <= other.end + 3 and other.start <= rule.end + 3:
-                rule = Rule(min(rule.start, other.start), max(rule.end, other.end), other.at)  # noqa: PLW2901
+            elif start <= other[1] + 3 and other[0] <= end + 3:
+                start = start if start < other[0] else other[0]  # noqa: PLW2901
+                end = end if end > other[1] else other[1]  # noqa: PLW2901
+                at = other[2]  # noqa: PLW2901
             else:
                 waiting.append(other)
-        open_rules = [*waiting, rule]
-    return sorted(joined + open_rules, key=lambda rule: (rule.at, rule.start))
+        waiting.append(Rule(start, end, at))
+        open_rules = waiting
+    return sorted(joined + open_rules, key=_place)

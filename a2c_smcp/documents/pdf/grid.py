@@ -1,6 +1,6 @@
 """From a region of a page to rows of cells. Pure."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from a2c_smcp.documents.pdf.cells import (
     Row,
     Segment,
     column_cuts,
+    is_divided,
     rows_of,
     segments_of,
     text_of_words,
@@ -22,6 +23,8 @@ from a2c_smcp.documents.pdf.graphics import Rule
 
 Cells: TypeAlias = list[list[list[Placed]]]
 _NEAR = 4.0
+_FEW = 6
+"""Words that tell nothing of columns."""
 
 
 @dataclass(slots=True)
@@ -32,11 +35,14 @@ class Grid:
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     has_header: bool | None = None
     title: list[Placed] = field(default_factory=list)
+    _texts: list[list[str]] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def texts(self) -> list[list[str]]:
-        """What the cells say."""
-        return [[text_of_words(cell) if cell else "" for cell in row] for row in self.cells]
+        """What the cells say; ask when all words are there."""
+        if self._texts is None:
+            self._texts = [[text_of_words(cell) if cell else "" for cell in row] for row in self.cells]
+        return self._texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +93,16 @@ def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[fl
         return None
     spans = _spans(region, xs, ys)
     boxes: dict[tuple[int, int, int, int], list[Placed]] = {}
+    inner_x, inner_y = xs[1:-1], ys[1:-1]
     for placed in words:
         word = placed.word
-        row = min(max(bisect_right(ys, (word.y0 + word.y1) / 2) - 1, 0), height - 1)
-        column = min(max(bisect_right(xs, (word.x0 + word.x1) / 2) - 1, 0), len(xs) - 2)
-        boxes.setdefault(spans.get((row, column), (row, column, 1, 1)), []).append(placed)
+        row = bisect_right(inner_y, (word.y0 + word.y1) / 2)
+        column = bisect_right(inner_x, (word.x0 + word.x1) / 2)
+        box = spans.get((row, column), (row, column, 1, 1))
+        if box in boxes:
+            boxes[box].append(placed)
+        else:
+            boxes[box] = [placed]
     cells: Cells = [[[] for _ in range(width)] for _ in range(height)]
     merged = []
     for (top, left, high, wide), inside in boxes.items():
@@ -109,7 +120,7 @@ def _fill(row: list[list[Placed]], words: Sequence[Placed], cuts: Sequence[float
         return True
     lines = rows_of(words)
     # One passage across all stays whole; pieces far apart are cells of their own.
-    if all(len(segments_of(line, 1.1)) == 1 for line in lines):
+    if not any(is_divided(line, 1.1) for line in lines):
         row[first] += words
         return True
     divided, _ = _divided([segments_of(line, 0.7) for line in lines], inner)
@@ -133,19 +144,34 @@ def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
 def _hidden_columns(words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> list[float]:
     """Return where only gaps divide ruled columns, in the whole table or between two rules."""
     found: list[float] = []
-    for left, right in pairwise(xs):
-        column = [placed for placed in words if left <= (placed.word.x0 + placed.word.x1) / 2 < right]
-        bands = [column] if len(ys) > 2 else []
-        for top, bottom in pairwise(ys):
-            bands.append([placed for placed in column if top <= (placed.word.y0 + placed.word.y1) / 2 < bottom])
-        for band in bands:
-            if len(band) < 6:
-                continue
-            segments = [segments_of(row, 0.9) for row in rows_of(band)]
-            if len(segments) >= 3 and sum(len(row) > 1 for row in segments) >= 0.6 * len(segments):
-                cuts = column_cuts(segments, size, least=0.6)
+    for column in _in_columns(words, xs):
+        if len(column) < _FEW:
+            continue
+        bands = _in_bands(column, ys)
+        for band in [column, *bands] if len(ys) > 2 else bands:
+            rows = rows_of(band) if len(band) >= _FEW else ()
+            if len(rows) >= 3 and sum([is_divided(row, 0.9) for row in rows]) >= 0.6 * len(rows):
+                cuts = column_cuts([segments_of(row, 0.9) for row in rows], size, least=0.6)
                 found += [cut for cut in cuts if all(abs(cut - other) > 3 * _NEAR for other in [*found, *xs])]
     return sorted(found)
+
+
+def _in_columns(words: Sequence[Placed], xs: Sequence[float]) -> list[list[Placed]]:
+    """Return the words between each two places from left to right."""
+    columns: list[list[Placed]] = [[] for _ in range(len(xs) + 1)]
+    for placed in words:
+        word = placed.word
+        columns[bisect_right(xs, (word.x0 + word.x1) / 2)].append(placed)
+    return columns[1:-1]
+
+
+def _in_bands(words: Sequence[Placed], ys: Sequence[float]) -> list[list[Placed]]:
+    """Return the words between each two heights."""
+    bands: list[list[Placed]] = [[] for _ in range(len(ys) + 1)]
+    for placed in words:
+        word = placed.word
+        bands[bisect_right(ys, (word.y0 + word.y1) / 2)].append(placed)
+    return bands[1:-1]
 
 
 def _with_hidden_rows(words: Sequence[Placed], xs: list[float], ys: list[float]) -> list[float]:
@@ -170,12 +196,8 @@ def _spans(
     height, width = len(ys) - 1, len(xs) - 1
     if height * width > 20_000:
         return {}
-    at_x = [[rule for rule in region.down if abs(rule.at - x) <= _NEAR] for x in xs]
-    at_y = [[rule for rule in region.across if abs(rule.at - y) <= _NEAR] for y in ys]
-    down = [[_is_ruled(rules, (top + bottom) / 2) for rules in at_x] for top, bottom in pairwise(ys)]
-    across = [[_is_ruled(rules, (left + right) / 2) for left, right in pairwise(xs)] for rules in at_y]
-    ruled_x = [any(row[c] for row in down) for c in range(width + 1)]
-    ruled_y = [any(across[r]) for r in range(height + 1)]
+    at_x, at_y = _ruled_parts(region.down, xs, ys), _ruled_parts(region.across, ys, xs)
+    ruled_x, ruled_y = list(map(any, at_x)), list(map(any, at_y))
     spans: dict[tuple[int, int], tuple[int, int, int, int]] = {}
     for top in range(height):
         for left in range(width):
@@ -183,12 +205,12 @@ def _spans(
                 continue
             right = left
             while (
-                right + 1 < width and ruled_x[right + 1] and not down[top][right + 1] and (top, right + 1) not in spans
+                right + 1 < width and ruled_x[right + 1] and not at_x[right + 1][top] and (top, right + 1) not in spans
             ):
                 right += 1
             bottom = top
-            while bottom + 1 < height and ruled_y[bottom + 1] and not any(across[bottom + 1][left : right + 1]):
-                if any(down[bottom + 1][c] for c in range(left + 1, right + 1)):
+            while bottom + 1 < height and ruled_y[bottom + 1] and not any(at_y[bottom + 1][left : right + 1]):
+                if any(at_x[c][bottom + 1] for c in range(left + 1, right + 1)):
                     break
                 bottom += 1
             if right > left or bottom > top:
@@ -197,8 +219,15 @@ def _spans(
     return spans
 
 
-def _is_ruled(rules: Sequence[Rule], middle: float) -> bool:
-    return any(rule.start - 1 <= middle <= rule.end + 1 for rule in rules)
+def _ruled_parts(rules: Sequence[Rule], places: Sequence[float], across: Sequence[float]) -> list[list[bool]]:
+    """Return, for each place where rules may be, between which of the cuts across them one is."""
+    middles = [(first + second) / 2 for first, second in pairwise(across)]
+    parts = [[False] * len(middles) for _ in places]
+    for start, end, at in rules:
+        first, last = bisect_left(middles, start - 1), bisect_right(middles, end + 1)
+        for number in range(bisect_left(places, at - _NEAR), bisect_right(places, at + _NEAR)):
+            parts[number][first:last] = [True] * (last - first)
+    return parts
 
 
 # With gaps between columns
@@ -228,14 +257,16 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
     """Return words by column; a segment across several columns stays whole, in the first of them."""
     cells: Cells = []
     merged: list[tuple[int, int, int]] = []
-    starts = _starts(segments, cuts)
+    starts: list[float] = []
     for number, row in enumerate(segments):
         line: list[list[Placed]] = [[] for _ in range(len(cuts) + 1)]
         for segment in row:
             first, last = bisect_right(cuts, segment.x0 + 1), bisect_right(cuts, segment.x1 - 1)
             if first == last:
                 line[first] += segment.words
-            elif _fits_words(segment, cuts, starts):
+                continue
+            starts = starts or _starts(segments, cuts)
+            if _fits_words(segment, cuts, starts):
                 for placed in segment.words:
                     line[bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)].append(placed)
             else:

@@ -2,13 +2,13 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, segments_of, with_centred
+from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
 
@@ -42,12 +42,15 @@ def crossing_regions(rules: Rules) -> list[Region]:
         return number
 
     places = [rule.at for rule in down]
-    for i, rule in enumerate(across):
-        low, high = rule.at - _TOUCH, rule.at + _TOUCH
+    for i, (start, end, at) in enumerate(across):
+        low, high, own = at - _TOUCH, at + _TOUCH, i
         # Rules down are in order from the left.
-        for j in range(bisect_left(places, rule.start - _TOUCH), bisect_right(places, rule.end + _TOUCH)):
-            if down[j].start <= high and low <= down[j].end:
-                parents[root(i)] = root(len(across) + j)
+        for j in range(bisect_left(places, start - _TOUCH), bisect_right(places, end + _TOUCH)):
+            top, bottom, _ = down[j]
+            if top <= high and low <= bottom:
+                other = root(len(across) + j)
+                parents[own] = other
+                own = other
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
     for i, rule in enumerate(across):
         groups.setdefault(root(i), ([], []))[0].append(rule)
@@ -93,7 +96,9 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
     across = [
         rule
         for rule in whole
-        if rule.end - rule.start > 40 and not any(_on(rule, region) for region in taken) and not _is_edge(rule, down)
+        if rule.end - rule.start > 40
+        and not any(_on(rule, region) for region in taken)
+        and not (down and _is_edge(rule, down))
     ]
     groups: list[list[Rule]] = []
     for rule in sorted(across, key=lambda rule: rule.at):
@@ -135,7 +140,7 @@ def _start_of(first: Rule, rows: Sequence[Row]) -> float:
     high = max(row.y1 - row.y0, 1.2 * row.size)
     is_near = len(inside) == len(row.words) and first.at - row.y1 < 0.6 * high
     alone = len(above) < 2 or row.y0 - above[-2].y1 > 0.5 * high
-    return row.y0 if is_near and alone and len(segments_of(row, 1.5)) > 1 else first.at
+    return row.y0 if is_near and alone and is_divided(row, 1.5) else first.at
 
 
 def _end_of(last: Rule, rows: Sequence[Row]) -> float:
@@ -148,7 +153,7 @@ def _end_of(last: Rule, rows: Sequence[Row]) -> float:
             continue
         inside = [placed for placed in row.words if last.start - 3 <= placed.word.x0 and placed.word.x1 <= last.end + 3]
         close = row.y0 - end < pitch - (row.y1 - row.y0)
-        if not close or not inside or len(segments_of(Row(inside, row.y0, row.y1, row.size), 1.5)) < 2:
+        if not close or not inside or not is_divided(Row(inside, row.y0, row.y1, row.size), 1.5):
             break
         end = row.y1
     return end
@@ -178,7 +183,7 @@ def _is_tabular(rows: Sequence[Row]) -> bool:
     """Whether rows between two rules may belong to a table: few, or mostly with gaps."""
     if not rows:
         return True
-    spaced = sum(len(segments_of(row, 0.9)) > 1 for row in rows)
+    spaced = sum([is_divided(row, 0.9) for row in rows])
     return spaced >= 0.4 * len(rows) and rows[-1].y1 - rows[0].y0 < 2_000
 
 
@@ -225,9 +230,11 @@ def _is_aligned(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segme
 def _is_spaced(segments: Sequence[Segment]) -> bool:
     if len(segments) < 2:
         return False
-    if len(segments) == 2 and (_LABEL.fullmatch(segments[0].text) or _LEADER.search(segments[0].text)):
-        return False
-    return not any(_LEADER.fullmatch(segment.text) for segment in segments)
+    if len(segments) == 2:
+        first = segments[0].text
+        if _LABEL.fullmatch(first) or _LEADER.search(first):
+            return False
+    return not any(segment.words[0].word.text[0] in ".…" and _LEADER.fullmatch(segment.text) for segment in segments)
 
 
 def _is_item(segment: Segment) -> bool:
@@ -345,14 +352,15 @@ def _is_numbered_listing(rows: Sequence[Sequence[Segment]]) -> bool:
     return steps >= 0.8 * (len(numbers) - 1) and sum(len(row) > 2 for row in rows) < 0.5 * len(rows)
 
 
-def rows_outside(rows: Sequence[Row], regions: Sequence[Region]) -> list[Row]:
-    """Return rows without the words inside regions; a row that is cut loses its other words only."""
-    if not regions:
+def rows_without(rows: Sequence[Row], taken: Set[int]) -> list[Row]:
+    """Return rows without words that are in tables, told by their ids."""
+    if not taken:
         return list(rows)
     left = []
     for row in rows:
-        taken = {id(placed) for region in regions for placed in region.inside(row.words)}
-        words = [placed for placed in row.words if id(placed) not in taken] if taken else row.words
-        if words:
+        words = [placed for placed in row.words if id(placed) not in taken]
+        if len(words) == len(row.words):
+            left.append(row)
+        elif words:
             left.append(Row(words, row.y0, row.y1, row.size))
     return left

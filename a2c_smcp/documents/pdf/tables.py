@@ -11,12 +11,12 @@ from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Drawings, Rule, Rules, read_rules
+from a2c_smcp.documents.pdf.graphics import Drawings, Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
-from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_outside, spaced_regions
-from a2c_smcp.documents.pdf.zones import find_zones
+from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without, spaced_regions
+from a2c_smcp.documents.pdf.zones import Zone, find_zones
 
 MAX_WORDS: Final = 20_000
 """A page with more words is not searched for tables."""
@@ -46,22 +46,17 @@ def find_tables(
     body: Body,
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
-    paths = drawings.paths
-    zones = find_zones(engine, frame, layer, lines, paths, body)
+    paths = Paths(engine, frame, drawings.paths)
+    zones = find_zones(layer, lines, paths, body)
     if not zones or _is_drawing(lines, len(paths)):
         return [], lines
-    rules = read_rules(engine, frame, paths) if paths else Rules()
+    rules = paths.rules
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
     zones += [(region.y0, region.y1) for region in framed]
     wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]
     if wide:  # rules may be the only sign of the rows whose text is not roomy
         zones.append((min(wide) - 2 * body.leading, max(wide) + 2 * body.leading))
-    words = [
-        Placed(word, line)
-        for line in lines
-        if line.is_upright and any(top <= line.y1 and line.y0 <= bottom for top, bottom in zones)
-        for word in _words(layer, line)
-    ]
+    words = [Placed(word, line) for line in _lines_in(zones, lines) for word in _words(layer, line)]
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
     words = _split_at_rules(layer, words, rules.down)
@@ -69,13 +64,31 @@ def find_tables(
     search.add(framed)
     rows = rows_of(words)
     search.add(parallel_regions(rules, rows, search.regions))
-    free = rows_outside(rows, search.regions)
-    free = [row for row in free if not _is_code(layer, row, body)]
+    free = [row for row in rows_without(rows, search.taken) if not _is_code(layer, row, body)]
     spaced = spaced_regions(free, body.leading)
     search.add(spaced.tables)
     for region, cuts in spaced.columns:
         lines = _split_at_columns(lines, words, region, cuts)
     return _finished(search, lines, words) if search.found else ([], lines)
+
+
+def _lines_in(zones: Sequence[Zone], lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that run from left to right in zones."""
+    united: list[Zone] = []
+    for top, bottom in sorted(zones):
+        if united and top <= united[-1][1]:
+            united[-1] = united[-1][0], max(united[-1][1], bottom)
+        else:
+            united.append((top, bottom))
+    inside: list[Line] = []
+    for line in lines:
+        y0, y1 = line.y0, line.y1
+        for top, bottom in united:
+            if top <= y1 and y0 <= bottom:
+                if line.is_upright:
+                    inside.append(line)
+                break
+    return inside
 
 
 def _words(layer: TextLayer, line: Line) -> list[Word]:
@@ -90,7 +103,7 @@ def _words(layer: TextLayer, line: Line) -> list[Word]:
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
-    if not all(placed.line.font.mono for placed in row.words):
+    if not row.words[0].line.font.mono or not all(placed.line.font.mono for placed in row.words):
         return False
     lines = {id(placed.line): placed.line for placed in row.words}.values()
     if any(_COMMENT.match(placed.word.text) for placed in row.words):
@@ -105,17 +118,17 @@ def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]
     places = sorted({round(rule.at, 1) for rule in rules})
     divided: list[Placed] = []
     for placed in words:
-        word = placed.word
-        number = bisect_right(places, word.x0 + 1.5)
-        at = places[number] if number < len(places) else 1e9
-        if (
-            at < word.x1 - 1.5
-            and _FIGURES.fullmatch(word.text)
-            and any(abs(rule.at - at) < 0.1 and rule.start <= (word.y0 + word.y1) / 2 <= rule.end for rule in rules)
-        ):
-            divided += [Placed(part, placed.line) for part in layer.cut(placed.line, word, at)]
-        else:
-            divided.append(placed)
+        word, line = placed
+        if _FIGURES.fullmatch(word.text):
+            number = bisect_right(places, word.x0 + 1.5)
+            at = places[number] if number < len(places) else 1e9
+            middle = (word.y0 + word.y1) / 2
+            if at < word.x1 - 1.5 and any(
+                abs(rule.at - at) < 0.1 and rule.start <= middle <= rule.end for rule in rules
+            ):
+                divided += [Placed(part, line) for part in layer.cut(line, word, at)]
+                continue
+        divided.append(placed)
     return divided
 
 
@@ -227,12 +240,11 @@ def _is_numbered_code(grid: Grid, region: Region) -> bool:
 
 
 def _finished(search: _Search, lines: list[Line], words: Sequence[Placed]) -> tuple[list[Table], list[Line]]:
+    taken = search.taken
+    cut = {id(placed.line) for placed in words if id(placed) in taken}
     outside: dict[int, list[Word]] = {}
-    cut: set[int] = set()
     for placed in words:
-        if id(placed) in search.taken:
-            cut.add(id(placed.line))
-        else:
+        if id(placed) not in taken and id(placed.line) in cut:
             outside.setdefault(id(placed.line), []).append(placed.word)
     left: list[Line] = []
     for line in lines:

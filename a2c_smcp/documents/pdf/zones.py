@@ -3,13 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from heapq import nlargest
-from itertools import groupby, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Drawn, Rule, Rules, read_thin_rules
+from a2c_smcp.documents.pdf.graphics import Paths, Rule, Rules
 from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.lines import Line, TextLayer
 
@@ -28,17 +26,15 @@ _GAP: Final = 0.85
 _length = attrgetter("length")
 
 
-def find_zones(
-    engine: Engine, frame: Frame, layer: TextLayer, lines: Sequence[Line], paths: list[Drawn], body: Body
-) -> list[Zone]:
+def find_zones(layer: TextLayer, lines: Sequence[Line], paths: Paths, body: Body) -> list[Zone]:
     """Return where a page may have tables; nowhere, for most pages."""
     marked, runs = _marked(lines, body)
     marked += _aligned(layer, runs, body)
     zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
     if 2 < len(paths) < MAX_RULES:
-        zones += _stacked(layer, lines, read_thin_rules(engine, frame, paths), body)
+        zones += _stacked(layer, lines, paths.thin_rules, body)
     if not zones and _has_gutter(layer, lines):
-        zones = [(0.0, frame.height)]
+        zones = [(0.0, body.height)]
     return zones
 
 
@@ -64,10 +60,13 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
     heights: dict[int, Line] = {}
     narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
     for line in lines:
-        x0, y0, size, text = line.x0, line.y0, line.size, line.text
+        x0, size, text = line.x0, line.size, line.text
         width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = 0.5 * len(text)
+        if width >= short and width <= (_ROOMY * natural + 2) * size:
+            continue  # running text, as most lines are
+        y0 = line.y0
         is_loose = width > _TIGHT * natural * size
         if is_loose and not text.isascii():
             coded = len(text.encode("utf-8", "replace"))
@@ -115,13 +114,15 @@ def _places(layer: TextLayer, line: Line) -> set[int]:
 
 def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
     """Return where three or more rules of one length are, with others across them or text in columns between them."""
-    if max(Counter(map(_ends, rules.across)).values(), default=0) < 3:
+    if len(rules.across) < 3 or max(Counter(map(_ends, rules.across)).values()) < 3:
         return []
     across, down = rules.joined()
-    alike = sorted((rule for rule in across if rule.end - rule.start > 40), key=_ends)
+    alike: dict[tuple[int, int], list[Rule]] = {}
+    for rule in across:
+        if rule.end - rule.start > 40:
+            alike.setdefault(_ends(rule), []).append(rule)
     zones: list[Zone] = []
-    for _, group in groupby(alike, key=_ends):
-        stack = list(group)
+    for stack in alike.values():
         if len(stack) < 3:
             continue
         top, bottom = stack[0].at, stack[-1].at
@@ -141,8 +142,9 @@ def _divides(rule: Rule, stack: Sequence[Rule]) -> bool:
 
 def _has_columns(layer: TextLayer, lines: Sequence[Line], stack: Sequence[Rule]) -> bool:
     """Whether the first lines between rules have gaps, or stand side by side."""
-    inside = [line for line in lines if stack[0].at < line.middle < stack[-1].at]
-    if any(abs(line.middle - other.middle) < 2 and line.x0 > other.x1 for other, line in pairwise(inside)):
+    top, bottom = 2 * stack[0].at, 2 * stack[-1].at
+    inside = [line for line in lines if top < line.y0 + line.y1 < bottom]
+    if any(line.x0 > other.x1 and abs(line.middle - other.middle) < 2 for other, line in pairwise(inside)):
         return True
     return any(_places(layer, line) for line in inside[:3])
 
