@@ -9,8 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
@@ -40,13 +39,20 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What the disk says before a worker is asked."""
+class _File(NamedTuple):
+    """What is in a file that looks like this, and what it shares with those that read the same."""
 
+    signature: Signature
     content: bytes
+    identity: bytes
+
+
+class _Look(NamedTuple):
+    """What is remembered before a worker is asked."""
+
+    file: _File
     key: bytes
-    known: bytes | None
+    known: bytes | None = None
     strikes: int = 0
     file_strikes: int = 0
 
@@ -71,14 +77,15 @@ class Extraction:
     ) -> None:
         self._pool = pool
         self._store = store
-        self._options = OpenOptions(ocr=ocr)
+        self._ocr = ocr
         self._passwords = passwords
         self._deadline = deadline or (DEADLINE if ocr is None else OCR_DEADLINE)
         self._disk = ThreadPoolExecutor(1, "a2c-documents-store")
-        self._contents: dict[str, tuple[Signature, bytes]] = {}
+        self._files: dict[str, _File] = {}
         self._unlocked: dict[str, tuple[Signature, str]] = {}
         self._asking: dict[Source, asyncio.Task[str | None]] = {}
         self._flights: dict[bytes, asyncio.Task[bytes]] = {}
+        self._struck: set[bytes] = set()
         self._unwritten: dict[bytes, tuple[Source, Result]] = {}
         self._writing: asyncio.Task[None] | None = None
         told = "" if ocr is None else ocr.fingerprint
@@ -90,26 +97,23 @@ class Extraction:
 
     def identity(self, source: Source) -> bytes | None:
         """Return what a document shares with those that read the same, None where that is not known yet."""
-        content = self._content_of(source)
-        return None if content is None else self._key(content, source)
+        file = self._file_of(source)
+        return None if file is None else file.identity
 
-    def _content_of(self, source: Source) -> bytes | None:
-        known = self._contents.get(source.path)
-        return known[1] if known and known[0] == source.signature else None
+    def _file_of(self, source: Source) -> _File | None:
+        known = self._files.get(source.path)
+        return known if known and known.signature == source.signature else None
 
     async def recall(self, sources: Sequence[Source]) -> list[tuple[Source, Record]]:
         """Return what the disk remembers of these documents."""
 
         def work() -> list[tuple[Source, Record]]:
             contents = self._store.contents({source.path: source.signature for source in sources})
+            keyed = []
             for source in sources:
                 if source.path in contents:
-                    self._contents[source.path] = source.signature, contents[source.path]
-            keyed = [
-                (source, self._key(contents[source.path], source, "describe"))
-                for source in sources
-                if source.path in contents
-            ]
+                    file = self._files[source.path] = self._identify(source, contents[source.path])
+                    keyed.append((source, _key(file, ("describe",))))
             known = self._store.get_many([key for _, key in keyed])
             records = [(source, codec.decode_record(known[key])) for source, key in keyed if key in known]
             # A password may have come since.
@@ -174,7 +178,7 @@ class Extraction:
     def forget(self, paths: Sequence[str]) -> None:
         """Let go of what is known of files that are gone."""
         for path in paths:
-            self._contents.pop(path, None)
+            self._files.pop(path, None)
             self._unlocked.pop(path, None)
 
     async def close(self) -> None:
@@ -211,43 +215,55 @@ class Extraction:
         *,
         background: bool,
     ) -> bytes:
-        content = self._content_of(source)
-        if content is None:  # a large file takes a while, and nobody else should wait for it
-            look = await asyncio.to_thread(self._look, source, None, (operation, *arguments), password)
-            self._contents[source.path] = source.signature, look.content
-        else:
-            look = await self._on_disk(lambda: self._look(source, content, (operation, *arguments), password))
+        look = await self._look(source, (operation, *arguments), password)
         if look.known is not None:
             return look.known
         if look.strikes >= STRIKES or look.file_strikes >= FILE_STRIKES:
             raise WorkerEnded(QUARANTINED.format(max(look.strikes, look.file_strikes)))
         flight = self._flights.get(look.key)
         if flight is None:
-            options = replace(self._options, password=password)
+            options = None if password is None and self._ocr is None else OpenOptions(password, self._ocr)
             request = Request(operation, source.path, source.signature, arguments, options, self._deadline)
-            flight = asyncio.create_task(self._ask(look, request, source, background=background))
+            flight = self._pool.begin(request, background=background)
             self._flights[look.key] = flight
-            flight.add_done_callback(lambda done: self._land(look.key, done))
+            flight.add_done_callback(lambda done: self._land(done, look, request, source, background=background))
         return await asyncio.shield(flight)
 
-    def _land(self, key: bytes, flight: asyncio.Task[bytes]) -> None:
-        self._flights.pop(key, None)
-        if not flight.cancelled():
-            flight.exception()  # seen, even if whoever asked has left
+    async def _look(self, source: Source, request: tuple[Any, ...], password: str | None) -> _Look:
+        """Return what is remembered; the disk is not asked for what it cannot know.
 
-    def _look(self, source: Source, content: bytes | None, request: tuple[Any, ...], password: str | None) -> _Look:
+        Whether the file is still the same is seen here by whoever asks the disk, else by the worker.
+        """
+        file = self._file_of(source)
+        if file is None:  # a large one takes a while, and nobody else should wait for it
+            look = await asyncio.to_thread(self._look_on_disk, source, None, request, password)
+            self._files[source.path] = look.file
+            return look
+        key = _key(file, request, password)
+        if password is not None or (key not in self._unwritten and self._is_new(key, file)):
+            return _Look(file, key)
+        return await self._on_disk(lambda: self._look_on_disk(source, file, request, password))
+
+    def _is_new(self, key: bytes, file: _File) -> bool:
+        keys = key, file.identity
+        return self._struck.isdisjoint(keys) and self._store.is_new(*keys)
+
+    def _look_on_disk(
+        self, source: Source, file: _File | None, request: tuple[Any, ...], password: str | None
+    ) -> _Look:
         if signature_of(source.file.path) != source.signature:
             raise FileChanged
-        if content is None:
+        if file is None:
             content = self._store.contents({source.path: source.signature}).get(source.path) or self._hash(source)
-        key = self._key(content, source, *request)
+            file = self._identify(source, content)
+        key = _key(file, request, password)
         if password is not None:
-            return _Look(content, hashlib.sha256(key + password.encode()).digest(), None)
+            return _Look(file, key)
         unwritten = self._unwritten.get(key)
         known = unwritten[1].value if unwritten else self._store.get(key)
         if known is not None:
-            return _Look(content, key, known)
-        return _Look(content, key, None, *self._store.strikes(key, self._key(content, source)))
+            return _Look(file, key, known)
+        return _Look(file, key, None, *self._store.strikes(key, file.identity))
 
     @staticmethod
     def _hash(source: Source) -> bytes:
@@ -260,16 +276,21 @@ class Extraction:
             raise FileChanged
         return content
 
-    async def _ask(self, look: _Look, request: Request, source: Source, *, background: bool) -> bytes:
-        try:
-            answer = await self._pool.call(request, background=background)
-        except WorkerEnded:
-            await self._on_disk(lambda: self._strike(look, source))
-            raise
-        if request.options.password is None and self._is_lasting(request.operation, answer):
-            file = (source.path, source.signature, look.content) if request.operation == "describe" else None
-            self._keep_soon(source, Result(look.key, answer, background, file))
-        return answer
+    def _land(
+        self, flight: "asyncio.Task[bytes]", look: _Look, request: Request, source: Source, *, background: bool
+    ) -> None:
+        """Remember how a request went, before those who wait for it are told."""
+        self._flights.pop(look.key, None)
+        if flight.cancelled():
+            return
+        error = flight.exception()
+        if isinstance(error, WorkerEnded):
+            self._strike(look.key, look.file.identity)
+        elif error is None and (request.options is None or request.options.password is None):
+            answer = flight.result()
+            if self._is_lasting(request.operation, answer):
+                file = (source.path, source.signature, look.file.content) if request.operation == "describe" else None
+                self._keep_soon(source, Result(look.key, answer, background, file))
 
     def _keep_soon(self, source: Source, result: Result) -> None:
         """Write results together, and not while somebody waits for one of them."""
@@ -295,15 +316,16 @@ class Extraction:
         # Nor is there an end to the elements that are not there.
         return codec.decode_record(answer).lasting if operation == "describe" else answer != codec.NOTHING
 
-    def _strike(self, look: _Look, source: Source) -> None:
-        self._store.strike(look.key)
-        self._store.strike(self._key(look.content, source))
+    def _strike(self, *keys: bytes) -> None:
+        self._struck.update(keys)  # so that whoever asks next asks the disk, which by then has counted
+        for key in keys:
+            self._disk.submit(self._store.strike, key)
 
-    def _key(self, content: bytes, source: Source, *request: Any) -> bytes:
+    def _identify(self, source: Source, content: bytes) -> _File:
         # The name decides the format, and some formats show it.
         name = source.file.path.name.encode("utf-8", "surrogatepass")
-        told = b"\0".join([self._salt, content, name, repr(request).encode("utf-8", "surrogatepass")])
-        return hashlib.sha256(told).digest()
+        identity = hashlib.sha256(b"\0".join([self._salt, content, name])).digest()
+        return _File(source.signature, content, identity)
 
     def _password(self, source: Source) -> str | None:
         known = self._unlocked.get(source.path)
@@ -311,6 +333,12 @@ class Extraction:
 
     async def _on_disk(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._disk, work)
+
+
+def _key(file: _File, request: tuple[Any, ...], password: str | None = None) -> bytes:
+    told = file.identity + repr(request).encode("utf-8", "surrogatepass")
+    secret = b"" if password is None else b"\0" + password.encode()
+    return hashlib.blake2b(told + secret, digest_size=32).digest()
 
 
 def _still_true(results: Sequence[tuple[Source, Result]]) -> list[Result]:

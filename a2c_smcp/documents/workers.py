@@ -6,27 +6,16 @@ its deadline ends the worker. Whatever ends the service, its workers end with it
 """
 
 import asyncio
-import contextlib
-import json
 import logging
 import os
-import pickle
 import signal
-import sys
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
+from a2c_smcp.documents.channel import Answer, Channel
 from a2c_smcp.documents.formats.registry import registered
-from a2c_smcp.documents.worker_main import (
-    ANSWER_HEAD,
-    MAX_BODY,
-    MAX_OPEN,
-    REQUEST_HEAD,
-    Request,
-    Setup,
-    Unsupported,
-)
+from a2c_smcp.documents.worker_main import MAX_OPEN, Request, Setup, Unsupported
 from a2c_smcp.errors import DocumentError
 
 MEMORY: Final = 2 << 30
@@ -38,10 +27,9 @@ TIRED: Final = 384 << 20
 MAX_WORKERS: Final = 4
 IDLE_SECONDS: Final = 60.0
 START_SECONDS: Final = 60.0
-MAX_HEAD: Final = 1 << 20
+BURY_SECONDS: Final = 5.0
 
 _SIGNALS: Final = {number.value: number.name for number in signal.Signals}
-_CODE: Final = "from a2c_smcp.documents.worker_main import main; main()"
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +70,7 @@ class Unreadable(DocumentError):
 
 @dataclass(slots=True)
 class _Waiting:
-    path: str
+    request: Request
     background: bool
     chosen: "asyncio.Future[_Worker]"
 
@@ -108,21 +96,32 @@ class WorkerPool:
     @property
     def pids(self) -> list[int]:
         """The process ids of the workers that run."""
-        return [worker.process.pid for worker in self._workers if worker.process is not None]
+        return [worker.channel.pid for worker in self._workers if worker.channel is not None]
 
     async def call(self, request: Request, *, background: bool = False) -> bytes:
-        """Return the answer to a request; one in the background waits for all others, and leaves them a worker.
+        """Return the answer to a request; see `begin`."""
+        return await asyncio.shield(self.begin(request, background=background))
+
+    def begin(self, request: Request, *, background: bool = False) -> "asyncio.Task[bytes]":
+        """Ask a worker; one in the background waits for all others, and leaves them a worker.
+
+        The task belongs to the pool. Who waits for it shields it: cancelled, it costs the worker that is still writing
+        the answer.
 
         Raises:
             Unreadable: The parser gave up.
             Unsupported: The format cannot do that.
             WorkerEnded: The worker crashed, or had to be ended at the deadline.
         """
-        # A caller that leaves must not leave a worker behind that is still writing its answer.
-        task = asyncio.create_task(self._call(request, background=background))
+        waiting = _Waiting(request, background, asyncio.get_running_loop().create_future())
+        if not self._closed:
+            # A worker that is free begins now, not when the task does.
+            self._waiting.append(waiting)
+            self._dispatch()
+        task = asyncio.create_task(self._call(waiting))
         self._running.add(task)
         task.add_done_callback(self._land)
-        return await asyncio.shield(task)
+        return task
 
     def _land(self, task: "asyncio.Task[bytes]") -> None:
         self._running.discard(task)
@@ -142,18 +141,15 @@ class WorkerPool:
         await asyncio.gather(*(worker.end() for worker in self._workers))
         self._workers.clear()
 
-    async def _call(self, request: Request, *, background: bool) -> bytes:
+    async def _call(self, waiting: _Waiting) -> bytes:
         if self._closed:
             raise Unreadable("the service is closed", lasting=False)
-        waiting = _Waiting(request.path, background, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        self._dispatch()
         worker = await waiting.chosen
         try:
-            head, body = await worker.exchange(request)
+            head, body = await worker.exchange(waiting.request)
         finally:
             worker.release()
-            if worker.process is None:
+            if worker.channel is None:
                 self._workers.remove(worker)
             self._dispatch()
         return _result(head, body)
@@ -164,7 +160,7 @@ class WorkerPool:
             worker = self._choose(waiting)
             if worker is not None:
                 self._waiting.remove(waiting)
-                worker.take(waiting.path, background=waiting.background)
+                worker.take(waiting.request, background=waiting.background)
                 waiting.chosen.set_result(worker)
         if self._reaper is None and not self._closed:
             self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
@@ -174,8 +170,9 @@ class WorkerPool:
             behind = sum(worker.background for worker in self._workers)
             if behind >= self.size - 1:
                 return None
-        holder = next((worker for worker in self._workers if waiting.path in worker.open), None)
-        if holder is not None and holder.busy_with in (None, waiting.path):
+        path = waiting.request.path
+        holder = next((worker for worker in self._workers if path in worker.open), None)
+        if holder is not None and holder.busy_with in (None, path):
             return holder if holder.busy_with is None else None
         idle = [worker for worker in self._workers if worker.busy_with is None]
         if idle:
@@ -191,7 +188,8 @@ class WorkerPool:
         idle = [w for w in self._workers if w.busy_with is None and now - w.idle_since >= IDLE_SECONDS / 2]
         for worker in idle:
             self._workers.remove(worker)
-            worker.hang_up()
+            if worker.channel is not None:
+                worker.channel.hang_up()
         self._reaper = None
         if self._workers:
             self._dispatch()
@@ -202,14 +200,18 @@ class _Worker:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
-        self.process: asyncio.subprocess.Process | None = None
+        self.channel: Channel | None = None
         self.busy_with: str | None = None
         self.background = False
         self.idle_since = 0.0
         self.open: OrderedDict[str, None] = OrderedDict()
 
-    def take(self, path: str, *, background: bool) -> None:
+    def take(self, request: Request, *, background: bool) -> None:
+        """Begin with a request, whose answer `exchange` gives; a process that does not run yet begins later."""
+        path = request.path
         self.busy_with, self.background = path, background
+        if self.channel is not None:
+            self.channel.post(request, request.seconds)
         self.open.pop(path, None)
         self.open[path] = None
         while len(self.open) > MAX_OPEN:
@@ -219,13 +221,13 @@ class _Worker:
         self.busy_with, self.background = None, False
         self.idle_since = asyncio.get_running_loop().time()
 
-    async def exchange(self, request: Request) -> tuple[dict[str, Any], bytes]:
-        """Ask the process, which is ended if it does not answer in time.
+    async def exchange(self, request: Request) -> Answer:
+        """Return what the process answers, which is ended if it does not do so in time.
 
         One that has served before may have died idle, or of what an earlier document did to its memory: only a fresh
         one that dies speaks against the request.
         """
-        used = self.process is not None
+        used = self.channel is not None
         try:
             return await self._exchange(request)
         except _Crashed as crash:
@@ -236,19 +238,25 @@ class _Worker:
         except _Crashed as crash:
             raise crash.told() from crash
 
-    async def _exchange(self, request: Request) -> tuple[dict[str, Any], bytes]:
+    async def _exchange(self, request: Request) -> Answer:
         try:
-            if self.process is None:
-                self.process = await self._start()
-                async with asyncio.timeout(START_SECONDS):
-                    await _ask(self.process, self._setup)
-            async with asyncio.timeout(request.seconds):
-                head, body = await _ask(self.process, request)
+            if self.channel is None:
+                self.channel = await Channel.start()
+                self.channel.post(self._setup, START_SECONDS)
+                await self.channel.answer()
+                self.channel.post(request, request.seconds)
+            head, body = await self.channel.answer()
         except TimeoutError:
             await self.end()
             raise WorkerEnded(f"it took longer than {request.seconds:g} seconds") from None
-        except (asyncio.IncompleteReadError, OSError, ValueError) as error:
-            raise _Crashed(await self._bury()) from error
+        except (EOFError, OSError) as error:
+            # What is left of it ends on its own or by the kill.
+            code = await self.end(BURY_SECONDS)
+            _log.info("A worker ended", extra={"status": code})
+            raise _Crashed(code) from error
+        except ValueError as error:
+            await self.end()
+            raise _Crashed(None) from error
         except BaseException:
             await self.end()
             raise
@@ -256,73 +264,21 @@ class _Worker:
             await self.end()
         return head, body
 
-    async def end(self) -> None:
-        """Kill the process and wait until it is gone."""
-        process, self.process = self.process, None
+    async def end(self, patience: float = 0) -> int | None:
+        """Wait until the process is gone; return what it ended with, None where it had to be killed."""
+        channel, self.channel = self.channel, None
         self.open.clear()
-        if process is None:
-            return
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        if process.stdin is not None:
-            process.stdin.close()
-        await process.wait()
-
-    def hang_up(self) -> None:
-        """Let an idle process go: it ends when its input does."""
-        if self.process is not None and self.process.stdin is not None:
-            self.process.stdin.close()
-
-    @staticmethod
-    async def _start() -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            _CODE,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            limit=1 << 20,
-        )
-
-    async def _bury(self) -> int | None:
-        process = self.process
-        if process is not None:
-            # Its output has ended; what is left of it ends on its own or by the kill.
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), 5)
-        code = process.returncode if process is not None else None
-        await self.end()
-        _log.info("A worker ended", extra={"status": code})
-        return code
-
-
-async def _ask(process: asyncio.subprocess.Process, message: Request | Setup) -> tuple[dict[str, Any], bytes]:
-    requests, answers = process.stdin, process.stdout
-    if requests is None or answers is None:
-        raise ValueError("a worker without pipes")
-    data = pickle.dumps(message)
-    requests.write(REQUEST_HEAD.pack(len(data)) + data)
-    head_length, body_length = ANSWER_HEAD.unpack(await answers.readexactly(ANSWER_HEAD.size))
-    if head_length > MAX_HEAD or body_length > MAX_BODY:
-        raise ValueError("an answer that is too large")
-    head = json.loads(await answers.readexactly(head_length))
-    if not isinstance(head, dict):
-        raise ValueError("an answer that is none")  # noqa: TRY004 - the worker's fault, told like its other ones
-    return head, await answers.readexactly(body_length)
+        return None if channel is None else await channel.end(patience)
 
 
 def _result(head: dict[str, Any], body: bytes) -> bytes:
     match head:
-        case {"ok": True}:
-            return body
         case {"error": str(why), "kind": "unsupported"}:
             raise Unsupported(why)
         case {"kind": "changed"}:
             raise FileChanged
         case {"error": str(why), "kind": kind}:
             raise Unreadable(why, lasting=kind == "unreadable")
-        case _:
+        case {"error": _}:
             raise WorkerEnded("the parser gave no sense")
+    return body

@@ -1,6 +1,7 @@
 """The service as its callers see it: the same as the library, with more behind it."""
 
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -8,10 +9,12 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from a2c_smcp.documents import upkeep
+from a2c_smcp.documents.catalogue import Source, scan
 from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.indexing import Progress
 from a2c_smcp.documents.library import Library
@@ -259,13 +262,43 @@ async def test_a_root_that_becomes_a_link_is_empty(serve: Serve, write: Write, r
     assert await service.documents() == []
 
 
-async def test_a_file_that_never_rests_is_told(serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    write("a.txt", "a")
+async def test_a_page_that_was_not_read_before_the_file_changed_is_the_new_one(serve: Serve, write: Write) -> None:
+    write("a.misbehaving", "words before")
     service = await serve()
-    await service.document("a.txt")
-    monkeypatch.setattr("a2c_smcp.documents.extraction.signature_of", lambda _: None)
+    await service.page("a.misbehaving", 0)
+    write("a.misbehaving", "words after!")
+    assert (await service.page("a.misbehaving", 1)).elements[0].content == {"text": "after!"}
+
+
+@pytest.mark.parametrize("link", [False, True])
+async def test_no_further_page_is_read_of_a_file_that_is_gone(
+    serve: Serve, write: Write, tmp_path: Path, link: bool
+) -> None:
+    path = write("a.misbehaving", "")
+    service = await serve()
+    await service.page("a.misbehaving", 0)
+    path.rename(tmp_path / "elsewhere.misbehaving")
+    if link:
+        path.symlink_to(tmp_path / "elsewhere.misbehaving")
+    with pytest.raises(DocumentNotFound):
+        await service.page("a.misbehaving", 1)
+
+
+async def test_a_file_that_never_rests_is_told(serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.misbehaving", "")
+    service = await serve()
+    await service.page("a.misbehaving", 0)
+    times = itertools.count(1)
+
+    def scan_and_write(*arguments: Any) -> dict[str, Source]:
+        found = scan(*arguments)
+        write("a.misbehaving", "words " + "x" * next(times))
+        return found
+
+    monkeypatch.setattr(upkeep, "scan", scan_and_write)
+    await service.complete_refs()
     with pytest.raises(DocumentError, match="keeps changing"):
-        await service.page("a.txt", 0)
+        await service.page("a.misbehaving", 1)
 
 
 async def test_a_large_tree_is_looked_at_again_after_a_second(

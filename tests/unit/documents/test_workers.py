@@ -53,7 +53,7 @@ def request(
 ) -> Request:
     signature = signature_of(path)
     assert signature is not None
-    return Request(operation, str(path), signature, arguments, options or OpenOptions(), seconds)
+    return Request(operation, str(path), signature, arguments, options, seconds)
 
 
 async def page(pool: WorkerPool, path: Path, index: int = 0, seconds: float = 60) -> Page:
