@@ -4,6 +4,7 @@ import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +28,8 @@ from a2c_smcp.errors import DocumentError
 MAX_BYTES: Final = (2 << 30) - 1
 """PDFium counts positions in a file with 31 bits on some platforms."""
 MAX_PAGES: Final = 100_000
-KEPT_PAGES: Final = 8
-"""How many pages stay parsed: an element is mostly asked for right after its page."""
+KEPT_WEIGHT: Final = 4_000
+"""How much stays parsed, at most 4 MB or about 80 usual pages: who reads a chapter goes back and forth in it."""
 MAX_DPI: Final = 600
 
 _PASSWORD, _SECURITY = 4, 5
@@ -69,6 +70,7 @@ class PdfDocument:
             self._page_count: int = self._source.engine.FPDF_GetPageCount(self._source.document)
         self._close = weakref.finalize(self, _release, self._source)
         self._pages: OrderedDict[int, tuple[Page, PageContent]] = OrderedDict()
+        self._weight = 0
         self._labels = Labels(self._source.engine, self._source.document, self._page_count)
         if self._page_count > MAX_PAGES:
             self.close()
@@ -78,6 +80,7 @@ class PdfDocument:
         """Let go of the file; what is asked afterwards is an error."""
         self._close()
         self._pages.clear()
+        self._weight = 0
 
     def describe(self) -> Description:
         """Return title, keywords and summary from the file's metadata; the first page only where it has no title."""
@@ -162,7 +165,8 @@ class PdfDocument:
     def _read(self, index: int) -> tuple[Page, PageContent]:
         known = self._pages.get(index)
         if known is not None:
-            self._pages.move_to_end(index)
+            with suppress(KeyError):  # another thread may have let go of it
+                self._pages.move_to_end(index)
             return known
         with LOCK:
             self._check_open()
@@ -174,10 +178,19 @@ class PdfDocument:
         heading = next((element for element in content.elements if element.category == "heading"), None)
         title = self._title(index, label)
         page = Page(index, f"{title} · {clip(heading.summary, 80)}" if heading else title, tuple(content.elements))
-        self._pages[index] = page, content
-        while len(self._pages) > KEPT_PAGES:
-            self._pages.popitem(last=False)
-        return page, content
+        kept = page, content
+        with LOCK:
+            self._keep(index, kept)
+        return kept
+
+    def _keep(self, index: int, kept: tuple[Page, PageContent]) -> None:
+        """Keep a page, and let go of those that nobody has asked for longest."""
+        if index in self._pages:  # another thread was quicker
+            return
+        self._pages[index] = kept
+        self._weight += kept[1].weight
+        while self._weight > KEPT_WEIGHT and len(self._pages) > 1:
+            self._weight -= self._pages.popitem(last=False)[1][1].weight
 
     def _title(self, index: int, label: str = "") -> str:
         return f"Page {label or index + 1}"

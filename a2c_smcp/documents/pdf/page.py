@@ -38,6 +38,8 @@ MAX_ATTACHMENTS: Final = 200
 MAX_ELEMENTS: Final = 5_000
 
 _PLAIN: Final = frozenset({"text", "heading", "header", "footer"})
+_CHARACTERS: Final = 100
+"""So much text takes as much memory as an element without it."""
 _FEW_LETTERS: Final = 30
 _GARBAGE: Final = 0.3
 _STRANGE = re.compile("[\ue000-\uf8ff\ufffd]")
@@ -89,6 +91,12 @@ class PageContent:
     frame: Frame
     pictures: list[Picture] = field(default_factory=list)
     is_scan: bool = False
+    characters: int = 0
+
+    @property
+    def weight(self) -> int:
+        """How much memory it takes, in kilobytes at most."""
+        return len(self.elements) + len(self.pictures) + self.characters // _CHARACTERS
 
 
 @contextmanager
@@ -141,7 +149,7 @@ class PageReader:
             elements += [make("annotation", content, (0.0, 0.0, 0.0, 0.0)) for content in self._source.attachments()]
         elements += [make("footer", {"text": text_of(row)}, box_of(row)) for row in parts.footers]
         is_scan = _is_scan(layer.text, pictures, frame)
-        return PageContent(elements[:MAX_ELEMENTS], frame, pictures, is_scan)
+        return PageContent(elements[:MAX_ELEMENTS], frame, pictures, is_scan, len(layer.text))
 
     def _parts(self, layer: TextLayer, lines: list[Line], drawings: Drawings, pictures: Sequence[Picture]) -> "_Parts":
         frame = self._frame

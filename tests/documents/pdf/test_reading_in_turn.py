@@ -51,6 +51,22 @@ def test_a_page_after_a_long_one_has_its_own_text_only(tmp_path: Path) -> None:
     assert [element.content for element in document.page(1).elements] == [{"text": "Hares live here."}]
 
 
+def test_pages_of_a_chapter_stay_parsed(tmp_path: Path) -> None:
+    document = opened(tmp_path, Made([MadePage(lines(72, 600, ["Hares live here."]))] * 60))
+    pages = [document.page(index) for index in range(60)]
+    assert [document.page(index) is page for index, page in enumerate(pages)] == [True] * 60
+
+
+def test_only_so_much_of_long_pages_stays_parsed(tmp_path: Path) -> None:
+    long = lines(72, 780, ["Foxes and hares " * 6] * 1200, size=0.5, leading=0.6)
+    document = opened(tmp_path, Made([MadePage(long)] * 8))
+    pages = [document.page(index) for index in range(8)]
+    assert document.page(7) is pages[7]
+    again = document.page(0)
+    assert again == pages[0]
+    assert again is not pages[0]
+
+
 def test_a_link_lies_exactly_where_the_file_says(tmp_path: Path) -> None:
     link = "<</Type/Annot/Subtype/Link/Rect[94.52 200 156.32 212]/A<</S/URI/URI(https://example.org/)>>>>"
     document = opened(tmp_path, Made([MadePage(annotations=[link], box=(0, 0, 595.22, 841.89))]))
