@@ -19,6 +19,9 @@ MAX_NAME: Final = 256
 ACCEPT_CHUNKS: Final = "accept_chunks"
 """The extra field of any `client:*` request whose sender can take a large reply in pieces."""
 
+ACCEPT_PROGRESS: Final = "accept_progress"
+"""The extra field of a `client:tool_call` whose sender wants to hear how far the tool is."""
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -43,6 +46,8 @@ Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=MAX_
 
 Whole: TypeAlias = Annotated[int, BeforeValidator(_whole)]
 
+Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
+
 
 class AgentCallData(TypedDict):
     """What every request of an Agent carries."""
@@ -60,13 +65,25 @@ class ToolCallReq(AgentCallData):
     timeout: Annotated[Whole, Field(gt=0)]
 
 
+class ProgressData(TypedDict):
+    """How far a running tool is, in its own words: `progress` never goes back, `total` is where it ends, if known."""
+
+    progress: Number
+    total: NotRequired[Number | None]
+    message: NotRequired[str | None]
+
+
 class CallToolResult(TypedDict, total=False):
-    """The MCP tool result, by field name, as the wire carries it."""
+    """The MCP tool result, by field name, as the wire carries it.
+
+    `progress` is the tool's last word of it, where the request said `accept_progress` and the tool said anything.
+    """
 
     content: list[dict[str, Any]]
     structuredContent: dict[str, Any] | None
     isError: bool
     meta: dict[str, Any] | None
+    progress: ProgressData
     req_id: str
 
 
@@ -162,6 +179,12 @@ class UpdateComputerConfigReq(TypedDict):
     computer: Name
 
 
+class UpdateProgressReq(AgentCallData, ProgressData):
+    """How far a tool is that this Computer runs for the Agent, which said `accept_progress`."""
+
+    computer: Name
+
+
 class UpdateMCPConfigNotification(TypedDict, total=False):
     """A Computer's configuration changed."""
 
@@ -184,6 +207,10 @@ class UpdateFinderNotification(TypedDict, total=False):
     """A Computer's documents changed."""
 
     computer: str
+
+
+class UpdateProgressNotification(UpdateProgressReq):
+    """How far the tool of a call is; only the Agent that made the call is told."""
 
 
 class GetComputerConfigReq(AgentCallData):

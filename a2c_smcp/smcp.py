@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from a2c_smcp.errors import BadRequest, Forbidden, SMCPError, WireForm, from_wire, to_wire
 from a2c_smcp.messages import (
     ACCEPT_CHUNKS,
+    ACCEPT_PROGRESS,
     MAX_NAME,
     AgentCallData,
     BaseMCPServerConfig,
@@ -58,7 +59,9 @@ from a2c_smcp.messages import (
     MCPSSEConfig,
     MCPSSEParameters,
     Name,
+    Number,
     OfficeAck,
+    ProgressData,
     ReadResourceReq,
     ReadResourceRet,
     RoutedReq,
@@ -70,6 +73,8 @@ from a2c_smcp.messages import (
     UpdateDesktopNotification,
     UpdateFinderNotification,
     UpdateMCPConfigNotification,
+    UpdateProgressNotification,
+    UpdateProgressReq,
     UpdateToolListNotification,
     Whole,
 )
@@ -77,6 +82,7 @@ from a2c_smcp.types import MAX_MESSAGE, Desktop, Role
 
 __all__ = [
     "ACCEPT_CHUNKS",
+    "ACCEPT_PROGRESS",
     "CANCEL_TOOL_CALL_EVENT",
     "CANCEL_TOOL_CALL_NOTIFICATION",
     "COMPLETE_EVENT",
@@ -105,6 +111,8 @@ __all__ = [
     "UPDATE_DESKTOP_NOTIFICATION",
     "UPDATE_FINDER_EVENT",
     "UPDATE_FINDER_NOTIFICATION",
+    "UPDATE_PROGRESS_EVENT",
+    "UPDATE_PROGRESS_NOTIFICATION",
     "UPDATE_TOOL_LIST_EVENT",
     "UPDATE_TOOL_LIST_NOTIFICATION",
     "AgentCallData",
@@ -152,7 +160,9 @@ __all__ = [
     "MCPServerStreamableHttpConfig",
     "MCPServerStreamableHttpParameters",
     "Name",
+    "Number",
     "OfficeAck",
+    "ProgressData",
     "ReadResourceReq",
     "ReadResourceRet",
     "RoutedReq",
@@ -164,6 +174,8 @@ __all__ = [
     "UpdateDesktopNotification",
     "UpdateFinderNotification",
     "UpdateMCPConfigNotification",
+    "UpdateProgressNotification",
+    "UpdateProgressReq",
     "UpdateToolListNotification",
     "Whole",
     "error_ack",
@@ -197,6 +209,7 @@ UPDATE_CONFIG_EVENT: Final = "server:update_config"
 UPDATE_TOOL_LIST_EVENT: Final = "server:update_tool_list"
 UPDATE_DESKTOP_EVENT: Final = "server:update_desktop"
 UPDATE_FINDER_EVENT: Final = "server:update_finder"
+UPDATE_PROGRESS_EVENT: Final = "server:update_progress"
 
 # Server -> the office, sender left out
 ENTER_OFFICE_NOTIFICATION: Final = "notify:enter_office"
@@ -206,6 +219,9 @@ UPDATE_CONFIG_NOTIFICATION: Final = "notify:update_config"
 UPDATE_TOOL_LIST_NOTIFICATION: Final = "notify:update_tool_list"
 UPDATE_DESKTOP_NOTIFICATION: Final = "notify:update_desktop"
 UPDATE_FINDER_NOTIFICATION: Final = "notify:update_finder"
+
+# Server -> the Agent whose call it is
+UPDATE_PROGRESS_NOTIFICATION: Final = "notify:update_progress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +258,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(UPDATE_TOOL_LIST_EVENT, _COMPUTER, UpdateComputerConfigReq, None, UPDATE_TOOL_LIST_NOTIFICATION),
         Event(UPDATE_DESKTOP_EVENT, _COMPUTER, UpdateComputerConfigReq, None, UPDATE_DESKTOP_NOTIFICATION),
         Event(UPDATE_FINDER_EVENT, _COMPUTER, UpdateComputerConfigReq, None, UPDATE_FINDER_NOTIFICATION),
+        Event(UPDATE_PROGRESS_EVENT, _COMPUTER, UpdateProgressReq, None, UPDATE_PROGRESS_NOTIFICATION),
         Event(TOOL_CALL_EVENT, _AGENT, ToolCallReq, CallToolResult),
         Event(GET_TOOLS_EVENT, _AGENT, GetToolsReq, GetToolsRet),
         Event(GET_CONFIG_EVENT, _AGENT, GetComputerConfigReq, GetComputerConfigRet),
@@ -259,6 +276,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(UPDATE_TOOL_LIST_NOTIFICATION, _SERVER, UpdateToolListNotification),
         Event(UPDATE_DESKTOP_NOTIFICATION, _SERVER, UpdateDesktopNotification),
         Event(UPDATE_FINDER_NOTIFICATION, _SERVER, UpdateFinderNotification),
+        Event(UPDATE_PROGRESS_NOTIFICATION, _SERVER, UpdateProgressNotification),
     )
 }
 

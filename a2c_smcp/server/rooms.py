@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from a2c_smcp.errors import CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
-from a2c_smcp.smcp import EnterOfficeReq, SessionInfo
+from a2c_smcp.smcp import UPDATE_PROGRESS_NOTIFICATION, EnterOfficeReq, SessionInfo
 from a2c_smcp.types import Role
 
 
@@ -155,6 +155,17 @@ def own_name(seat: Seat, payload: Mapping[str, Any]) -> None:
     """
     if payload.get(seat.role) != seat.name:
         raise Forbidden(f"The {seat.role} in the payload is not the {seat.role} that this connection joined as")
+
+
+def audience(office: Office, event: str, data: Any, sender: str) -> list[str]:
+    """Return the connections that a notification is for.
+
+    The progress of a call concerns the Agent that made it and nobody else; everything else is for all but the sender.
+    """
+    if event != UPDATE_PROGRESS_NOTIFICATION:
+        return [seat.sid for seat in office if seat.sid != sender]
+    agent = office.agent
+    return [agent.sid] if agent is not None and data["agent"] == agent.name else []
 
 
 def own_office(seat: Seat, office_id: str) -> None:

@@ -13,7 +13,7 @@ from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout,
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
 from a2c_smcp.server.observer import Observer
 from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of
-from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, no_such_computer, own_name, seated
+from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, audience, no_such_computer, own_name, seated
 from a2c_smcp.smcp import error_ack
 
 log = logging.getLogger(__name__)
@@ -227,9 +227,9 @@ class Switchboard:
         return seat
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
-        """Tell the members on this node, the sender left out."""
+        """Tell the members on this node whom it concerns, the sender left out."""
         if (office := self.offices.get(office_id)) is not None:
-            self.port.notify([seat.sid for seat in office if seat.sid != skip], event, data)
+            self.port.notify(audience(office, event, data, skip), event, data)
 
     # Requests
 

@@ -21,6 +21,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "server:update_tool_list": ("UpdateComputerConfigReq", None),
     "server:update_desktop": ("UpdateComputerConfigReq", None),
     "server:update_finder": ("UpdateComputerConfigReq", None),
+    "server:update_progress": ("UpdateProgressReq", None),
     "server:tool_call_cancel": ("AgentCallData", None),
     "client:tool_call": ("ToolCallReq", "CallToolResult"),
     "client:get_tools": ("GetToolsReq", "GetToolsRet"),
@@ -38,6 +39,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "notify:update_tool_list": ("UpdateToolListNotification", None),
     "notify:update_desktop": ("UpdateDesktopNotification", None),
     "notify:update_finder": ("UpdateFinderNotification", None),
+    "notify:update_progress": ("UpdateProgressNotification", None),
     "notify:tool_call_cancel": ("AgentCallData", None),
 }
 
@@ -76,6 +78,8 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "ReadResourceReq": ({"agent", "req_id", "computer", "uri"}, set()),
     "ReadResourceRet": ({"contents", "req_id"}, set()),
+    "ProgressData": ({"progress"}, {"total", "message"}),
+    "UpdateProgressReq": ({"agent", "req_id", "computer", "progress"}, {"total", "message"}),
     "Chunked": ({"transfer", "size", "count", "sha256"}, set()),
     "ChunkedRet": ({"chunked", "req_id"}, set()),
     "GetChunkReq": ({"agent", "req_id", "computer", "transfer", "index"}, set()),
@@ -118,6 +122,7 @@ def test_what_an_accepted_event_broadcasts_is_named_in_the_table() -> None:
         "server:update_tool_list": "notify:update_tool_list",
         "server:update_desktop": "notify:update_desktop",
         "server:update_finder": "notify:update_finder",
+        "server:update_progress": "notify:update_progress",
     }
 
 
@@ -153,6 +158,7 @@ def test_unknown_fields_are_ignored() -> None:
         ("client:complete", TO | {"mcp_server": "docs", "ref": {}, "argument": {}, "context": {"arguments": {}}}),
         ("server:join_office", {"role": "agent", "name": "me", "office_id": "o"}),
         ("notify:enter_office", {"office_id": "o", "computer": "c", "agent": None}),
+        ("server:update_progress", TO | {"progress": 1, "total": None, "message": "indexing"}),
         ("client:from_the_future", TO),
     ],
 )

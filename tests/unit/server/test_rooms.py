@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.errors import CrossOffice, Forbidden, NotInOffice, OfficeFull, SMCPError
-from a2c_smcp.server.rooms import Identity, Office, Seat, admit, as_role, own_name, own_office, seat_for, seated
+from a2c_smcp.server.rooms import (
+    Identity,
+    Office,
+    Seat,
+    admit,
+    as_role,
+    audience,
+    own_name,
+    own_office,
+    seat_for,
+    seated,
+)
 from a2c_smcp.smcp import EnterOfficeReq
 
 AGENT = Seat("o", "agent", "a", "sid-a")
@@ -107,3 +118,21 @@ def test_whatever_happens_an_office_has_one_agent_and_unique_names(steps: list[t
             assert held.pop(key) == number
     assert {("agent", "") if s.role == "agent" else ("computer", s.name) for s in office} == set(held)
     assert bool(office) == bool(held)
+
+
+def test_the_progress_of_a_call_is_for_the_agent_that_made_it() -> None:
+    office = Office(AGENT, {COMPUTER.name: COMPUTER})
+    heard = [
+        audience(office, "notify:update_progress", {"agent": agent, "computer": COMPUTER.name}, COMPUTER.sid)
+        for agent in (AGENT.name, "one who sat there before")
+    ]
+    assert heard == [[AGENT.sid], []]
+
+
+def test_every_other_notification_is_for_all_but_the_sender() -> None:
+    other = Seat(COMPUTER.office_id, "computer", "other", "sid of the other")
+    office = Office(AGENT, {COMPUTER.name: COMPUTER, other.name: other})
+    assert audience(office, "notify:update_desktop", {"computer": COMPUTER.name}, COMPUTER.sid) == [
+        AGENT.sid,
+        other.sid,
+    ]
