@@ -30,6 +30,7 @@ from a2c_smcp.computer.tools.calls import ToolCalls
 from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
 from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import BadRequest, NotInOffice
 from a2c_smcp.smcp import (
@@ -95,7 +96,8 @@ class Computer:
         )
         self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
         self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
-        self.calls = ToolCalls(self.servers, self.box, confirm=confirm, observer=observer)
+        self._reports = Reports(lambda: self.client)
+        self.calls = ToolCalls(self.servers, self.box, confirm=confirm, observer=observer, reports=self._reports)
         self.index = ResourceIndex(self.servers)
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
         self.documents = FinderAggregator(self.index, lambda: self._tell("finder"))
@@ -146,6 +148,7 @@ class Computer:
         await self._pushes.close()
         await self._listings.close()
         await self.calls.aclose()
+        await self._reports.aclose()
         await self.box.aclose()
         await self.windows.close()
         await self.documents.close()

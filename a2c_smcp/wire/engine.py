@@ -201,9 +201,13 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
         """Answer an event with one argument, encoded already; whether the connection took it."""
         return self.alive and await self._write(f"3{SMCP_NAMESPACE},{number}[{body}]")
 
-    async def send(self, body: str, number: int) -> bool:
-        """Send an event, encoded already as its name and its payload; whether the connection took it."""
-        return self.alive and await self._write(f"2{SMCP_NAMESPACE},{number}[{body}]")
+    async def send(self, body: str, number: int | None) -> bool:
+        """Send an event, encoded already as its name and its payload; whether the connection took it.
+
+        Args:
+            number: That of the ack, where one is wanted.
+        """
+        return self.alive and await self._write(f"2{SMCP_NAMESPACE},{'' if number is None else number}[{body}]")
 
     async def _write(self, text: str) -> bool:
         if self.eio._lean:  # noqa: SLF001

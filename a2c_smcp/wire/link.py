@@ -208,6 +208,15 @@ class Link:
             if not answer.cancel() and not answer.cancelled():
                 answer.exception()  # whoever waited has gone, and nobody else need hear of it
 
+    async def tell(self, event: str, data: Any) -> None:
+        """Send an event that wants no ack.
+
+        Raises:
+            ConnectionError: The connection has ended.
+            BadRequest: As `call`.
+        """
+        await self._send(self._body(event, data), None)
+
     def _body(self, event: str, data: Any) -> str:
         if self.gone.is_set():
             raise ConnectionError(self.why)
@@ -221,7 +230,7 @@ class Link:
             )
         return body[1:-1].decode()
 
-    async def _send(self, body: str, number: int) -> None:
+    async def _send(self, body: str, number: int | None) -> None:
         if not await self._sio.send(body, number):
             if not self.gone.is_set():
                 self.drop("it broke while something was being sent")

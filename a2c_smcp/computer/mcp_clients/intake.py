@@ -16,6 +16,7 @@ from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONR
 
 from a2c_smcp.computer.mcp_clients.leniency import mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
+from a2c_smcp.computer.pacing import Meter
 from a2c_smcp.computer.ports import Listener
 from a2c_smcp.types import SERVER_NAME
 
@@ -105,22 +106,6 @@ def tell(listener: Callable[..., None], *arguments: str) -> None:
         logger.exception("A listener failed", extra={"server": arguments[0]})
 
 
-class Meter:
-    """A budget that refills with time. Clocks are the loop's."""
-
-    def __init__(self, rate: float = RATE, burst: float = BURST) -> None:
-        self._rate = rate
-        self._burst = burst
-        self._left = burst
-        self._seen = 0.0
-
-    def wait(self, now: float) -> float:
-        """Spend one unit; return how long to wait until it is there."""
-        self._left = min(self._burst, self._left + (now - self._seen) * self._rate) - 1
-        self._seen = now
-        return max(0.0, -self._left / self._rate)
-
-
 class Intake(ReadEnd):
     """A link's messages on their way to the SDK, without those that `News` has taken.
 
@@ -135,7 +120,7 @@ class Intake(ReadEnd):
         self._source = source
         self._news = news
         self._on_end = on_end
-        self._meter = Meter()
+        self._meter = Meter(RATE, BURST)
         self._turns = 0
 
     async def receive(self) -> Incoming:

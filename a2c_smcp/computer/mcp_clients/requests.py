@@ -126,7 +126,7 @@ class Requests(ABC):
         try:
             async with asyncio.timeout(limit):
                 answer: dict[str, Any] = await life.session.send_request(
-                    _Request(method=method, params=params), _RAW, progress_callback=_progress(progress)
+                    _Request(method=method, params=params), _RAW, progress_callback=self._heard(progress)
                 )
             abandoned = False
         except (MCPError, ValidationError, RuntimeError) as error:
@@ -143,6 +143,15 @@ class Requests(ABC):
         if answer.get("resultType") == "input_required":
             raise ToolFailed(f"MCP server {self.name!r} asks for input that this Computer cannot give")
         return answer
+
+    def _heard(self, progress: Progress | None) -> Any:
+        if progress is None:
+            return None
+
+        async def told(done: float, total: float | None, message: str | None) -> None:
+            progress(done, total, message if message is None else self._mask.hide(message))
+
+        return told
 
     def _failed(self, life: Life, error: Exception) -> SMCPError:
         """Return what a failed request means to whoever asked."""
@@ -163,13 +172,3 @@ class Requests(ABC):
             f"MCP server {self.name!r} was lost while it worked on this{why}. It may or may not have been done, and is "
             "not tried again by itself"
         )
-
-
-def _progress(progress: Progress | None) -> Any:
-    if progress is None:
-        return None
-
-    async def told(done: float, total: float | None, message: str | None) -> None:
-        progress(done, total, message)
-
-    return told

@@ -4,6 +4,7 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -19,6 +20,7 @@ from a2c_smcp.smcp import (
     UPDATE_CONFIG_EVENT,
     UPDATE_DESKTOP_EVENT,
     UPDATE_FINDER_EVENT,
+    UPDATE_PROGRESS_EVENT,
     UPDATE_TOOL_LIST_EVENT,
 )
 from a2c_smcp.wire.link import PATIENCE, Address, Link, Secret
@@ -209,6 +211,17 @@ class SMCPComputerClient:
             if isinstance(error, NotInOffice):
                 self._seat.doubt(link)
             raise error
+
+    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+        """Tell an Agent of that office how far a call is; without a seat there nobody is told.
+
+        Args:
+            report: `UpdateProgressReq` but for the Computer.
+        """
+        link = self._seat.here
+        if link is not None and self._seat.office_id == office_id:
+            with suppress(ConnectionError, BadRequest):  # it is only progress
+                await link.tell(UPDATE_PROGRESS_EVENT, {"computer": self.name, **report})
 
     def _moved(self, office_id: str | None) -> None:
         self._desk.forget()

@@ -14,10 +14,12 @@ from a2c_smcp.errors import BadRequest, InternalError, NotFound, RateLimited, SM
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import (
     ACCEPT_CHUNKS,
+    ACCEPT_PROGRESS,
     CANCEL_TOOL_CALL_NOTIFICATION,
     EVENTS,
     GET_CHUNK_EVENT,
     MAX_NAME,
+    TOOL_CALL_EVENT,
     ChunkedRet,
     GetChunkRet,
     error_ack,
@@ -149,6 +151,8 @@ class Desk:
                 f"Limit exceeded: requests at once per computer ({self._at_once})",
                 details={"limit": "requests at once per computer", "value": self._at_once},
             )
+        if event == TOOL_CALL_EVENT and asked.payload.get(ACCEPT_PROGRESS) is True:
+            request[ACCEPT_PROGRESS] = True
         return await self._answerer.answer(event, request)
 
     def _piece(self, request: dict[str, Any]) -> GetChunkRet:

@@ -7,7 +7,7 @@ where the MCP server takes its time to stop.
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
@@ -17,11 +17,12 @@ from a2c_smcp.computer.tools.confirmation import Gate, refusal
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.kept import CallKey, Outcome
+from a2c_smcp.computer.tools.progress import Reports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
 from a2c_smcp.computer.tools.shaping import Shaper
 from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
-from a2c_smcp.messages import ToolCallReq
+from a2c_smcp.messages import ProgressData, ToolCallReq
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +65,7 @@ class Surroundings:
     history: CallHistory
     limits: CallLimits
     observer: Observer | None
+    reports: Reports | None = None
 
 
 class Call:
@@ -94,6 +96,8 @@ class Call:
         self._timestamp = ""
         self._route: Route | None = None
         self._phase: Phase = "resolving"
+        self._followed = False
+        self._reported: ProgressData | None = None
         self._waiters: list[asyncio.Future[Outcome]] = []
         self._deadline = self._came + self._seconds
         self._timer = self._loop.call_at(self._deadline, self._on_time)
@@ -105,6 +109,10 @@ class Call:
         waiter: asyncio.Future[Outcome] = self._loop.create_future()
         self._waiters.append(waiter)
         return await waiter
+
+    def follow(self) -> None:
+        """Whoever waits wants to hear of its progress from now on."""
+        self._followed = True
 
     def cancel(self) -> bool:
         """Cancel it at the MCP server; False when the tool is through already."""
@@ -179,6 +187,10 @@ class Call:
         most = self._started + max(self._seconds, min(self._seconds * limits.extension, limits.longest))
         self._deadline = min(self._loop.time() + self._seconds, most)
         self._tell(CallStage.PROGRESS, progress=(done, total, message))
+        if self._followed and (report := advance(self._reported, done, total, message)) is not None:
+            self._reported = report
+            if self._around.reports is not None:
+                self._around.reports.tell(self.key, report)
 
     def _set_clock(self, seconds: float) -> None:
         self._deadline = self._loop.time() + seconds
@@ -214,6 +226,10 @@ class Call:
             return
         self._phase = "ended"
         self._timer.cancel()
+        if self._reported is not None:
+            outcome = replace(outcome, progress=self._reported)
+            if self._around.reports is not None:
+                self._around.reports.end(self.key)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(outcome)

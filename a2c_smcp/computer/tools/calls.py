@@ -13,11 +13,12 @@ from a2c_smcp.computer.tools.confirmation import Confirm, Gate, fingerprint
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
+from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.results import cancelled
 from a2c_smcp.computer.tools.shaping import Shaper
 from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import BadRequest, RateLimited, ToolFailed
-from a2c_smcp.messages import ToolCallReq
+from a2c_smcp.messages import ACCEPT_PROGRESS, ToolCallReq
 
 MAX_EARLY: Final = 1000
 STOP_SECONDS: Final = 5.0
@@ -29,6 +30,7 @@ class ToolCalls:
     Args:
         confirm: Asks the owner about tools without `auto_apply`; without it they are refused.
         observer: Told of every step of every call.
+        reports: Where calls report their progress, for those who asked to hear it.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class ToolCalls:
         *,
         confirm: Confirm | None = None,
         observer: Observer | None = None,
+        reports: Reports | None = None,
         history: CallHistory | None = None,
         shaper: Shaper | None = None,
         limits: CallLimits | None = None,
@@ -48,7 +51,9 @@ class ToolCalls:
         # Not `or`: an empty history is somebody's all the same.
         self.history = CallHistory() if history is None else history
         self._clock = clock
-        self._around = Surroundings(sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer)
+        self._around = Surroundings(
+            sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports
+        )
         self._running: dict[CallKey, Call] = {}
         self._alive: set[Call] = set()
         self._kept = KeptOutcomes(
@@ -59,6 +64,8 @@ class ToolCalls:
 
     async def run(self, request: ToolCallReq, *, office: str = "") -> Json:
         """Return the result of a call: `content`, `structuredContent`, `isError`, `meta`.
+
+        With `accept_progress` it has `progress` as well, if the tool said how far it was.
 
         A request with a `req_id` that is running, or ended not long ago, gets that call's result. Whoever waits here
         may be cancelled; the tool goes on, and its result is kept.
@@ -72,19 +79,22 @@ class ToolCalls:
         """
         key = CallKey(office, request["agent"], request["req_id"])
         mark = _mark(request)
+        follows = request.get(ACCEPT_PROGRESS) is True
         call = self._running.get(key)
         if call is None:
             kept = self._kept.find(key, self._clock())
             if kept is not None:
                 _check_same(kept[0], mark, key)
-                return _deliver(kept[1], key)
+                return _deliver(kept[1], key, follows=follows)
             if self._was_cancelled(key):
                 outcome = Outcome(cancelled(request["tool_name"]))
                 self._kept.keep(key, mark, outcome, self._clock())
-                return _deliver(outcome, key)
+                return _deliver(outcome, key, follows=follows)
             call = self._start(request, key, mark)
         _check_same(call.fingerprint, mark, key)
-        return _deliver(await call.outcome(), key)
+        if follows:
+            call.follow()
+        return _deliver(await call.outcome(), key, follows=follows)
 
     def cancel(self, agent: str, req_id: str, *, office: str = "") -> bool:
         """Cancel a call of this Agent at its MCP server, and say whether there was one to cancel.
@@ -147,10 +157,13 @@ def _check_same(known: str, mark: str, key: CallKey) -> None:
         )
 
 
-def _deliver(outcome: Outcome, key: CallKey) -> Json:
+def _deliver(outcome: Outcome, key: CallKey, *, follows: bool) -> Json:
     if outcome.error is not None:
         # A copy: several may wait for one outcome, and each has a traceback of its own.
         error = copy.copy(outcome.error)
         error.req_id = key.req_id
         raise error
-    return dict(outcome.result or {})
+    result = dict(outcome.result or {})
+    if follows and outcome.progress is not None:
+        result["progress"] = outcome.progress
+    return result

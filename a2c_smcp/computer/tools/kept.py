@@ -8,6 +8,7 @@ from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.results import too_large_to_keep
 from a2c_smcp.computer.tools.sizes import weigh
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.messages import ProgressData
 
 ENTRY: Final = 500
 """What an entry counts beside its result."""
@@ -27,11 +28,13 @@ class Outcome:
 
     Attributes:
         final: Whether the same request, sent again, gets the same outcome; otherwise it is tried again.
+        progress: The tool's last word of how far it was, where somebody asked to hear it.
     """
 
     result: Json | None = None
     error: SMCPError | None = None
     final: bool = True
+    progress: ProgressData | None = None
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from a2c_smcp.computer.mcp_clients.intake import MAX_URIS, Intake, Meter, News
+from a2c_smcp.computer.mcp_clients.intake import MAX_URIS, Intake, News
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd
 
 
@@ -158,15 +158,6 @@ async def test_a_stream_of_answers_lets_others_have_their_turn() -> None:
     await task
 
     assert turns > 10
-
-
-def test_a_budget_allows_a_burst_and_then_a_rate() -> None:
-    meter = Meter(rate=10.0, burst=3.0)
-
-    waits = [meter.wait(100.0) for _ in range(5)]
-
-    assert waits == [0.0, 0.0, 0.0, pytest.approx(0.1), pytest.approx(0.2)]
-    assert (meter.wait(101.0), meter.wait(200.0)) == (0.0, 0.0)
 
 
 async def test_what_nobody_asked_for_is_let_through_at_a_bounded_rate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,132 @@
+"""A running tool's own words of how far it is, on their way to the Agent that asked to hear them.
+
+A tool may speak thousands of times a second. Each call has an allowance of its own, and all together have another, so
+that whatever a tool says leaves the Computer's budget at the server untouched. What is held back is replaced by what
+comes after it; the very last word travels with the answer (`Outcome.progress`), where nothing can overtake it.
+"""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from a2c_smcp.computer.pacing import Meter
+from a2c_smcp.computer.tools.kept import CallKey
+from a2c_smcp.messages import ProgressData
+
+LONGEST: Final = 1_000
+"""Characters of a message; the rest is cut off."""
+
+RATE: Final = 10.0
+BURST: Final = 5
+"""Reports of one call a second, and how many may go out at once: the few of a short call all arrive."""
+
+RATE_OF_ALL: Final = 200.0
+"""Reports of all calls a second: a small part of what a server takes from one connection."""
+
+
+def advance(
+    before: ProgressData | None, done: float, total: float | None = None, message: str | None = None
+) -> ProgressData | None:
+    """Return what an Agent is told next; None where the tool has said nothing new, or no number.
+
+    Progress never goes back: a tool that counts anew at each of its steps stays where it was, with its new words.
+    """
+    if not math.isfinite(done):
+        return None
+    report: ProgressData = {"progress": done if before is None else max(done, before["progress"])}
+    if total is not None and math.isfinite(total):
+        report["total"] = total
+    if message:
+        report["message"] = message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
+    return report if report != before else None
+
+
+class Line(Protocol):
+    """The way to the office."""
+
+    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+        """Tell the Agent of a call, if the Computer is in that office at the moment."""
+
+
+@dataclass(slots=True)
+class _Lane:
+    """A call: what it may say now, and what it has to hold back for a moment."""
+
+    ready: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=BURST))
+    held: ProgressData | None = None
+    timer: asyncio.TimerHandle | None = None
+    meter: Meter = field(default_factory=lambda: Meter(RATE, BURST))
+
+
+class Reports:
+    """Sends what calls report, each seldom enough, over whatever line there is.
+
+    Args:
+        line: Returns the line, where there is one.
+    """
+
+    def __init__(self, line: Callable[[], Line | None]) -> None:
+        self._line = line
+        self._lanes: dict[CallKey, _Lane] = {}
+        self._due: deque[CallKey] = deque()
+        self._all = Meter(RATE_OF_ALL, RATE_OF_ALL)
+        self._sender: asyncio.Task[None] | None = None
+
+    def tell(self, key: CallKey, report: ProgressData) -> None:
+        """A call is so far: it is sent now, or soon unless another comes in its place."""
+        lane = self._lanes.setdefault(key, _Lane())
+        if lane.timer is not None:
+            lane.held = report
+            return
+        loop = asyncio.get_running_loop()
+        if pause := lane.meter.wait(loop.time()):
+            lane.held = report
+            lane.timer = loop.call_later(pause, self._release, key, lane)
+        else:
+            self._send_soon(key, lane, report)
+
+    def end(self, key: CallKey) -> None:
+        """A call has ended: nothing more is sent of it."""
+        lane = self._lanes.pop(key, None)
+        if lane is not None and lane.timer is not None:
+            lane.timer.cancel()
+
+    async def aclose(self) -> None:
+        """Send nothing more."""
+        for key in list(self._lanes):
+            self.end(key)
+        if self._sender is not None:
+            self._sender.cancel()
+            await asyncio.gather(self._sender, return_exceptions=True)
+
+    def _release(self, key: CallKey, lane: _Lane) -> None:
+        lane.timer = None
+        if lane.held is not None:
+            self._send_soon(key, lane, lane.held)
+
+    def _send_soon(self, key: CallKey, lane: _Lane, report: ProgressData) -> None:
+        if len(lane.ready) < BURST:
+            self._due.append(key)
+        lane.ready.append(report)  # where the line is slow, in place of the oldest
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send(), name="a2c-progress")
+
+    async def _send(self) -> None:
+        clock = asyncio.get_running_loop().time
+        try:
+            while self._due:
+                key = self._due.popleft()
+                if key in self._lanes and (pause := self._all.wait(clock())):
+                    await asyncio.sleep(pause)
+                lane, line = self._lanes.get(key), self._line()
+                if lane is None or not lane.ready:
+                    continue
+                told = {"agent": key.agent, "req_id": key.req_id, **lane.ready.popleft()}
+                if line is not None:
+                    # Nothing waits between the look at the lane and the writing, so that no answer can come between.
+                    await line.tell_progress(key.office, told)
+        finally:
+            self._sender = None
