@@ -32,7 +32,13 @@ BODIES = {
     "on": "return self._listen(self._agent.on, kind, handler)",
     "events": "return self._stream(self._agent.events)",
 }
-RETYPED = {"EventStream": "BlockingEvents", "Handler": "BlockingHandler"}
+RETYPED = {
+    "EventStream": "BlockingEvents",
+    "Handler": "BlockingHandler",
+    "ProgressHandler": "BlockingProgressHandler",
+}
+# An argument that is called while its method waits, on a thread of its own.
+TOLD = "on_progress"
 CONTEXT = """
     def __enter__(self) -> Self:
         self.connect()
@@ -100,6 +106,10 @@ def _members(of: ast.ClassDef) -> list[str]:
             body = BODIES[node.name]
         elif is_property:
             body = f"return self._agent.{node.name}"
+        elif any(argument.arg == TOLD for argument in node.args.kwonlyargs):
+            told = call.replace(f"{TOLD}={TOLD}", f"{TOLD}=told")
+            lines = (f"with self._telling({TOLD}) as told:", f"    call = {told}", "    return self._thread.run(call)")
+            body = f"\n{' ' * 8}".join(lines)
         elif isinstance(node, ast.AsyncFunctionDef):
             body = f"return self._thread.run({call})"
         else:

@@ -3,6 +3,7 @@
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.agent.events import EventStream, OfficeEvent
 from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.agent.sync_client import SMCPAgentClient
 from a2c_smcp.wire.reconnect import Backoff
 
@@ -14,4 +15,5 @@ __all__ = [
     "Office",
     "OfficeEvent",
     "SMCPAgentClient",
+    "ToolProgress",
 ]

@@ -7,16 +7,18 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from a2c_smcp.agent.events import EventStream, OfficeEvent
+from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.errors import BadRequest
 
 T = TypeVar("T")
 
 BlockingHandler: TypeAlias = Callable[[OfficeEvent], None]
+BlockingProgressHandler: TypeAlias = Callable[[ToolProgress], None]
 
 PLAIN: Final = "A coroutine function needs AsyncSMCPAgentClient; give this client a plain function"
 
@@ -236,22 +238,22 @@ class BlockingEvents(Iterator[OfficeEvent]):
         self._thread.do(self._stream.close)
 
 
-class HandlerThread:
+class HandlerThread(Generic[T]):
     """Calls one handler on a thread of its own, so that it may use the client, and may take its time.
 
     Attributes:
         uses: How many kinds of events it is called for.
     """
 
-    def __init__(self, handler: BlockingHandler) -> None:
+    def __init__(self, handler: Callable[[T], None]) -> None:
         if inspect.iscoroutinefunction(handler):
             raise BadRequest(PLAIN)
         self.handler = handler
         self.uses = 0
-        self._calls: SimpleQueue[tuple[OfficeEvent, asyncio.Future[None]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[tuple[T, asyncio.Future[None]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    async def __call__(self, event: OfficeEvent) -> None:
+    async def __call__(self, event: T) -> None:
         """Have the handler called and wait for it; raises what it raises."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="a2c-agent-handler", daemon=True)
@@ -297,7 +299,7 @@ class Blocking:
 
     def __init__(self, name: str) -> None:
         self._thread = LoopThread(f"a2c-agent {name}")
-        self._handlers: list[HandlerThread] = []
+        self._handlers: list[HandlerThread[OfficeEvent]] = []
 
     def _begin(self, connecting: Callable[[], Coroutine[Any, Any, None]]) -> None:
         starting = not self._thread.running
@@ -322,7 +324,7 @@ class Blocking:
                 handler.stop()
 
     def _listen(
-        self, on: Callable[[str, HandlerThread], Callable[[], None]], kind: str, handler: BlockingHandler
+        self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]], kind: str, handler: BlockingHandler
     ) -> Callable[[], None]:
         worker = next((one for one in self._handlers if one.handler == handler), None) or HandlerThread(handler)
         ends = self._thread.do(lambda: on(kind, worker))
@@ -342,6 +344,16 @@ class Blocking:
                 worker.stop()
 
         return unsubscribe
+
+    @contextmanager
+    def _telling(self, handler: BlockingProgressHandler | None) -> Iterator[HandlerThread[ToolProgress] | None]:
+        """Call a handler on a thread of its own, from here to the end of the block."""
+        worker = None if handler is None else HandlerThread(handler)
+        try:
+            yield worker
+        finally:
+            if worker is not None:
+                worker.stop()
 
     def _stream(self, events: Callable[[], EventStream]) -> BlockingEvents:
         return BlockingEvents(self._thread, self._thread.do(events))

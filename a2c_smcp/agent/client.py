@@ -12,12 +12,14 @@ from a2c_smcp.agent.asking import Asker
 from a2c_smcp.agent.events import Events, EventStream, Handler
 from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
 from a2c_smcp.agent.office import Office
+from a2c_smcp.agent.progress import Hearings, ProgressHandler
 from a2c_smcp.agent.requests import plain_params, reply_to, timed_out, tool_result, whole_seconds, words_of
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.uses import Uses
 from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
 from a2c_smcp.smcp import (
+    ACCEPT_PROGRESS,
     CANCEL_TOOL_CALL_EVENT,
     ENTER_OFFICE_NOTIFICATION,
     GET_DESKTOP_EVENT,
@@ -26,6 +28,7 @@ from a2c_smcp.smcp import (
     LIST_ROOM_EVENT,
     SOCKETIO_PATH,
     TOOL_CALL_EVENT,
+    UPDATE_PROGRESS_NOTIFICATION,
     parse_request,
 )
 from a2c_smcp.types import Desktop
@@ -87,6 +90,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
         self._office = Office()
         self._timeout = timeout
         self._events = Events()
+        self._hearings = Hearings()
         self._live = Live(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
         self._seat = Seat(
             "agent",
@@ -227,6 +231,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
         *,
         timeout: float = 60,  # noqa: ASYNC109 - it travels to the Computer
         req_id: str | None = None,
+        on_progress: ProgressHandler | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result, which has `isError` where the tool failed.
 
@@ -236,6 +241,8 @@ class AsyncSMCPAgentClient(Resources, Uses):
         Args:
             req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
                 tool twice.
+            on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
+                result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
@@ -251,17 +258,11 @@ class AsyncSMCPAgentClient(Resources, Uses):
             params=plain_params(params),
             timeout=whole_seconds(timeout),
         )
-        try:
-            return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=timeout + GRACE))
-        except asyncio.CancelledError:
-            self._asker.recall(req_id)
-            raise
-        except RequestTimeout:
-            recall = self._asker.recall(req_id)
-            if self._seat.here is None:
-                return timed_out(tool_name, timeout, req_id, self.status.problem or self.status.state)
-            await asyncio.wait([recall], timeout=GRACE)
-            return timed_out(tool_name, timeout, req_id)
+        if on_progress is None:
+            return await self._call(request, timeout)
+        request[ACCEPT_PROGRESS] = True
+        async with self._hearings.of(computer, req_id, on_progress) as hearing:
+            return hearing.end(await self._call(request, timeout))
 
     async def cancel(self, req_id: str) -> None:
         """Cancel a tool call of this Agent; one that has ended is left alone.
@@ -341,6 +342,20 @@ class AsyncSMCPAgentClient(Resources, Uses):
         request = self._request(event, computer, self._asker.new_id(), **fields)
         return reply_to(event, await self._asker.fetch(event, request, within=self._timeout))
 
+    async def _call(self, request: dict[str, Any], seconds: float) -> CallToolResult:
+        req_id, tool_name = request["req_id"], request["tool_name"]
+        try:
+            return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=seconds + GRACE))
+        except asyncio.CancelledError:
+            self._asker.recall(req_id)
+            raise
+        except RequestTimeout:
+            recall = self._asker.recall(req_id)
+            if self._seat.here is None:
+                return timed_out(tool_name, seconds, req_id, self.status.problem or self.status.state)
+            await asyncio.wait([recall], timeout=GRACE)
+            return timed_out(tool_name, seconds, req_id)
+
     async def _look(self, computer: str, aspect: str) -> Any:
         if aspect == TOOLS:
             return await self.get_tools(computer)
@@ -360,6 +375,9 @@ class AsyncSMCPAgentClient(Resources, Uses):
         raise ConnectionError("The connection was closed")
 
     def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
+        if event == UPDATE_PROGRESS_NOTIFICATION:
+            self._hearings.hear(payload)
+            return
         if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
             self._asker.came(str(payload.get("computer")))
         self._live.heard(event, payload)

@@ -5,10 +5,10 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 from weakref import WeakSet
 
+from a2c_smcp.agent.turns import Turns
 from a2c_smcp.errors import BadRequest
 
 log = logging.getLogger(__name__)
@@ -107,34 +107,16 @@ class EventStream(AsyncIterator[OfficeEvent]):
         return event
 
 
-class _Listener:
-    """A handler with the events that wait for it; one at a time, in order."""
+class _Listener(Turns[OfficeEvent]):
+    """A handler for events of a kind."""
 
     def __init__(self, kind: str, handler: Handler, buffer: int) -> None:
+        super().__init__(handler, buffer, lambda event: event.kind)
         self._kind = kind
-        self._handler = handler
-        self._waiting: deque[OfficeEvent] = deque(maxlen=buffer)
-        self.task: asyncio.Task[None] | None = None
 
     def put(self, event: OfficeEvent) -> None:
-        if self._kind not in (ANY, event.kind):
-            return
-        self._waiting.append(event)
-        if self.task is None:
-            self.task = asyncio.get_running_loop().create_task(self._run())
-
-    async def _run(self) -> None:
-        try:
-            while self._waiting:
-                event = self._waiting.popleft()
-                try:
-                    told = self._handler(event)
-                    if isawaitable(told):
-                        await told
-                except Exception:  # the user's mistake is logged and hurts nobody
-                    log.exception("a handler of %s failed", event.kind)
-        finally:
-            self.task = None
+        if self._kind in (ANY, event.kind):
+            super().put(event)
 
 
 class Events:

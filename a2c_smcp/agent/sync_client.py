@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler
+from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler, BlockingProgressHandler
 from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
 from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.sync_uses import SyncUses
@@ -174,6 +174,7 @@ class SMCPAgentClient(Blocking, SyncUses):
         *,
         timeout: float = 60,
         req_id: str | None = None,
+        on_progress: BlockingProgressHandler | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result, which has `isError` where the tool failed.
 
@@ -183,13 +184,17 @@ class SMCPAgentClient(Blocking, SyncUses):
         Args:
             req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
                 tool twice.
+            on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
+                result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
             NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """
-        return self._thread.run(self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id))
+        with self._telling(on_progress) as told:
+            call = self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id, on_progress=told)
+            return self._thread.run(call)
 
     def cancel(self, req_id: str) -> None:
         """Cancel a tool call of this Agent; one that has ended is left alone.

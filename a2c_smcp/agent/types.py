@@ -2,6 +2,7 @@
 
 from a2c_smcp.agent.events import EventStream, Handler, OfficeEvent
 from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.agent.progress import ProgressHandler, ToolProgress
 from a2c_smcp.messages import (
     CallToolResult,
     CompleteRet,
@@ -38,6 +39,8 @@ __all__ = [
     "Handler",
     "Office",
     "OfficeEvent",
+    "ProgressHandler",
     "SMCPTool",
     "SessionInfo",
+    "ToolProgress",
 ]

@@ -8,7 +8,7 @@ import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
 from a2c_smcp.agent.resources import Resources
-from tools.gen_blocking import BODIES, ROOT, SOURCES, TARGET, blocking_twin, main
+from tools.gen_blocking import BODIES, ROOT, SOURCES, TARGET, TOLD, blocking_twin, main
 
 SOURCE = '''
 from typing import Any, Final
@@ -85,11 +85,30 @@ def test_each_public_method_waits_for_its_twin() -> None:
     assert header.splitlines()[3:] == [
         "from typing import Any",
         "",
-        "from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler",
+        "from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler, BlockingProgressHandler",
         "from a2c_smcp.agent.client import AsyncSMCPAgentClient, FIRST",
         "from a2c_smcp.agent.sync_uses import SyncUses",
         "from a2c_smcp.types import Role",
     ]
+
+
+def test_what_is_called_while_a_method_waits_is_called_on_a_thread_of_its_own() -> None:
+    method = """
+    async def call(self, name: str, *, on_progress: ProgressHandler | None = None) -> str:
+        return await self._ask(name)
+"""
+    assert blocking_twin([BASE, SOURCE + method]).endswith(
+        """
+    def call(self, name: str, *, on_progress: BlockingProgressHandler | None = None) -> str:
+        with self._telling(on_progress) as told:
+            call = self._agent.call(name, on_progress=told)
+            return self._thread.run(call)
+
+    def inherited(self) -> None:
+        \"\"\"Do it.\"\"\"
+        return self._thread.run(self._agent.inherited())
+"""
+    )
 
 
 def test_a_method_that_neither_waits_nor_is_known_is_refused() -> None:
@@ -120,10 +139,19 @@ def public(kind: type) -> dict[str, Any]:
     return {name: member for name, member in inspect.getmembers(kind) if not name.startswith("_")}
 
 
+def arguments(method: Any) -> inspect.Signature:
+    """Its signature, with what is called while it waits of any kind: that of the blocking client is no coroutine."""
+    signature = inspect.signature(method)
+    told = {TOLD: Any}
+    return signature.replace(
+        parameters=[one.replace(annotation=told.get(one.name, one.annotation)) for one in signature.parameters.values()]
+    )
+
+
 def test_both_clients_have_the_same_methods_with_the_same_arguments_and_words() -> None:
     ours, theirs = public(SMCPAgentClient), public(AsyncSMCPAgentClient)
     assert sorted(ours) == sorted(theirs)
     for name, member in theirs.items():
         assert inspect.getdoc(ours[name]) == inspect.getdoc(member)
         if name in vars(AsyncSMCPAgentClient) | vars(Resources) and callable(member) and name not in BODIES:
-            assert inspect.signature(ours[name]) == inspect.signature(member)
+            assert arguments(ours[name]) == arguments(member)

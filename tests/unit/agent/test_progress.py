@@ -1,0 +1,131 @@
+"""Hearing how far a call is."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from a2c_smcp.agent.progress import BUFFER, Hearings, ToolProgress, progress_of
+from a2c_smcp.messages import CallToolResult
+from tests.unit.computer.virtual_time import in_virtual_time, now
+
+REPORT = {"agent": "a", "computer": "c", "req_id": "r", "progress": 1, "total": 2, "message": "half"}
+
+
+@pytest.mark.parametrize(
+    ("payload", "report"),
+    [
+        (REPORT, ToolProgress(1, 2, "half")),
+        ({"progress": 0.5}, ToolProgress(0.5)),
+        ({"progress": 1, "total": None, "message": None}, ToolProgress(1)),
+        ({"progress": 1, "total": float("inf"), "message": 7}, ToolProgress(1)),
+        ({"progress": True}, None),
+        ({"progress": "1"}, None),
+        ({"progress": float("nan")}, None),
+        ({}, None),
+        (None, None),
+        ([1], None),
+    ],
+)
+def test_a_report_is_read_from_whatever_comes(payload: object, report: ToolProgress | None) -> None:
+    assert progress_of(payload) == report
+
+
+async def test_two_who_wait_for_one_call_are_both_told() -> None:
+    hearings = Hearings()
+    first: list[ToolProgress] = []
+    second: list[ToolProgress] = []
+    async with hearings.of("c", "r", first.append), hearings.of("c", "r", second.append):
+        hearings.hear(REPORT)
+    assert first == second == [ToolProgress(1, 2, "half")]
+
+
+async def test_after_the_end_of_a_call_nothing_is_heard() -> None:
+    hearings = Hearings()
+    told: list[ToolProgress] = []
+    async with hearings.of("c", "r", told.append):
+        pass
+    hearings.hear(REPORT)
+    assert (told, hearings._calls) == ([], {})
+
+
+async def test_the_last_word_is_taken_out_of_the_result_and_told_once() -> None:
+    told: list[ToolProgress] = []
+    result: CallToolResult = {"content": [], "progress": {"progress": 1, "total": 2, "message": "half"}}
+    hearings = Hearings()
+    async with hearings.of("c", "r", told.append) as hearing:
+        hearings.hear(REPORT)
+        assert hearing.end(result) == {"content": []}
+    assert told == [ToolProgress(1, 2, "half")]
+
+
+async def test_a_call_that_is_given_up_does_not_wait_for_who_listens() -> None:
+    began = asyncio.Event()
+
+    async def slow(_: ToolProgress) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    hearings = Hearings()
+
+    async def call() -> None:
+        async with hearings.of("c", "r", slow):
+            hearings.hear(REPORT)
+            await asyncio.Event().wait()
+
+    calling = asyncio.create_task(call())
+    await began.wait()
+    calling.cancel()
+    await asyncio.wait([calling])
+    assert calling.cancelled()
+
+
+@in_virtual_time
+async def test_a_result_waits_a_second_for_who_is_slow_to_hear_what_came_before_it() -> None:
+    async def slow(_: ToolProgress) -> None:
+        await asyncio.Event().wait()
+
+    hearings = Hearings()
+    async with hearings.of("c", "r", slow):
+        hearings.hear(REPORT)
+    assert now() == pytest.approx(1)
+
+
+@in_virtual_time
+async def test_who_is_too_slow_misses_the_oldest_and_hears_the_latest() -> None:
+    told: list[float] = []
+
+    async def slow(report: ToolProgress) -> None:
+        await asyncio.sleep(0.001)
+        told.append(report.progress)
+
+    hearings = Hearings()
+    async with hearings.of("c", "r", slow):
+        for step in range(2 * BUFFER):
+            hearings.hear(REPORT | {"progress": step})
+    assert told == list(range(BUFFER, 2 * BUFFER))
+
+
+async def test_a_mistake_is_logged_and_the_next_report_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    told: list[float] = []
+
+    def touchy(report: ToolProgress) -> None:
+        told.append(report.progress)
+        raise ValueError("oops")
+
+    hearings = Hearings()
+    with caplog.at_level(logging.ERROR):
+        async with hearings.of("c", "r", touchy):
+            hearings.hear(REPORT)
+            hearings.hear(REPORT | {"progress": 2})
+    assert (told, [record.message for record in caplog.records]) == ([1, 2], ["a handler of progress failed"] * 2)
+
+
+@pytest.mark.parametrize("odd", [REPORT | {"computer": 1}, REPORT | {"req_id": None}, "r", None])
+async def test_what_is_no_notification_is_ignored(odd: Any) -> None:
+    told: list[ToolProgress] = []
+    hearings = Hearings()
+    async with hearings.of("c", "r", told.append):
+        hearings.hear(odd)
+    assert told == []
