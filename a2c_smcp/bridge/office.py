@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.agent.progress import ProgressHandler
 from a2c_smcp.smcp import (
     CallToolResult,
     CompleteRet,
@@ -80,5 +81,6 @@ class Office(Protocol):
         *,
         timeout: float = 60,  # noqa: ASYNC109 - the request's own time-out, which travels with it
         req_id: str | None = None,
+        on_progress: ProgressHandler | None = None,
     ) -> CallToolResult:
         """Run a tool; whoever is cancelled while waiting cancels the call."""

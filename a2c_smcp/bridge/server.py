@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from mcp import MCPError, types
@@ -23,6 +23,7 @@ from a2c_smcp.bridge.cursors import page_of
 from a2c_smcp.bridge.directory import Directory
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.problems import as_mcp_error, invalid_params
+from a2c_smcp.bridge.progress import reporting
 from a2c_smcp.bridge.reading import NAMES, TOOLS, Reading
 from a2c_smcp.bridge.resources import Resources
 from a2c_smcp.bridge.tools import Tools
@@ -65,7 +66,8 @@ class BridgeSettings:
             another machine than before when Computers come and go.
         reading_tools: Whether there are tools that read windows and documents, too.
         call_timeout: Seconds that a tool may take; a client that gives up earlier cancels.
-        progress: Seconds between signs of life of a running tool, to clients that asked for progress.
+        progress: Seconds between signs of life of a running tool that says nothing of its progress, to clients that
+            asked for it.
         patience: Seconds for which a request waits for a lost connection to come back.
         page: How many things a page of a list has.
     """
@@ -159,9 +161,12 @@ class Bridge:
                 return failed_result(error)
         named = (await self._tools()).find(params.name)
         computer, tool = named.computer or "", named.tool["name"]
-        async with _signs_of_life(context, f"{tool} is running on {computer}", self.settings.progress):
-            result = await self._office.call_tool(computer, tool, params.arguments, timeout=self.settings.call_timeout)
-        return tool_result(result, computer)
+        run = partial(self._office.call_tool, computer, tool, params.arguments, timeout=self.settings.call_timeout)
+        if not (context.meta and "progress_token" in context.meta):
+            return tool_result(await run(), computer)
+        doing = f"{tool} is running on {computer}"
+        async with reporting(context.session.report_progress, doing, self.settings.progress) as tell:
+            return tool_result(await run(on_progress=tell), computer)
 
     async def _list_resources(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         page, following = self._page(await self._resources.keys(), lambda key: key, params)
@@ -271,24 +276,3 @@ def _connection(context: Context) -> Connection:
 
 def _next(cursor: str | None) -> dict[str, str]:
     return {} if cursor is None else {"nextCursor": cursor}
-
-
-@asynccontextmanager
-async def _signs_of_life(context: Context, message: str, every: float) -> AsyncIterator[None]:
-    """Report the seconds that have passed as progress: the office does not carry the tool's own."""
-    if not (context.meta and "progress_token" in context.meta):
-        yield
-        return
-
-    async def tell() -> None:
-        clock = asyncio.get_running_loop().time
-        began = clock()
-        while True:
-            await context.session.report_progress(round(clock() - began, 3), None, message)
-            await asyncio.sleep(every)
-
-    telling = asyncio.get_running_loop().create_task(tell())
-    try:
-        yield
-    finally:
-        telling.cancel()

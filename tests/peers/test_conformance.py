@@ -41,6 +41,7 @@ async def test_the_official_suite_finds_only_what_a_bridge_cannot_offer(server_u
         "tools-call-image",
         "tools-call-mixed-content",
         "tools-call-simple-text",
+        "tools-call-with-progress",
         "tools-list",
     }
 

@@ -120,12 +120,12 @@ class Signs:
     """The progress that a client was told of a call."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[float, str | None]] = []
+        self.told: list[tuple[float, float | None, str | None]] = []
         self._news = asyncio.Event()
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
         """The progress callback of a client."""
-        self.told.append((progress, message))
+        self.told.append((progress, total, message))
         self._news.set()
 
     async def until(self, count: int) -> None:

@@ -7,6 +7,7 @@ from inspect import isawaitable
 from typing import Any, cast
 
 from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.agent.progress import ProgressHandler
 from a2c_smcp.errors import NotFound, SMCPError
 from a2c_smcp.smcp import SMCPTool
 
@@ -129,6 +130,7 @@ class FakeOffice:
         *,
         timeout: float = 60,
         req_id: str | None = None,
+        on_progress: ProgressHandler | None = None,
     ) -> Any:
         has = self._computer(computer, "call", tool_name, params, timeout)
         if self.gate is not None:
