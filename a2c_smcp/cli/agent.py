@@ -146,7 +146,8 @@ COMMAND: Final = Command(
             ),
             help=(
                 "A value is read as the tool's schema says: a number, true or false, JSON for lists and objects, else "
-                "a text. Exit code 1 where the tool failed. Ctrl-C cancels the call at the Computer. " + _HELP
+                "a text. Exit code 1 where the tool failed. Ctrl-C cancels the call at the Computer. At a terminal, "
+                "what the tool says of its progress is shown on standard error. " + _HELP
             ),
             extra=EXTRA,
             hints=HINTS,

@@ -2,15 +2,18 @@
 
 import mimetypes
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from a2c_smcp.agent import SMCPAgentClient
+from a2c_smcp.agent import SMCPAgentClient, ToolProgress
 from a2c_smcp.cli.agent_params import params_of
 from a2c_smcp.cli.agent_run import computers, decoded, of_each, seated
+from a2c_smcp.cli.bars import Gauge
 from a2c_smcp.cli.command import Context
 from a2c_smcp.errors import BadRequest, ToolNotFound
+from a2c_smcp.messages import CallToolResult
 
 
 def call(context: Context, arguments: Namespace) -> Any:
@@ -18,10 +21,21 @@ def call(context: Context, arguments: Namespace) -> Any:
     with seated(context, arguments) as agent:
         computer, tool = _found(agent, computers(agent, arguments), arguments.tool)
         params = params_of(arguments.argument or (), tool.get("params_schema") or {}, context.stdin.read)
-        result: dict[str, Any] = dict(agent.call_tool(computer, arguments.tool, params, timeout=arguments.timeout))
+        result = _run(context, arguments, partial(agent.call_tool, computer, arguments.tool, params))
     if arguments.save is not None:
         result["saved"] = _saved(result.get("content") or [], Path(arguments.save))
     return result
+
+
+def _run(context: Context, arguments: Namespace, run: Callable[..., CallToolResult]) -> dict[str, Any]:
+    """Return the result of a call; whoever sits at a terminal sees how far it is."""
+    with Gauge(context) as gauge:
+
+        def tell(told: ToolProgress) -> None:
+            gauge.tell(told.progress, told.total, told.message)
+
+        seen = gauge.shown and not arguments.json
+        return dict(run(timeout=arguments.timeout, on_progress=tell if seen else None))
 
 
 def _found(agent: SMCPAgentClient, names: Sequence[str], wanted: str) -> tuple[str, Mapping[str, Any]]:

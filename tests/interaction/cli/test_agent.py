@@ -1,6 +1,7 @@
 """`a2c agent` in an office with two real Computers."""
 
 import base64
+import io
 import json
 import signal
 import subprocess
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.cli.main import main
+from a2c_smcp.cli.table import COMMANDS
 from tests.interaction.computer.conftest import office_config
 from tests.interaction.server.conftest import run_server, stop_server
 from tests.interaction.server.programs import ROOT, command, environment
-from tests.unit.cli.running import Run, a2c
+from tests.unit.cli.running import Run, Terminal, a2c
 
 OFFICE = "lab"
 BOARD = "window://{0}/board?priority=50"
@@ -89,6 +92,14 @@ def test_a_tool_is_called_with_arguments_of_any_form(agent: Any, monkeypatch: py
 def test_a_tool_of_two_computers_needs_one_of_them_named(agent: Any) -> None:
     message = "error 400: 2 Computers have a tool 'echo': den, desk; name one with --computer\n"
     assert agent("call", "echo", "text=x") == (1, "", message)
+
+
+@pytest.mark.parametrize(("option", "shown"), [((), "\r0\r1\n"), (("--json",), "")], ids=["for people", "for programs"])
+def test_progress_is_shown_on_the_terminal(url: str, option: tuple[str, ...], shown: str) -> None:
+    errors = Terminal()
+    words = ["agent", "call", "progress", "steps=2", "--computer", "desk", "--url", url, "--office", OFFICE, *option]
+    assert main(words, stdin=io.StringIO(), stdout=io.StringIO(), stderr=errors, env={}, commands=COMMANDS) == 0
+    assert errors.getvalue() == shown
 
 
 def test_a_tool_that_fails_is_told_by_the_exit_code(agent: Any) -> None:
