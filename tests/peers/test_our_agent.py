@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
+from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient, ToolProgress
 from a2c_smcp.errors import BadRequest, Forbidden, RequestTimeout, SMCPError
+from tests.interaction.agent.progressing import over_stdio, seated
 from tests.peers.conftest import CREDENTIALS, Pool, credentials
 from tests.peers.environments import PATIENCE, UnavailableError, interpreter_of
 from tests.peers.peer import DRIVERS, Peer
@@ -94,6 +95,28 @@ async def test_a_computer_that_comes_brings_its_tools_and_takes_them_away(meetin
 async def test_its_tools_are_called(meeting: Meeting) -> None:
     result = await meeting.agent.call_tool(meeting.name, await meeting.tool("echo"), {"text": "来自远方"})
     assert (result["content"][0]["text"], result["isError"]) == ("来自远方", False)
+
+
+async def test_a_computer_that_knows_of_no_progress_answers_all_the_same(meeting: Meeting) -> None:
+    told: list[ToolProgress] = []
+    tool = await meeting.tool("echo")
+    result = await meeting.agent.call_tool(meeting.name, tool, {"text": "x"}, on_progress=told.append)
+    assert (result["content"][0]["text"], told) == ("x", [])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+async def test_a_server_that_knows_of_no_progress_passes_the_call_on_without(
+    release: str, released: dict[str, str], api_key: str
+) -> None:
+    if release not in released:
+        pytest.skip(f"{release} cannot be installed here")
+    url, office, told = released[release], f"office-{uuid4().hex}", list[ToolProgress]()
+    async with (
+        seated(over_stdio(), url, office, api_key=api_key),
+        AsyncSMCPAgentClient(url, name="ours", office_id=office, api_key=api_key, timeout=CAP, live=False) as agent,
+    ):
+        result = await agent.call_tool("c", "steps", {"steps": 3}, on_progress=told.append)
+    assert (result["content"], told) == ([{"type": "text", "text": "done"}], [])
 
 
 async def test_a_tool_that_takes_too_long_is_given_up(meeting: Meeting) -> None:
