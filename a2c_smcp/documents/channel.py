@@ -1,7 +1,7 @@
 """A worker process as its service sees it: a message goes in, an answer comes out, or the process is at its end.
 
-An answer is put together in the turn of the event loop in which its last byte arrives, and one timer watches over it:
-readers of streams, tasks and threads in between would take longer than many a page.
+An answer is put together and passed on in the turn of the event loop in which its last byte arrives, and one timer
+watches over all of them: streams, tasks and threads in between would take longer than many a page.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, Final, Self, TypeAlias, cast
 
 from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Setup, pack
@@ -16,26 +17,35 @@ from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Setup
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """Head and body."""
 
+Then: TypeAlias = Callable[[Answer | Exception], None]
+"""What to do with an answer, or with what became of it: `TimeoutError`, `EOFError` where the process is at its end,
+`ValueError` where it makes no sense. After an error the process is of no more use."""
+
 MAX_HEAD: Final = 1 << 20
 
 _CODE: Final = "from a2c_smcp.documents.worker_main import main; main()"
 
 
 class Channel(asyncio.SubprocessProtocol):
-    """A process that runs, to be asked one thing at a time."""
+    """A process that runs, to be asked one thing at a time.
+
+    Attributes:
+        is_silent: It will say nothing more.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[None] = self._loop.create_future()
-        self._answer: asyncio.Future[Answer] | None = None
+        self._then: Then | None = None
+        self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._received = bytearray()
-        self._silent = False
+        self.is_silent = False
 
     @classmethod
     async def start(cls) -> Self:
         """Start a process."""
-        _, channel = await asyncio.get_running_loop().subprocess_exec(
+        process, channel = await asyncio.get_running_loop().subprocess_exec(
             cls,
             sys.executable,
             "-c",
@@ -45,6 +55,8 @@ class Channel(asyncio.SubprocessProtocol):
             stderr=asyncio.subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
+        output = cast("asyncio.ReadTransport", process.get_pipe_transport(1))
+        output.set_protocol(_Output(channel, output.get_protocol()))
         return channel
 
     @property
@@ -52,29 +64,27 @@ class Channel(asyncio.SubprocessProtocol):
         """The process id."""
         return self._process.get_pid()
 
-    def post(self, message: Request | Setup, seconds: float) -> None:
-        """Send a message, whose `answer` may take so many seconds."""
-        self._answer = self._loop.create_future()
-        if self._silent:
-            self._fail(EOFError())
+    def post(self, message: Request | Setup, seconds: float, then: Then) -> None:
+        """Send a message, and do something with its answer, which may take so many seconds."""
+        pipe = cast("asyncio.WriteTransport", self._process.get_pipe_transport(0))
+        if self.is_silent or pipe.is_closing():
+            self._loop.call_soon(then, EOFError())
             return
-        self._timer = self._loop.call_later(seconds, self._fail, TimeoutError())
-        cast("asyncio.WriteTransport", self._process.get_pipe_transport(0)).write(pack(message))
+        pipe.write(pack(message))
+        # The process is at work: the rest costs nobody's time.
+        self._then = then
+        self._deadline = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._deadline:
+            self._watch()
 
-    async def answer(self) -> Answer:
-        """Return the answer to the message. After an error the process is of no more use.
-
-        Raises:
-            TimeoutError: It took too long.
-            EOFError: There will be no answer.
-            ValueError: What came is none.
-        """
-        if self._answer is None:
-            raise EOFError
-        try:
-            return await self._answer
-        finally:
-            self._forget()
+    async def ask(self, message: Request | Setup, seconds: float) -> Answer:
+        """Return the answer to a message, or raise what became of it."""
+        answered: asyncio.Future[Answer | Exception] = self._loop.create_future()
+        self.post(message, seconds, lambda answer: None if answered.done() else answered.set_result(answer))
+        answer = await answered
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def hang_up(self) -> None:
         """Let the process go: it ends when its input does."""
@@ -84,13 +94,17 @@ class Channel(asyncio.SubprocessProtocol):
 
     async def end(self, patience: float = 0) -> int | None:
         """Wait until the process is gone; return what it ended with, None where it had to be killed."""
-        self._forget()
-        if patience:
-            await asyncio.wait([self._exited], timeout=patience)
-        code = self._process.get_returncode()
-        if code is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+        self._then = None
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            if patience:
+                await asyncio.wait([self._exited], timeout=patience)
+        finally:
+            code = self._process.get_returncode()
+            if code is None:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
         await self._exited
         self._process.close()
         return code
@@ -99,25 +113,23 @@ class Channel(asyncio.SubprocessProtocol):
         """Take over the process."""
         self._process = cast("asyncio.SubprocessTransport", transport)
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - there is one pipe that is read
+    def receive(self, data: bytes) -> None:
         """Take what the process says."""
         self._received += data
         try:
-            answer = _cut(self._received, wanted=self._answer is not None)
+            answer = _cut(self._received, wanted=self._then is not None)
         except ValueError as error:
             self._received.clear()
-            self._silent = True
+            self._give_up(error)
             self._process.close()
-            self._fail(error)
             return
-        if answer is not None and self._answer is not None and not self._answer.done():
-            self._answer.set_result(answer)
+        if answer is not None:
+            self._pass_on(answer)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
         """Give up where the process will say nothing more."""
         if fd == 1:
-            self._silent = True
-            self._fail(EOFError())
+            self._give_up(EOFError())
 
     def process_exited(self) -> None:
         """Tell those who wait for the end."""
@@ -128,16 +140,40 @@ class Channel(asyncio.SubprocessProtocol):
         """Let go of a process that went on its own."""
         self._process.close()
 
-    def _forget(self) -> None:
-        if self._answer is not None:
-            self._answer.cancel()  # where nobody has waited for it
+    def _watch(self) -> None:
+        """Give up at the deadline: a timer that is early waits on, so that not every answer needs one of its own."""
         if self._timer is not None:
             self._timer.cancel()
-        self._answer = self._timer = None
+        self._timer = None
+        if self._then is None:
+            return
+        if self._loop.time() >= self._deadline:
+            self._give_up(TimeoutError())
+        else:
+            self._timer = self._loop.call_at(self._deadline, self._watch)
 
-    def _fail(self, error: Exception) -> None:
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_exception(error)
+    def _give_up(self, error: Exception) -> None:
+        self.is_silent = True
+        self._pass_on(error)
+
+    def _pass_on(self, answer: Answer | Exception) -> None:
+        then, self._then = self._then, None
+        if then is not None:
+            then(answer)
+
+
+class _Output(asyncio.Protocol):
+    """Brings what a process says without the turn of the loop that its transport takes to do so."""
+
+    def __init__(self, channel: Channel, replaced: asyncio.BaseProtocol) -> None:
+        self._channel = channel
+        self._replaced = replaced
+
+    def data_received(self, data: bytes) -> None:
+        self._channel.receive(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._replaced.connection_lost(exc)
 
 
 def _cut(received: bytearray, *, wanted: bool) -> Answer | None:

@@ -16,6 +16,7 @@ from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.files import Signature, signature_of
 from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
+from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.formats.registry import registered
 from a2c_smcp.documents.model import PageEntry
@@ -84,7 +85,7 @@ class Extraction:
         self._files: dict[str, _File] = {}
         self._unlocked: dict[str, tuple[Signature, str]] = {}
         self._asking: dict[Source, asyncio.Task[str | None]] = {}
-        self._flights: dict[bytes, asyncio.Task[bytes]] = {}
+        self._flights: dict[bytes, Flight] = {}
         self._struck: set[bytes] = set()
         self._unwritten: dict[bytes, tuple[Source, Result]] = {}
         self._writing: asyncio.Task[None] | None = None
@@ -183,10 +184,12 @@ class Extraction:
 
     async def close(self) -> None:
         """Let everything on its way to the disk arrive."""
-        running = [*self._flights.values(), *self._asking.values()]
-        for task in running:
+        for flight in self._flights.values():
+            flight.cancel()
+        asking = list(self._asking.values())
+        for task in asking:
             task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*asking, return_exceptions=True)
         if self._writing is not None:
             self._writing.cancel()
             await asyncio.gather(self._writing, return_exceptions=True)
@@ -224,10 +227,13 @@ class Extraction:
         if flight is None:
             options = None if password is None and self._ocr is None else OpenOptions(password, self._ocr)
             request = Request(operation, source.path, source.signature, arguments, options, self._deadline)
-            flight = self._pool.begin(request, background=background)
+            flight = self._pool.begin(
+                request,
+                background=background,
+                landed=lambda outcome: self._land(outcome, look, source, request, background=background),
+            )
             self._flights[look.key] = flight
-            flight.add_done_callback(lambda done: self._land(done, look, request, source, background=background))
-        return await asyncio.shield(flight)
+        return await flight.wait()
 
     async def _look(self, source: Source, request: tuple[Any, ...], password: str | None) -> _Look:
         """Return what is remembered; the disk is not asked for what it cannot know.
@@ -276,21 +282,14 @@ class Extraction:
             raise FileChanged
         return content
 
-    def _land(
-        self, flight: "asyncio.Task[bytes]", look: _Look, request: Request, source: Source, *, background: bool
-    ) -> None:
+    def _land(self, outcome: Outcome, look: _Look, source: Source, request: Request, *, background: bool) -> None:
         """Remember how a request went, before those who wait for it are told."""
         self._flights.pop(look.key, None)
-        if flight.cancelled():
-            return
-        error = flight.exception()
-        if isinstance(error, WorkerEnded):
+        if isinstance(outcome, WorkerEnded):
             self._strike(look.key, look.file.identity)
-        elif error is None and (request.options is None or request.options.password is None):
-            answer = flight.result()
-            if self._is_lasting(request.operation, answer):
-                file = (source.path, source.signature, look.file.content) if request.operation == "describe" else None
-                self._keep_soon(source, Result(look.key, answer, background, file))
+        elif isinstance(outcome, bytes) and _is_kept(request, outcome):
+            file = (source.path, source.signature, look.file.content) if request.operation == "describe" else None
+            self._keep_soon(source, Result(look.key, outcome, background, file))
 
     def _keep_soon(self, source: Source, result: Result) -> None:
         """Write results together, and not while somebody waits for one of them."""
@@ -310,11 +309,6 @@ class Extraction:
             await self._on_disk(lambda: self._store.put(_still_true(list(unwritten.values()))))
         for key in unwritten:
             self._unwritten.pop(key, None)
-
-    @staticmethod
-    def _is_lasting(operation: Operation, answer: bytes) -> bool:
-        # Nor is there an end to the elements that are not there.
-        return codec.decode_record(answer).lasting if operation == "describe" else answer != codec.NOTHING
 
     def _strike(self, *keys: bytes) -> None:
         self._struck.update(keys)  # so that whoever asks next asks the disk, which by then has counted
@@ -339,6 +333,13 @@ def _key(file: _File, request: tuple[Any, ...], password: str | None = None) -> 
     told = file.identity + repr(request).encode("utf-8", "surrogatepass")
     secret = b"" if password is None else b"\0" + password.encode()
     return hashlib.blake2b(told + secret, digest_size=32).digest()
+
+
+def _is_kept(request: Request, answer: bytes) -> bool:
+    if request.options is not None and request.options.password is not None:
+        return False
+    # Nor is there an end to the elements that are not there.
+    return codec.decode_record(answer).lasting if request.operation == "describe" else answer != codec.NOTHING
 
 
 def _still_true(results: Sequence[tuple[Source, Result]]) -> list[Result]:

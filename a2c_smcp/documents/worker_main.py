@@ -3,8 +3,8 @@
     request   length, pickle of the fields of a `Request`, the first one of a `Setup`; whoever writes it is trusted
     answer    length of the head, length of the body, head (JSON), body (bytes); the first one says it is ready
 
-The head is empty or `{"error": why, "kind": …}`; what a parser of hostile files writes is only ever read as JSON. With
-`"tired": true` it asks to be replaced, having grown large.
+The head is empty or `{"error": why, "kind": …}`; what a parser of hostile files writes is only ever read as JSON. A
+process that has grown large ends after its answer.
 """
 
 import json
@@ -44,7 +44,7 @@ ANSWER_HEAD: Final = struct.Struct(">II")
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a worker is told once: formats from elsewhere, how much memory it may map, and when it is too large."""
+    """What a worker is told once: formats from elsewhere, how much memory it may map, and from where on it is tired."""
 
     modules: tuple[str, ...]
     memory: int
@@ -151,10 +151,10 @@ def main() -> None:
         request = Request(*fields)
         _alarm(request.seconds + GRACE)
         head, body = desk.answer(request)
-        if _peak() > setup.tired and resident() > setup.tired:
-            head["tired"] = True
         _send(answers, head, body)
         _alarm(0)
+        if resident() > setup.tired:
+            return
 
 
 def resident() -> int:
@@ -164,16 +164,6 @@ def resident() -> int:
             return int(file.read(128).split()[1]) * 4096
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def _peak() -> int:
-    """Return how many bytes this process has held at the most, which costs a tenth of what `resident` does."""
-    try:
-        import resource  # noqa: PLC0415
-    except ImportError:
-        return sys.maxsize
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _send(answers: BinaryIO, head: Mapping[str, Any], body: bytes) -> None:

@@ -10,10 +10,11 @@ import logging
 import os
 import signal
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, Final
 
 from a2c_smcp.documents.channel import Answer, Channel
+from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.registry import registered
 from a2c_smcp.documents.worker_main import MAX_OPEN, Request, Setup, Unsupported
 from a2c_smcp.errors import DocumentError
@@ -42,20 +43,6 @@ class FileChanged(DocumentError):
     """The file is not the one that was asked for any more: it was written, or is gone."""
 
 
-class _Crashed(Exception):
-    """The process is gone, with this exit code."""
-
-    def __init__(self, code: int | None) -> None:
-        super().__init__(code)
-        self.signal = "" if code is None or code >= 0 else _SIGNALS.get(-code, "")
-
-    def told(self) -> DocumentError:
-        """What its caller is told. Who stops everything stops the workers, too: that is no fault of the file."""
-        if self.signal in ("SIGTERM", "SIGINT", "SIGHUP"):
-            return Unreadable("its parser was stopped", lasting=False)
-        return WorkerEnded(f"the parser crashed ({self.signal})" if self.signal else "the parser crashed")
-
-
 class Unreadable(DocumentError):
     """The parser gave up.
 
@@ -66,13 +53,6 @@ class Unreadable(DocumentError):
     def __init__(self, message: str | None = None, *, lasting: bool = True, **others: Any) -> None:
         super().__init__(message, **others)
         self.lasting = lasting
-
-
-@dataclass(slots=True)
-class _Waiting:
-    request: Request
-    background: bool
-    chosen: "asyncio.Future[_Worker]"
 
 
 class WorkerPool:
@@ -88,93 +68,73 @@ class WorkerPool:
         self.size = size or min(os.cpu_count() or 1, MAX_WORKERS)
         self._setup = Setup(registered(), memory, tired)
         self._workers: list[_Worker] = []
-        self._waiting: list[_Waiting] = []
-        self._running: set[asyncio.Task[bytes]] = set()
+        self._waiting: list[Flight] = []
+        self._starting: set[asyncio.Task[None]] = set()
         self._reaper: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
     def pids(self) -> list[int]:
         """The process ids of the workers that run."""
-        return [worker.channel.pid for worker in self._workers if worker.channel is not None]
+        channels = [worker.channel for worker in self._workers]
+        return [channel.pid for channel in channels if channel is not None and not channel.is_silent]
 
     async def call(self, request: Request, *, background: bool = False) -> bytes:
-        """Return the answer to a request; see `begin`."""
-        return await asyncio.shield(self.begin(request, background=background))
-
-    def begin(self, request: Request, *, background: bool = False) -> "asyncio.Task[bytes]":
-        """Ask a worker; one in the background waits for all others, and leaves them a worker.
-
-        The task belongs to the pool. Who waits for it shields it: cancelled, it costs the worker that is still writing
-        the answer.
+        """Return the answer to a request; one in the background waits for all others, and leaves them a worker.
 
         Raises:
+            FileChanged: The file is another one now.
             Unreadable: The parser gave up.
             Unsupported: The format cannot do that.
             WorkerEnded: The worker crashed, or had to be ended at the deadline.
         """
-        waiting = _Waiting(request, background, asyncio.get_running_loop().create_future())
-        if not self._closed:
-            # A worker that is free begins now, not when the task does.
-            self._waiting.append(waiting)
-            self._dispatch()
-        task = asyncio.create_task(self._call(waiting))
-        self._running.add(task)
-        task.add_done_callback(self._land)
-        return task
+        return await self.begin(request, background=background).wait()
 
-    def _land(self, task: "asyncio.Task[bytes]") -> None:
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()  # seen, even if the caller has left
+    def begin(
+        self, request: Request, *, background: bool = False, landed: Callable[[Outcome], None] | None = None
+    ) -> Flight:
+        """Give a request to a worker as soon as one is free; `landed` is called with what `call` returns or raises."""
+        flight = Flight(request, background=background, landed=landed)
+        if self._closed:
+            flight.land(Unreadable("the service is closed", lasting=False))
+        elif (worker := self._choose(flight)) is not None:
+            self._begin(worker, flight)
+        else:
+            self._waiting.append(flight)
+        return flight
 
     async def close(self) -> None:
-        """End every worker; what is still asked of them fails."""
+        """End every worker; who still waits for one is sent away."""
         self._closed = True
         if self._reaper is not None:
             self._reaper.cancel()
-        for waiting in self._waiting:
-            waiting.chosen.cancel()
-        for task in self._running:
+        for task in self._starting:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*self._starting, return_exceptions=True)
+        for flight in [*self._waiting, *(worker.flight for worker in self._workers)]:
+            if flight is not None:
+                flight.cancel()
         await asyncio.gather(*(worker.end() for worker in self._workers))
         self._workers.clear()
 
-    async def _call(self, waiting: _Waiting) -> bytes:
-        if self._closed:
-            raise Unreadable("the service is closed", lasting=False)
-        worker = await waiting.chosen
-        try:
-            head, body = await worker.exchange(waiting.request)
-        finally:
-            worker.release()
-            if worker.channel is None:
-                self._workers.remove(worker)
-            self._dispatch()
-        return _result(head, body)
-
     def _dispatch(self) -> None:
         """Give waiting requests to workers: those somebody waits for first, then in their order."""
-        for waiting in sorted(self._waiting, key=lambda one: one.background):
-            worker = self._choose(waiting)
+        for flight in sorted(self._waiting, key=lambda one: one.background):
+            worker = self._choose(flight)
             if worker is not None:
-                self._waiting.remove(waiting)
-                worker.take(waiting.request, background=waiting.background)
-                waiting.chosen.set_result(worker)
-        if self._reaper is None and not self._closed:
-            self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
+                self._waiting.remove(flight)
+                self._begin(worker, flight)
 
-    def _choose(self, waiting: _Waiting) -> "_Worker | None":
-        if waiting.background and self.size > 1:
-            behind = sum(worker.background for worker in self._workers)
+    def _choose(self, flight: Flight) -> "_Worker | None":
+        if flight.background and self.size > 1:
+            behind = sum(worker.flight is not None and worker.flight.background for worker in self._workers)
             if behind >= self.size - 1:
                 return None
-        path = waiting.request.path
+        path = flight.request.path
         holder = next((worker for worker in self._workers if path in worker.open), None)
-        if holder is not None and holder.busy_with in (None, path):
-            return holder if holder.busy_with is None else None
-        idle = [worker for worker in self._workers if worker.busy_with is None]
+        if holder is not None and (holder.flight is None or holder.flight.request.path == path):
+            return holder if holder.flight is None else None
+        idle = [worker for worker in self._workers if worker.flight is None]
         if idle:
             return min(idle, key=lambda worker: len(worker.open))
         if len(self._workers) < self.size:
@@ -183,86 +143,128 @@ class WorkerPool:
             return worker
         return None
 
+    def _begin(self, worker: "_Worker", flight: Flight) -> None:
+        request = flight.request
+        worker.flight = flight
+        if worker.channel is None or worker.channel.is_silent:
+            self._begin_anew(worker, flight, EOFError())
+        else:
+            worker.channel.post(request, request.seconds, lambda answer: self._answer(worker, flight, answer))
+        worker.note(request.path)
+        self._watch_idle()
+
+    def _begin_anew(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
+        task = asyncio.create_task(self._restart(worker, flight, error))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _restart(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
+        """Ask a fresh process, unless it was the request that has ended this one."""
+        try:
+            if worker.channel is not None:
+                await worker.bury(error, flight.request)
+                worker.note(flight.request.path)
+            answer = await worker.start(flight.request)
+        except DocumentError as problem:
+            self._free(worker)
+            flight.land(problem)
+        else:
+            self._answer(worker, flight, answer)
+
+    def _answer(self, worker: "_Worker", flight: Flight, answer: Answer | Exception) -> None:
+        if isinstance(answer, Exception):
+            self._begin_anew(worker, flight, answer)
+            return
+        self._free(worker)
+        flight.land(_outcome(*answer))
+
+    def _free(self, worker: "_Worker") -> None:
+        worker.flight = None
+        worker.idle_since = asyncio.get_running_loop().time()
+        if worker.channel is None:
+            self._workers.remove(worker)
+        if self._waiting:
+            self._dispatch()
+
+    def _watch_idle(self) -> None:
+        if self._reaper is None and self._workers:
+            self._reaper = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._reap)
+
     def _reap(self) -> None:
         now = asyncio.get_running_loop().time()
-        idle = [w for w in self._workers if w.busy_with is None and now - w.idle_since >= IDLE_SECONDS / 2]
+        idle = [w for w in self._workers if w.flight is None and now - w.idle_since >= IDLE_SECONDS / 2]
         for worker in idle:
             self._workers.remove(worker)
             if worker.channel is not None:
                 worker.channel.hang_up()
         self._reaper = None
-        if self._workers:
-            self._dispatch()
+        self._watch_idle()
 
 
 class _Worker:
-    """One process, started by its first request."""
+    """A place for a process, which its first request starts.
+
+    Attributes:
+        flight: What it is busy with.
+        open: The documents it has open, the least recently read first.
+    """
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self.channel: Channel | None = None
-        self.busy_with: str | None = None
-        self.background = False
+        self.flight: Flight | None = None
         self.idle_since = 0.0
         self.open: OrderedDict[str, None] = OrderedDict()
 
-    def take(self, request: Request, *, background: bool) -> None:
-        """Begin with a request, whose answer `exchange` gives; a process that does not run yet begins later."""
-        path = request.path
-        self.busy_with, self.background = path, background
-        if self.channel is not None:
-            self.channel.post(request, request.seconds)
+    def note(self, path: str) -> None:
+        """Remember that the process has a document open."""
         self.open.pop(path, None)
         self.open[path] = None
         while len(self.open) > MAX_OPEN:
             self.open.popitem(last=False)
 
-    def release(self) -> None:
-        self.busy_with, self.background = None, False
-        self.idle_since = asyncio.get_running_loop().time()
+    async def start(self, request: Request) -> Answer:
+        """Return the answer of a fresh process.
 
-    async def exchange(self, request: Request) -> Answer:
-        """Return what the process answers, which is ended if it does not do so in time.
-
-        One that has served before may have died idle, or of what an earlier document did to its memory: only a fresh
-        one that dies speaks against the request.
+        Raises:
+            DocumentError: It did not survive the request.
         """
-        used = self.channel is not None
         try:
-            return await self._exchange(request)
-        except _Crashed as crash:
-            if not used:
-                raise crash.told() from crash
-        try:
-            return await self._exchange(request)
-        except _Crashed as crash:
-            raise crash.told() from crash
-
-    async def _exchange(self, request: Request) -> Answer:
-        try:
-            if self.channel is None:
-                self.channel = await Channel.start()
-                self.channel.post(self._setup, START_SECONDS)
-                await self.channel.answer()
-                self.channel.post(request, request.seconds)
-            head, body = await self.channel.answer()
-        except TimeoutError:
-            await self.end()
-            raise WorkerEnded(f"it took longer than {request.seconds:g} seconds") from None
-        except (EOFError, OSError) as error:
-            # What is left of it ends on its own or by the kill.
-            code = await self.end(BURY_SECONDS)
-            _log.info("A worker ended", extra={"status": code})
-            raise _Crashed(code) from error
-        except ValueError as error:
-            await self.end()
-            raise _Crashed(None) from error
+            self.channel = await Channel.start()
+            await self.channel.ask(self._setup, START_SECONDS)
+            return await self.channel.ask(request, request.seconds)
+        except (TimeoutError, EOFError, OSError, ValueError) as error:
+            raise await self._told(error, request) from error
         except BaseException:
             await self.end()
             raise
-        if head.get("tired"):
+
+    async def bury(self, error: Exception, request: Request) -> None:
+        """End a process that has failed.
+
+        It has served before, and may have died idle, or of what an earlier document did to its memory: that does not
+        speak against the request.
+
+        Raises:
+            WorkerEnded: It was the request that took too long.
+        """
+        problem = await self._told(error, request)
+        if isinstance(error, TimeoutError):
+            raise problem from error
+
+    async def _told(self, error: Exception, request: Request) -> DocumentError:
+        """End the process; return what its caller is told."""
+        if isinstance(error, TimeoutError):
             await self.end()
-        return head, body
+            return WorkerEnded(f"it took longer than {request.seconds:g} seconds")
+        # Its output has ended, and what is left of it ends on its own or by the kill, or it speaks and makes no sense.
+        code = await self.end(0 if isinstance(error, ValueError) else BURY_SECONDS)
+        name = "" if code is None or code >= 0 else _SIGNALS.get(-code, "")
+        _log.info("A worker ended", extra={"status": code})
+        if name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            # Who stops everything stops the workers, too: that is no fault of the file.
+            return Unreadable("its parser was stopped", lasting=False)
+        return WorkerEnded(f"the parser crashed ({name})" if name else "the parser crashed")
 
     async def end(self, patience: float = 0) -> int | None:
         """Wait until the process is gone; return what it ended with, None where it had to be killed."""
@@ -271,14 +273,14 @@ class _Worker:
         return None if channel is None else await channel.end(patience)
 
 
-def _result(head: dict[str, Any], body: bytes) -> bytes:
+def _outcome(head: dict[str, Any], body: bytes) -> Outcome:
     match head:
         case {"error": str(why), "kind": "unsupported"}:
-            raise Unsupported(why)
+            return Unsupported(why)
         case {"kind": "changed"}:
-            raise FileChanged
+            return FileChanged()
         case {"error": str(why), "kind": kind}:
-            raise Unreadable(why, lasting=kind == "unreadable")
+            return Unreadable(why, lasting=kind == "unreadable")
         case {"error": _}:
-            raise WorkerEnded("the parser gave no sense")
+            return WorkerEnded("the parser gave no sense")
     return body

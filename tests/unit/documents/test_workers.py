@@ -233,7 +233,20 @@ async def test_a_worker_that_has_grown_is_replaced(tmp_path: Path) -> None:
     pool = WorkerPool(1, tired=1)
     path = file(tmp_path)
     try:
-        assert [await page(pool, path), await page(pool, path), pool.pids] == [FINE, FINE, []]
+        first = await page(pool, path), pool.pids
+        await until_gone(*first[1])
+        second = await page(pool, path), pool.pids
+        assert (first[0], second[0]) == (FINE, FINE)
+        assert first[1] != second[1]
+    finally:
+        await pool.close()
+
+
+async def test_a_request_that_meets_a_worker_on_its_way_out_is_read_by_another(tmp_path: Path) -> None:
+    pool = WorkerPool(1, tired=1)
+    path = file(tmp_path)
+    try:
+        assert [await page(pool, path) for _ in range(3)] == [FINE, FINE, FINE]
     finally:
         await pool.close()
 
