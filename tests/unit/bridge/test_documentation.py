@@ -41,4 +41,4 @@ def test_times_are_those_of_the_code() -> None:
     page = (DOCS / "explanation" / "bridge.md").read_text(encoding="utf-8")
     settings = BridgeSettings()
     assert (settings.patience, settings.progress, settings.call_timeout) == (5, 5, 600)
-    assert ("waits five seconds" in page, "every five seconds" in page, "(600 s)" in GUIDE) == (True, True, True)
+    assert ("waits five seconds" in page, "nothing for five seconds" in page, "(600 s)" in GUIDE) == (True, True, True)
