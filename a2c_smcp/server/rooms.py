@@ -157,7 +157,7 @@ def own_name(seat: Seat, payload: Mapping[str, Any]) -> None:
         raise Forbidden(f"The {seat.role} in the payload is not the {seat.role} that this connection joined as")
 
 
-def audience(office: Office, event: str, data: Any, sender: str) -> list[str]:
+def audience(office: Office, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
     """Return the connections that a notification is for.
 
     The progress of a call concerns the Agent that made it and nobody else; everything else is for all but the sender.
@@ -165,7 +165,7 @@ def audience(office: Office, event: str, data: Any, sender: str) -> list[str]:
     if event != UPDATE_PROGRESS_NOTIFICATION:
         return [seat.sid for seat in office if seat.sid != sender]
     agent = office.agent
-    return [agent.sid] if agent is not None and data["agent"] == agent.name else []
+    return [agent.sid] if agent is not None and data.get("agent") == agent.name else []
 
 
 def own_office(seat: Seat, office_id: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from a2c_smcp.agent import SMCPAgentClient, ToolProgress
 from a2c_smcp.computer import Computer
-from a2c_smcp.errors import BadRequest
+from a2c_smcp.errors import BadRequest, NotFound
 from tests.interaction.agent.conftest import Agents, Computers
 from tests.interaction.agent.progressing import CAP, Told, over_http, over_stdio, seated
 from tests.interaction.computer.connection.fakes import Scripted
@@ -238,6 +238,40 @@ async def test_only_the_agent_of_the_call_is_told(ready: Running, office: str, a
         heard.append((await other.next())[0])
     assert heard == ["notify:enter_office", "notify:leave_office"]
     await other.close()
+
+
+async def test_a_call_that_was_left_behind_in_another_office_is_not_told_of(
+    ready: Running, office: str, agent: Agents, desk: Computer
+) -> None:
+    told = Told()
+    client = agent(ready.url, office, live=False)
+    await client.connect()
+    call = asyncio.create_task(client.call_tool("c", "begin", on_progress=told))
+    await told.until(1)
+    other = await Client(ready.url).connect()
+    await other.join("agent", "a", f"another {office}"[:200])
+    await desk.join(f"another {office}"[:200])
+    with pytest.raises(NotFound):
+        await call
+    await other.tool("c", "finish")
+    async with asyncio.timeout(CAP):
+        while desk.calls._running:
+            await asyncio.sleep(0.01)
+    await other.ask("client:get_tools", "c")
+    assert [other.heard.get_nowait()[0] for _ in range(other.heard.qsize())] == ["notify:enter_office"]
+    await other.close()
+
+
+async def test_progress_passes_a_network_without_websockets(ready: Running, office: str, agent: Agents) -> None:
+    told = Told()
+    async with seated(over_stdio(), ready.url, office, transports=("polling",)):
+        client = agent(ready.url, office, live=False, transports=("polling",))
+        await client.connect()
+        call = asyncio.create_task(client.call_tool("c", "begin", on_progress=told))
+        await told.until(1)
+        await client.call_tool("c", "finish")
+        await call
+    assert told.reports == [HALF, WHOLE]
 
 
 async def test_a_computer_cannot_speak_for_another(ready: Running, office: str) -> None:

@@ -171,6 +171,20 @@ async def test_updates_reach_the_office_without_their_sender(
     await computer.hears_nothing_before(listed(agent, office))
 
 
+async def test_the_progress_of_a_call_reaches_the_agent_that_made_it_alone(
+    server: Running, connect: Connect, office: str
+) -> None:
+    other = await seated(connect, server, "computer", "d", office)
+    computer = await seated(connect, server, "computer", "c", office)
+    agent = await seated(connect, server, "agent", "a", office)
+    assert [(await other.next())[0] for _ in range(2)] == ["notify:enter_office"] * 2
+    report = {"agent": "a", "req_id": "r-9", "computer": "c", "progress": 1, "total": 2, "message": "half"}
+    await computer.emit("server:update_progress", report | {"agent": "one who sat there before"})
+    await computer.emit("server:update_progress", report | {"secret": "not passed on"})
+    assert await agent.next() == ("notify:update_progress", report)
+    await other.hears_nothing_before(listed(agent, office))
+
+
 @pytest.mark.rule("2.notify")
 async def test_cancelling_reaches_the_computers(server: Running, connect: Connect, office: str) -> None:
     agent = await seated(connect, server, "agent", "a", office)

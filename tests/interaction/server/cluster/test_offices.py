@@ -128,6 +128,15 @@ async def test_updates_reach_the_agent_on_another_node(
     assert await agent.next() == (f"notify:{event}", {"computer": "c"})
 
 
+async def test_progress_reaches_the_agent_on_another_node(pair: list[Node], connect: Connect, office: str) -> None:
+    computer = await seated(connect, pair[1], "computer", "c", office)
+    agent = await seated(connect, pair[0], "agent", "a", office)
+    assert (await computer.next())[0] == "notify:enter_office"
+    report = {"agent": "a", "req_id": "r-9", "computer": "c", "progress": 1, "total": 2, "message": "half"}
+    await computer.emit("server:update_progress", report)
+    assert await agent.next() == ("notify:update_progress", report)
+
+
 @pytest.mark.rule("2.notify")
 async def test_a_cancel_reaches_computers_on_every_node(pair: list[Node], connect: Connect, office: str) -> None:
     near = await seated(connect, pair[0], "computer", "near", office)
