@@ -1,6 +1,5 @@
 """Words on their way into tables: rows, segments between wide gaps, and the gaps that divide columns. Pure."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -139,12 +138,14 @@ def segments_of(row: Row, gap: float) -> list[Segment]:
 
 def is_divided(row: Row, gap: float) -> bool:
     """Whether `segments_of` would return more than one part of a row, in less time."""
-    words = row.words
-    end = words[0].word.x1
-    for word, line in words[1:]:
-        if word.x0 - end > gap * max(line.size, 1.0):
+    line, room, end = None, 0.0, row.words[0].word.x1
+    for word, own in row.words:
+        if own is not line:
+            line, room = own, gap * max(own.size, 1.0)
+        if word.x0 - end > room:
             return True
-        end = max(end, word.x1)
+        x1 = word.x1
+        end = x1 if x1 > end else end
     return False
 
 
@@ -157,14 +158,14 @@ def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float 
     if len(rows) < 2:
         return []
     # Segments of a row do not overlap, so that as many rows as there are open segments cross a place.
-    steps: Counter[float] = Counter()
+    steps: dict[float, int] = {}
     # A row in one piece is a title across columns, or goes on with a single one.
     divided = [row for row in rows if len(row) > 1]
     counted = divided if len(divided) >= max(2, 0.3 * len(rows)) else rows
     for row in counted:
         for segment in row:
-            steps[segment.x0] += 1
-            steps[segment.x1] -= 1
+            steps[segment.x0] = steps.get(segment.x0, 0) + 1
+            steps[segment.x1] = steps.get(segment.x1, 0) - 1
     # A title or a note across the table may cross every gap: one row in eight, and one in a small table.
     tolerated = max(1 if len(rows) >= 4 else 0, len(rows) // 8)
     gaps: list[list[tuple[float, float, int]]] = []

@@ -15,6 +15,11 @@ class Frame:
     matrix: tuple[float, float, float, float, float, float]
     is_plain: bool
 
+    @property
+    def way(self) -> tuple[float, float, float, float, float, float]:
+        """The way from PDF space; a plain one is exact, without what counting in whole numbers has left."""
+        return (1.0, 0.0, 0.0, -1.0, *self.matrix[4:]) if self.is_plain else self.matrix
+
     def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
         """Return a box of PDF space as it is shown: x0, y0, x1, y1."""
         a, b, c, d, e, f = self.matrix

@@ -219,7 +219,7 @@ class Paths:
         return [bool(fill or stroke) for fill, stroke in _MODES.iter_unpack(room.view[:size])]
 
     def _add_segments(self, rules: Rules, handle: int, around: Matrices, count: int) -> None:
-        engine, frame = self._engine, self._frame
+        engine = self._engine
         segments = list(map(engine.FPDFPath_GetPathSegment, repeat(handle), range(count)))
         kinds = list(map(engine.FPDFPathSegment_GetType, segments))
         size = _POINT.size * count
@@ -228,16 +228,16 @@ class Paths:
         ys = range(room.address + 4, room.address + 4 + size, _POINT.size)
         deque(map(engine.FPDFPathSegment_GetPoint, segments, xs, ys), maxlen=0)
         points = list(_POINT.iter_unpack(room.view[:size]))
-        for a, b, c, d, e, f in (_matrix(engine, handle), *around):
+        for a, b, c, d, e, f in (_matrix(engine, handle), *around, self._frame.way):
             points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
-        for before, kind, last, point in zip(kinds, kinds[1:], points, points[1:], strict=False):
+        for before, kind, (xa, ya), (xb, yb) in zip(kinds, kinds[1:], points, points[1:], strict=False):
             if kind != _LINE_TO or before == _BEZIER_TO:
                 continue
-            x0, y0, x1, y1 = frame.box(*last, *point)
-            if y1 - y0 < 1 and x1 - x0 > 8:
-                rules.across.append(Rule(x0, x1, (y0 + y1) / 2))
-            elif x1 - x0 < 1 and y1 - y0 > 4:
-                rules.down.append(Rule(y0, y1, (x0 + x1) / 2))
+            if -1 < yb - ya < 1:
+                if not -8 <= xb - xa <= 8:
+                    rules.across.append(Rule(min(xa, xb), max(xa, xb), (ya + yb) / 2))
+            elif -1 < xb - xa < 1 and not -4 <= yb - ya <= 4:
+                rules.down.append(Rule(min(ya, yb), max(ya, yb), (xa + xb) / 2))
 
 
 def _add_box(rules: Rules, frame: Frame, box: Shown) -> None:

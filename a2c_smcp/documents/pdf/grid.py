@@ -236,7 +236,8 @@ def _ruled_parts(rules: Sequence[Rule], places: Sequence[float], across: Sequenc
 def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
     rows = rows_of(words)
     segments = [segments_of(row, 0.7) for row in rows]
-    level = [segments_of(row, 0.7) for row in with_centred(rows)]
+    centred = with_centred(rows)
+    level = segments if len(centred) == len(rows) else [segments_of(row, 0.7) for row in centred]
     cuts = column_cuts(level, size, fewest=1 if region.across and len(rows) <= 3 else 2)
     cuts = sorted([*cuts, *(rule.at for rule in region.down if region.x0 + _NEAR < rule.at < region.x1 - _NEAR)])
     cuts = [cut for number, cut in enumerate(cuts) if not number or cut - cuts[number - 1] > _NEAR]

@@ -201,6 +201,8 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
     run: list[tuple[Row, list[Segment]]] = []
     gaps = 0
     for row in with_centred(rows):
+        if not run and not is_divided(row, _WIDE_GAP):
+            continue
         segments = segments_of(row, _WIDE_GAP)
         room = row.y0 - run[-1][0].y1 if run else 0.0
         if room > _FAR * leading and (room > 2 * _FAR * leading or not _is_aligned(segments, run)):
@@ -314,12 +316,20 @@ def _is_contents(rows: Sequence[Sequence[Segment]], size: float) -> bool:
 
 def _is_formula(rows: Sequence[Row]) -> bool:
     """Whether rows are of signs rather than words and numbers, or lie over one another as fractions do."""
-    words = [placed.word.text for row in rows for placed in row.words]
-    told = sum(_TELLING.search(word) is not None for word in words)
-    if told < 0.4 * len(words):
+    if not _is_telling([placed.word.text for row in rows for placed in row.words]):
         return True
     pitches = [below.middle - above.middle for above, below in pairwise(rows)]
     return median(pitches) < 0.85 * median(row.size for row in rows)
+
+
+def _is_telling(words: Sequence[str]) -> bool:
+    """Whether two in five are words or numbers, which the first two in five tell mostly."""
+    missing = 0.4 * len(words)
+    for word in words:
+        missing -= _TELLING.search(word) is not None
+        if missing <= 0:
+            return True
+    return False
 
 
 def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:

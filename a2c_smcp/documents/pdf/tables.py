@@ -85,7 +85,7 @@ def _lines_in(zones: Sequence[Zone], lines: Sequence[Line]) -> list[Line]:
         y0, y1 = line.y0, line.y1
         for top, bottom in united:
             if top <= y1 and y0 <= bottom:
-                if line.is_upright:
+                if y1 - y0 <= 2 * line.size or line.is_upright:
                     inside.append(line)
                 break
     return inside
@@ -119,7 +119,7 @@ def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]
     divided: list[Placed] = []
     for placed in words:
         word, line = placed
-        if _FIGURES.fullmatch(word.text):
+        if not word.text[0].isalpha() and _FIGURES.fullmatch(word.text):
             number = bisect_right(places, word.x0 + 1.5)
             at = places[number] if number < len(places) else 1e9
             middle = (word.y0 + word.y1) / 2
