@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Iterable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from a2c_smcp.errors import BadRequest
 
@@ -10,6 +10,9 @@ T = TypeVar("T")
 
 COROUTINES: Final = False
 """Whether there is somebody to await a coroutine."""
+
+Heard: TypeAlias = None
+"""What a function returns that is called with news."""
 
 
 def together(answers: Iterable[T]) -> list[T]:

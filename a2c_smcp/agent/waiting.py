@@ -3,12 +3,15 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Iterable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
 COROUTINES: Final = True
 """Whether there is somebody to await a coroutine."""
+
+Heard: TypeAlias = Awaitable[None] | None
+"""What a function returns that is called with news."""
 
 
 async def together(questions: Iterable[Awaitable[T]]) -> list[T]:

@@ -7,7 +7,7 @@ from a2c_smcp.agent.adapters.calls import Call, read_calls
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
-from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox
+from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox, ToolListener
 from a2c_smcp.agent.waiting import together
 from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
@@ -33,8 +33,11 @@ class OpenAITools(ToolBox):
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
         count: TokenCounter = estimate_tokens,
+        on_progress: ToolListener | None = None,
     ) -> None:
-        super().__init__(agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count)
+        super().__init__(
+            agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count, on_progress=on_progress
+        )
         self.api: Api = api
         self.pictures = pictures
 

@@ -8,7 +8,7 @@ from a2c_smcp.agent.adapters.calls import Call, read_calls
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
+from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox, ToolListener
 from a2c_smcp.agent.sync_waiting import together
 from a2c_smcp.tokens import TokenCounter, estimate_tokens
 
@@ -34,8 +34,11 @@ class SyncOpenAITools(SyncToolBox):
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
         count: TokenCounter = estimate_tokens,
+        on_progress: ToolListener | None = None,
     ) -> None:
-        super().__init__(agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count)
+        super().__init__(
+            agent, computers, keep=keep, timeout=timeout, max_tokens=max_tokens, count=count, on_progress=on_progress
+        )
         self.api: Api = api
         self.pictures = pictures
 

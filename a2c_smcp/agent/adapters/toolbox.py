@@ -3,18 +3,22 @@
 import difflib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 from a2c_smcp.agent.adapters.calls import read_arguments
 from a2c_smcp.agent.adapters.internal import InternalTools, told
 from a2c_smcp.agent.adapters.names import NamedTool, name_tools
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer, read_error, read_result
-from a2c_smcp.agent.waiting import settle, together
+from a2c_smcp.agent.progress import ToolProgress
+from a2c_smcp.agent.waiting import Heard, settle, together
 from a2c_smcp.errors import SMCPError, ToolNotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
 from a2c_smcp.tokens import TokenCounter, cut, estimate_tokens
 
 logger = logging.getLogger(__name__)
+
+ToolListener: TypeAlias = Callable[[NamedTool, ToolProgress], Heard]
 
 
 class ToolAgent(Protocol):
@@ -40,6 +44,7 @@ class ToolAgent(Protocol):
         params: Mapping[str, Any] | None = None,
         *,
         timeout: float = 60,  # noqa: ASYNC109 - the time that the Computer gives the tool
+        on_progress: Callable[[ToolProgress], Heard] | None = None,
     ) -> CallToolResult:
         """What a tool gave back."""
         ...
@@ -53,6 +58,7 @@ class ToolBox:
         keep: Which of them; the others are neither offered nor called.
         timeout: Seconds for a call.
         max_tokens: How much of a result a model reads; `count` says how much a text is.
+        on_progress: Is called with a tool and what it says of how far it is.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class ToolBox:
         timeout: float = 60,
         max_tokens: int = MAX_RESULT,
         count: TokenCounter = estimate_tokens,
+        on_progress: ToolListener | None = None,
     ) -> None:
         self.agent = agent
         self.computers = None if computers is None else tuple(computers)
@@ -71,6 +78,7 @@ class ToolBox:
         self.timeout = timeout
         self.max_tokens = max_tokens
         self.count = count
+        self.on_progress = on_progress
         self._known: Mapping[str, NamedTool] = {}
 
     async def tools(self) -> Mapping[str, NamedTool]:
@@ -99,7 +107,10 @@ class ToolBox:
             params = read_arguments(arguments)
             if named.computer is None:
                 return await self._call_own(name, params)
-            result = await self.agent.call_tool(named.computer, named.tool["name"], params, timeout=self.timeout)
+            heard = None if self.on_progress is None else partial(self.on_progress, named)
+            result = await self.agent.call_tool(
+                named.computer, named.tool["name"], params, timeout=self.timeout, on_progress=heard
+            )
         except SMCPError as error:
             return read_error(error)
         return read_result(result, self.max_tokens, self.count)

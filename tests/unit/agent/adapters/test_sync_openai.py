@@ -1,13 +1,15 @@
 # Generated from test_openai.py by tools/gen_sync.py. Edit the source, not this file.
 """Tools and answers in the words of OpenAI's APIs, with an office of a few lines of Python behind them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from a2c_smcp.agent.adapters import InternalTools, SyncOpenAITools
+from a2c_smcp.agent.progress import ToolProgress
+from a2c_smcp.agent.sync_waiting import Heard
 from a2c_smcp.errors import BadRequest, ConfirmationRequired, NotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
 
@@ -40,8 +42,16 @@ class Agent:
         return self.listed
 
     def call_tool(
-        self, computer: str, tool_name: str, params: Mapping[str, Any] | None = None, *, timeout: float = 60
+        self,
+        computer: str,
+        tool_name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float = 60,
+        on_progress: Callable[[ToolProgress], Heard] | None = None,
     ) -> CallToolResult:
+        if on_progress is not None:
+            on_progress(ToolProgress(1, 2, tool_name))
         self.called.append((computer, tool_name, params, timeout))
         if tool_name == "ask":
             raise ConfirmationRequired("The owner said no")
@@ -233,6 +243,15 @@ def test_a_tool_that_came_meanwhile_can_be_called() -> None:
     tools.definitions()
     agent.listed = [tool("new")]
     assert [m["content"] for m in tools.run([call("desk__new", '{"text": "n"}')])] == ["n"]
+
+
+def test_whoever_watches_hears_which_tool_is_how_far() -> None:
+    told: list[tuple[str | None, str, ToolProgress]] = []
+    tools = SyncOpenAITools(
+        Agent(), on_progress=lambda tool, report: told.append((tool.computer, tool.tool["name"], report))
+    )
+    tools.run([call("desk__echo"), call("desk__draw")])
+    assert told == [("desk", "echo", ToolProgress(1, 2, "echo")), ("desk", "draw", ToolProgress(1, 2, "draw"))]
 
 
 def test_a_long_result_is_cut_to_what_the_model_may_read() -> None:
