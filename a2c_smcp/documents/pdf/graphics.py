@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import compress, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -24,6 +24,7 @@ _PATH, _IMAGE, _FORM = 2, 3, 5
 _LINE_TO, _BEZIER_TO = 0, 1
 _FLOATS, _POINT, _MODES = struct.Struct("4f"), struct.Struct("2f"), struct.Struct("2i")
 _THIN: Final = 2.5
+_SHORT: Final = 4.0
 _DOT: Final = 5.0
 """What is smaller is part of a drawing."""
 _BOX_SEGMENTS: Final = 5
@@ -175,35 +176,52 @@ class Paths:
         return len(self._drawn)
 
     @cached_property
-    def _boxes(self) -> list[Shown | None]:
-        return Bounds(self._engine, self._frame).of_all(self._drawn)
+    def _kinds(self) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Shown]]]:
+        """Those that are no more than a line across, those that are one down, and others with their boxes."""
+        across: list[tuple[int, Rule]] = []
+        down: list[tuple[int, Rule]] = []
+        others: list[tuple[Drawn, Shown]] = []
+        for drawn, box in zip(self._drawn, Bounds(self._engine, self._frame).of_all(self._drawn), strict=True):
+            if box is None:
+                continue
+            x0, y0, x1, y1 = box
+            if y1 - y0 <= _THIN:
+                if x1 - x0 > _DOT:
+                    across.append((drawn[0], Rule(x0, x1, (y0 + y1) / 2)))
+            elif x1 - x0 <= _THIN:
+                if y1 - y0 > _SHORT:
+                    down.append((drawn[0], Rule(y0, y1, (x0 + x1) / 2)))
+            else:
+                others.append((drawn, box))
+        return across, down, others
 
     @cached_property
     def thin_rules(self) -> Rules:
         """The ruling lines of paths that are no more than that: fewer questions, and without the edges of boxes."""
-        rules = Rules()
-        for box, (_, matrices) in zip(self._boxes, self._drawn, strict=True):
-            # Whether a part of a form is a line is not known from its own box.
-            if box and (box[3] - box[1] <= _THIN or box[2] - box[0] <= _THIN or matrices):
-                _add_box(rules, self._frame, box)
+        across, down, others = self._kinds
+        rules = Rules([rule for _, rule in across], [rule for _, rule in down])
+        for (_, matrices), box in others:
+            if matrices:  # whether a part of a form is a line is not known from its box
+                _add_edges(rules, self._frame, box)
         return rules
 
     @cached_property
     def rules(self) -> Rules:
         """The ruling lines that paths draw."""
-        rules = Rules()
-        large = [
-            (handle, matrices, box)
-            for (handle, matrices), box in zip(self._drawn, self._boxes, strict=True)
-            if box and (box[2] - box[0] >= _DOT or box[3] - box[1] >= _DOT)
-        ]
-        for (handle, matrices, box), is_drawn in zip(large, self._are_drawn([path[0] for path in large]), strict=True):
-            if not is_drawn:
-                continue
-            is_thin = box[2] - box[0] <= _THIN or box[3] - box[1] <= _THIN
-            segments = _BOX_SEGMENTS if is_thin else self._engine.FPDFPath_CountSegments(handle)
+        across, down, others = self._kinds
+        down = [line for line in down if line[1].end - line[1].start >= _DOT]
+        others = [path for path in others if path[1][2] - path[1][0] >= _DOT or path[1][3] - path[1][1] >= _DOT]
+        handles = [path[0] for path in (*across, *down)] + [path[0][0] for path in others]
+        are_drawn = self._are_drawn(handles)
+        first, second = len(across), len(across) + len(down)
+        rules = Rules(
+            list(compress([rule for _, rule in across], are_drawn)),
+            list(compress([rule for _, rule in down], are_drawn[first:])),
+        )
+        for (handle, matrices), box in compress(others, are_drawn[second:]):
+            segments = self._engine.FPDFPath_CountSegments(handle)
             if segments <= _BOX_SEGMENTS:
-                _add_box(rules, self._frame, box)
+                _add_edges(rules, self._frame, box)
             elif segments <= MAX_SEGMENTS:
                 self._add_segments(rules, handle, matrices, segments)
         thin = self.__dict__.get("thin_rules")
@@ -240,16 +258,11 @@ class Paths:
                 rules.down.append(Rule(min(ya, yb), max(ya, yb), (xa + xb) / 2))
 
 
-def _add_box(rules: Rules, frame: Frame, box: Shown) -> None:
+def _add_edges(rules: Rules, frame: Frame, box: Shown) -> None:
+    """Add the edges of a box, unless it is the page's own."""
     x0, y0, x1, y1 = box
     wide, high = x1 - x0, y1 - y0
-    if high <= _THIN:
-        if wide > 5:
-            rules.across.append(Rule(x0, x1, (y0 + y1) / 2))
-    elif wide <= _THIN:
-        if high > 4:
-            rules.down.append(Rule(y0, y1, (x0 + x1) / 2))
-    elif wide > 8 and high > 4 and not (wide > frame.width * 0.95 and high > frame.height * 0.9):
+    if wide > 8 and high > _SHORT and not (wide > frame.width * 0.95 and high > frame.height * 0.9):
         rules.across += (Rule(x0, x1, y0), Rule(x0, x1, y1))
         rules.down += (Rule(y0, y1, x0), Rule(y0, y1, x1))
 
@@ -261,19 +274,20 @@ def _apply(matrix: tuple[float, ...], x: float, y: float) -> tuple[float, float]
 
 def merged(rules: list[Rule], tolerance: float = 1.5) -> list[Rule]:
     """Return rules with those that continue or cover one another made one."""
-    joined: list[Rule] = []
-    open_rules: list[Rule] = []
+    joined: list[tuple[float, float, float]] = []
+    open_rules: list[tuple[float, float, float]] = []
     for start, end, at in sorted(rules, key=_place):
         waiting = []
         for other in open_rules:
-            if at - other[2] > tolerance:
+            first, last, place = other
+            if at - place > tolerance:
                 joined.append(other)
-            elif start <= other[1] + 3 and other[0] <= end + 3:
-                start = start if start < other[0] else other[0]  # noqa: PLW2901
-                end = end if end > other[1] else other[1]  # noqa: PLW2901
-                at = other[2]  # noqa: PLW2901
+            elif start <= last + 3 and first <= end + 3:
+                start = start if start < first else first  # noqa: PLW2901
+                end = end if end > last else last  # noqa: PLW2901
+                at = place  # noqa: PLW2901
             else:
                 waiting.append(other)
-        waiting.append(Rule(start, end, at))
+        waiting.append((start, end, at))
         open_rules = waiting
-    return sorted(joined + open_rules, key=_place)
+    return sorted(map(Rule._make, joined + open_rules), key=_place)

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TypeAlias
 
 from a2c_smcp.documents.pdf.bands import row_groups
@@ -198,6 +198,8 @@ def _spans(
         return {}
     at_x, at_y = _ruled_parts(region.down, xs, ys), _ruled_parts(region.across, ys, xs)
     ruled_x, ruled_y = list(map(any, at_x)), list(map(any, at_y))
+    if all(map(all, compress(at_x[1:-1], ruled_x[1:]))) and all(map(all, compress(at_y[1:-1], ruled_y[1:]))):
+        return {}  # as in most tables, rules go from one end to the other
     spans: dict[tuple[int, int], tuple[int, int, int, int]] = {}
     for top in range(height):
         for left in range(width):
