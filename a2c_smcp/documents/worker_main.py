@@ -153,7 +153,7 @@ def main() -> None:
         head, body = desk.answer(request)
         _send(answers, head, body)
         _alarm(0)
-        if resident() > setup.tired:
+        if _peak() > setup.tired and resident() > setup.tired:
             return
 
 
@@ -164,6 +164,19 @@ def resident() -> int:
             return int(file.read(128).split()[1]) * 4096
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def _peak() -> int:
+    """Return how many bytes of memory this process has held at the most, which costs a tenth of what `resident` does.
+
+    Where the system favours whoever writes to a pipe, the reader waits until the writer does: each step counts.
+    """
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return sys.maxsize
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
 
 
 def _send(answers: BinaryIO, head: Mapping[str, Any], body: bytes) -> None:
