@@ -165,7 +165,7 @@ class WorkerPool:
                 await worker.bury(error, flight.request)
                 worker.note(flight.request.path)
             answer = await worker.start(flight.request)
-        except DocumentError as problem:
+        except Exception as problem:  # noqa: BLE001 - whatever it is, somebody waits to hear it
             self._free(worker)
             flight.land(problem)
         else:

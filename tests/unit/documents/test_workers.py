@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents import codec, workers
+from a2c_smcp.documents import channel, codec, workers
 from a2c_smcp.documents.files import signature_of
 from a2c_smcp.documents.formats import registry
 from a2c_smcp.documents.formats.base import OpenOptions
@@ -218,6 +218,20 @@ async def test_a_caller_that_leaves_does_not_spoil_the_next_answer(pool: WorkerP
     await asyncio.sleep(0)
     leaver.cancel()
     assert await page(pool, path, 2) == Page(2, "Page 2", (Element("p2", "text", {"text": "Nothing to see"}, "Words"),))
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [("raise SystemExit(3)", WorkerEnded), (None, TypeError)], ids=["process", "service"]
+)
+async def test_a_worker_that_cannot_be_started_fails_its_request_alone(
+    pool: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str | None, error: type[Exception]
+) -> None:
+    path = file(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(channel, "_CODE", code)
+        with pytest.raises(error):
+            await page(pool, path)
+    assert await page(pool, path) == FINE
 
 
 async def test_a_worker_that_died_idle_is_replaced(pool: WorkerPool, tmp_path: Path) -> None:
