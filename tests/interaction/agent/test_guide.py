@@ -19,7 +19,7 @@ SAID = [
     "agent ada\ncomputer desk\necho – echo it",
     "hello",
     "it failed: The tool 'wait' did not finish within 1 s and was cancelled",
-    "at 0 \nat 1 \nat 2 \ndone",
+    "at 2 \ndone",
     "desk has 9 tools\nupdate_desktop desk\ndesk shows ['window://office/board?priority=50\\n\\nnews']",
     "'page_index': 10000",
 ]
