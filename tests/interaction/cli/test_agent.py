@@ -94,12 +94,12 @@ def test_a_tool_of_two_computers_needs_one_of_them_named(agent: Any) -> None:
     assert agent("call", "echo", "text=x") == (1, "", message)
 
 
-@pytest.mark.parametrize(("option", "shown"), [((), "\r0\r1\n"), (("--json",), "")], ids=["for people", "for programs"])
-def test_progress_is_shown_on_the_terminal(url: str, option: tuple[str, ...], shown: str) -> None:
+@pytest.mark.parametrize(("option", "last"), [((), "\r1\n"), (("--json",), "")], ids=["for people", "for programs"])
+def test_progress_is_shown_on_the_terminal(url: str, option: tuple[str, ...], last: str) -> None:
     errors = Terminal()
     words = ["agent", "call", "progress", "steps=2", "--computer", "desk", "--url", url, "--office", OFFICE, *option]
     assert main(words, stdin=io.StringIO(), stdout=io.StringIO(), stderr=errors, env={}, commands=COMMANDS) == 0
-    assert errors.getvalue() == shown
+    assert errors.getvalue()[-3:] == last
 
 
 def test_a_tool_that_fails_is_told_by_the_exit_code(agent: Any) -> None:
