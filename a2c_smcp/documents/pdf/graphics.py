@@ -28,6 +28,8 @@ _SHORT: Final = 4.0
 _DOT: Final = 5.0
 """What is smaller is part of a drawing."""
 _BOX_SEGMENTS: Final = 5
+_SAME: Final = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+"""The matrix that leaves all where it is."""
 _place = itemgetter(2, 0)
 _MAX_DEPTH: Final = 4
 
@@ -99,7 +101,7 @@ def _sort(engine: Engine, found: Drawings, handles: list[Handle], matrices: Matr
 def _matrix(engine: Engine, handle: int | Handle) -> tuple[float, ...]:
     matrix = Matrix()
     if not engine.FPDFPageObj_GetMatrix(handle, ctypes.addressof(matrix)):
-        return (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+        return _SAME
     return (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
 
 
@@ -152,7 +154,7 @@ class Bounds:
 
     def _way(self, matrices: Matrices) -> tuple[float, ...]:
         """Return the way from inside forms to the page as shown, as one matrix."""
-        way: tuple[float, ...] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+        way: tuple[float, ...] = _SAME
         for matrix in (*matrices, self._frame.matrix):
             a, b, c, d, _, _ = matrix
             way = (
@@ -246,8 +248,10 @@ class Paths:
         ys = range(room.address + 4, room.address + 4 + size, _POINT.size)
         deque(map(engine.FPDFPathSegment_GetPoint, segments, xs, ys), maxlen=0)
         points = list(_POINT.iter_unpack(room.view[:size]))
-        for a, b, c, d, e, f in (_matrix(engine, handle), *around, self._frame.way):
-            points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
+        for matrix in (_matrix(engine, handle), *around, self._frame.way):
+            if matrix != _SAME:
+                a, b, c, d, e, f = matrix
+                points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
         for before, kind, (xa, ya), (xb, yb) in zip(kinds, kinds[1:], points, points[1:], strict=False):
             if kind != _LINE_TO or before == _BEZIER_TO:
                 continue

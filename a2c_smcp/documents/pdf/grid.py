@@ -181,7 +181,7 @@ def _with_hidden_rows(words: Sequence[Placed], xs: list[float], ys: list[float])
     found = list(ys)
     for group, following in pairwise(row_groups(rows, cells, ys)):
         above, below = rows[group[-1]], rows[following[0]]
-        if not any(above.middle < y < below.middle for y in ys):
+        if bisect_right(ys, above.middle) >= bisect_left(ys, below.middle):  # no rule is between them
             found.append((above.y1 + below.y0) / 2)
     return sorted(found)
 

@@ -341,13 +341,13 @@ def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:
         return False
     for cut in cuts:
         later = pairs = 0
-        for row, following in pairwise(rows):
-            right = [placed.line.position for placed in row.words if placed.word.x0 >= cut]
-            left = [placed.line.position for placed in row.words if placed.word.x1 <= cut]
-            below = [placed.line.position for placed in following.words if placed.word.x1 <= cut]
-            if right and left and below:
-                pairs += 1
-                later += min(right) > max(below) or max(right) < min(left)
+        lefts = [[placed.line.position for placed in row.words if placed.word.x1 <= cut] for row in rows]
+        for row, left, below in zip(rows, lefts, lefts[1:], strict=False):
+            if left and below:
+                right = [placed.line.position for placed in row.words if placed.word.x0 >= cut]
+                if right:
+                    pairs += 1
+                    later += min(right) > max(below) or max(right) < min(left)
         if pairs > 1 and later >= 0.7 * pairs:
             return True
     return False
