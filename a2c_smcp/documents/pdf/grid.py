@@ -56,10 +56,6 @@ class Region:
     across: tuple[Rule, ...] = ()
     down: tuple[Rule, ...] = ()
 
-    def holds(self, placed: Placed) -> bool:
-        """Whether the middle of a word is inside."""
-        return bool(self.inside((placed,)))
-
     def inside(self, words: Sequence[Placed]) -> list[Placed]:
         """Return the words whose middles are inside."""
         left, right, top, bottom = 2 * self.x0 - 4, 2 * self.x1 + 4, 2 * self.y0 - 2, 2 * self.y1 + 2

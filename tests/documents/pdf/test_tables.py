@@ -118,6 +118,14 @@ def test_a_box_around_the_page_does_not_hide_a_table(tmp_path: Path) -> None:
     assert tables(tmp_path, content) == [rows]
 
 
+def test_a_grid_may_be_one_path(tmp_path: Path) -> None:
+    rows = [["Name", "Count", "Note"], ["apple", "3", "red"], ["plum", "12", "blue and sweet"]]
+    across = "".join(f"76 {611 - 14 * number} m 340 {611 - 14 * number} l\n" for number in range(4))
+    down = "".join(f"{x} 611 m {x} 569 l\n" for x in (76, 156, 236, 340))
+    content = lines(72, 700, PROSE) + rows_at((80, 160, 240), 600, rows, leading=14)
+    assert tables(tmp_path, f"{content}{across}{down}340 569 m 350 560 360 560 370 569 c S\n") == [rows]
+
+
 def test_the_edges_of_boxes_are_no_rules_of_a_table_between_them(tmp_path: Path) -> None:
     boxes = "0.9 g 70 640 400 40 re f 70 500 400 40 re f 0 g\n"
     code = lines(80, 664, ["print(table)", "sum(table)"], font="F3") + lines(80, 524, ["exit()"], font="F3")

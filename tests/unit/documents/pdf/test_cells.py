@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.documents.pdf.cells import Placed, column_cuts, rows_of, segments_of, text_of_words
+from a2c_smcp.documents.pdf.cells import Placed, column_cuts, is_divided, rows_of, segments_of, text_of_words
 from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.lines import Line, Word
 
@@ -52,3 +52,9 @@ def test_no_word_is_lost_in_rows_and_segments(places: list[tuple[float, float]])
     words = [placed(str(number), x, y) for number, (x, y) in enumerate(places)]
     found = [each for row in rows_of(words) for segment in segments_of(row, 1.0) for each in segment.words]
     assert sorted(map(id, found)) == sorted(map(id, words))
+
+
+@given(st.lists(st.floats(0, 500), min_size=1, max_size=10), st.floats(0.1, 5))
+def test_a_row_is_divided_where_it_has_segments(places: list[float], gap: float) -> None:
+    (row,) = rows_of([placed("word", x) for x in places])
+    assert is_divided(row, gap) == (len(segments_of(row, gap)) > 1)
