@@ -53,10 +53,10 @@ class Line(Protocol):
 
 @dataclass(slots=True)
 class _Lane:
-    """A call: what it may say now, and what it has to hold back for a moment."""
+    """A call: what it says, which of it may go out now, and when the next may."""
 
+    latest: ProgressData
     ready: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=BURST))
-    held: ProgressData | None = None
     timer: asyncio.TimerHandle | None = None
     meter: Meter = field(default_factory=lambda: Meter(RATE, BURST))
 
@@ -77,16 +77,17 @@ class Reports:
 
     def tell(self, key: CallKey, report: ProgressData) -> None:
         """A call is so far: it is sent now, or soon unless another comes in its place."""
-        lane = self._lanes.setdefault(key, _Lane())
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane(report)
+        lane.latest = report
         if lane.timer is not None:
-            lane.held = report
             return
         loop = asyncio.get_running_loop()
         if pause := lane.meter.wait(loop.time()):
-            lane.held = report
-            lane.timer = loop.call_later(pause, self._release, key, lane)
+            lane.timer = loop.call_later(pause, self._send_soon, key, lane)
         else:
-            self._send_soon(key, lane, report)
+            self._send_soon(key, lane)
 
     def end(self, key: CallKey) -> None:
         """A call has ended: nothing more is sent of it."""
@@ -102,15 +103,11 @@ class Reports:
             self._sender.cancel()
             await asyncio.gather(self._sender, return_exceptions=True)
 
-    def _release(self, key: CallKey, lane: _Lane) -> None:
+    def _send_soon(self, key: CallKey, lane: _Lane) -> None:
         lane.timer = None
-        if lane.held is not None:
-            self._send_soon(key, lane, lane.held)
-
-    def _send_soon(self, key: CallKey, lane: _Lane, report: ProgressData) -> None:
         if len(lane.ready) < BURST:
             self._due.append(key)
-        lane.ready.append(report)  # where the line is slow, in place of the oldest
+        lane.ready.append(lane.latest)  # where the line is slow, in place of the oldest
         if self._sender is None:
             self._sender = asyncio.create_task(self._send(), name="a2c-progress")
 
