@@ -30,6 +30,9 @@ FILES_BETWEEN_COUNTS: Final = 1_000
 STRIKE_SECONDS: Final = 86_400
 """How long a strike counts: a machine under load can make anything too slow, but not every day."""
 
+FRESH_SECONDS: Final = 1.0
+"""How long what other processes have kept may go unseen: reading what they have read may be dear."""
+
 _TOUCHES: Final = 256
 _AT_ONCE: Final = 500
 
@@ -73,14 +76,18 @@ class Store:
         self._remembered = 0
         self._sketch: Sketch | None = None
         self._seen = (0, 0)
+        self._seen_at = 0.0
 
     def is_new(self, *keys: bytes) -> bool:
         """Whether surely nothing is kept under these keys, neither results nor strikes; it never waits for the disk.
 
-        What another process has kept since the last `get` or `put` is not seen: it is found new, and read twice.
+        That is known for a while after each `get` and `put`. What another process has kept meanwhile is found new, and
+        read twice.
         """
         sketch = self._sketch
-        return sketch is not None and not any(key in sketch for key in keys)
+        if sketch is None or time.monotonic() - self._seen_at > FRESH_SECONDS:
+            return False
+        return not any(key in sketch for key in keys)
 
     def get(self, key: bytes) -> bytes | None:
         """Return a result, None where there is none."""
@@ -205,6 +212,7 @@ class Store:
             [(newest,)] = connection.execute("SELECT coalesce(max(id), 0) FROM results")
             sketch.add(key for (key,) in connection.execute(keys, (last,)))
             self._sketch, self._seen = sketch, (newest, now)
+        self._seen_at = time.monotonic()
         return sketch
 
     def _note_use(self, connection: sqlite3.Connection) -> None:

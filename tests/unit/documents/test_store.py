@@ -175,6 +175,13 @@ def test_what_another_process_kept_is_noticed_with_the_next_result(tmp_path: Pat
     again.close()
 
 
+def test_no_key_is_new_once_others_have_had_time_to_keep_it(results: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    results.get(b"other")
+    assert results.is_new(b"key")
+    monkeypatch.setattr(store, "FRESH_SECONDS", -1)
+    assert not results.is_new(b"key")
+
+
 def test_after_clearing_every_key_is_new_again(results: Store) -> None:
     results.put([Result(b"key", b"value")])
     results.clear()
