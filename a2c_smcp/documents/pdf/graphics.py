@@ -5,7 +5,6 @@ import struct
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import compress, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -110,9 +109,9 @@ class Bounds:
 
     def __init__(self, engine: Engine, frame: Frame) -> None:
         self._engine, self._bounds, self._frame = engine, engine.FPDFPageObj_GetBounds, frame
-        self._buffer = ctypes.create_string_buffer(_FLOATS.size)
-        start = ctypes.addressof(self._buffer)
-        self._to = start, start + 4, start + 8, start + 12
+        room = engine.room()
+        self._to = room.address, room.address + 4, room.address + 8, room.address + 12
+        self._box = room.view[:BOX_BYTES]
         self._ways: dict[Matrices, tuple[float, ...]] = {}
 
     def of(self, drawn: Drawn) -> Shown | None:
@@ -120,7 +119,7 @@ class Bounds:
         handle, matrices = drawn
         if not self._bounds(handle, *self._to):
             return None
-        left, bottom, right, top = _FLOATS.unpack(self._buffer)
+        left, bottom, right, top = _FLOATS.unpack(self._box)
         return self._shown(left, bottom, right, top, matrices)
 
     def of_all(self, drawn: Sequence[Drawn]) -> list[Shown | None]:
@@ -168,21 +167,29 @@ class Bounds:
         return way
 
 
+class _Kinds(NamedTuple):
+    """Paths that are no more than a line across, those that are one down, and others with their boxes."""
+
+    across: list[tuple[int, Rule]]
+    down: list[tuple[int, Rule]]
+    others: list[tuple[Drawn, Shown]]
+
+
 class Paths:
     """The paths of a page, and the ruling lines that they draw; where they are, PDFium is asked once."""
 
     def __init__(self, engine: Engine, frame: Frame, drawn: list[Drawn]) -> None:
         self._engine, self._frame, self._drawn = engine, frame, drawn
+        self._kinds: _Kinds | None = None
+        self._thin: Rules | None = None
 
     def __len__(self) -> int:
         return len(self._drawn)
 
-    @cached_property
-    def _kinds(self) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Shown]]]:
-        """Those that are no more than a line across, those that are one down, and others with their boxes."""
-        across: list[tuple[int, Rule]] = []
-        down: list[tuple[int, Rule]] = []
-        others: list[tuple[Drawn, Shown]] = []
+    def _sorted(self) -> _Kinds:
+        if self._kinds is not None:
+            return self._kinds
+        self._kinds = across, down, others = _Kinds([], [], [])
         for drawn, box in zip(self._drawn, Bounds(self._engine, self._frame).of_all(self._drawn), strict=True):
             if box is None:
                 continue
@@ -195,22 +202,20 @@ class Paths:
                     down.append((drawn[0], Rule(y0, y1, (x0 + x1) / 2)))
             else:
                 others.append((drawn, box))
-        return across, down, others
+        return self._kinds
 
-    @cached_property
     def thin_rules(self) -> Rules:
-        """The ruling lines of paths that are no more than that: fewer questions, and without the edges of boxes."""
-        across, down, others = self._kinds
-        rules = Rules([rule for _, rule in across], [rule for _, rule in down])
+        """Return the ruling lines of paths that are no more than that: fewer questions, and no edges of boxes."""
+        across, down, others = self._sorted()
+        rules = self._thin = Rules([rule for _, rule in across], [rule for _, rule in down])
         for (_, matrices), box in others:
             if matrices:  # whether a part of a form is a line is not known from its box
                 _add_edges(rules, self._frame, box)
         return rules
 
-    @cached_property
     def rules(self) -> Rules:
-        """The ruling lines that paths draw."""
-        across, down, others = self._kinds
+        """Return the ruling lines that paths draw."""
+        across, down, others = self._sorted()
         down = [line for line in down if line[1].end - line[1].start >= _DOT]
         others = [path for path in others if path[1][2] - path[1][0] >= _DOT or path[1][3] - path[1][1] >= _DOT]
         handles = [path[0] for path in (*across, *down)] + [path[0][0] for path in others]
@@ -226,8 +231,8 @@ class Paths:
                 _add_edges(rules, self._frame, box)
             elif segments <= MAX_SEGMENTS:
                 self._add_segments(rules, handle, matrices, segments)
-        thin = self.__dict__.get("thin_rules")
-        return thin if thin == rules else rules  # whose pieces are made one already
+        # What is known already has had its pieces made one.
+        return self._thin if self._thin == rules else rules
 
     def _are_drawn(self, handles: list[int]) -> list[bool]:
         """Return which paths are filled or stroked; the others only clip."""

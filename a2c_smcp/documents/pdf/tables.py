@@ -50,7 +50,7 @@ def find_tables(
     zones = find_zones(layer, lines, paths, body)
     if not zones or _is_drawing(lines, len(paths)):
         return [], lines
-    rules = paths.rules
+    rules = paths.rules()
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
     zones += [(region.y0, region.y1) for region in framed]
     wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]

@@ -32,7 +32,7 @@ def find_zones(layer: TextLayer, lines: Sequence[Line], paths: Paths, body: Body
     marked += _aligned(layer, runs, body)
     zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
     if 2 < len(paths) < MAX_RULES:
-        zones += _stacked(layer, lines, paths.thin_rules, body)
+        zones += _stacked(layer, lines, paths.thin_rules(), body)
     if not zones and _has_gutter(layer, lines):
         zones = [(0.0, body.height)]
     return zones
