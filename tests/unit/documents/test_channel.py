@@ -54,6 +54,12 @@ async def test_answers_come_back_in_turn(run: Run) -> None:
         assert [await ask(process), await ask(process)] == [({}, b"one"), ({"kind": "changed"}, b"")]
 
 
+def test_a_part_of_an_answer_is_waited_with() -> None:
+    whole = frame({"a": 1}, b"body")
+    parts = [channel._cut(bytearray(whole[:length]), wanted=True) for length in range(len(whole) + 1)]
+    assert parts == [*[None] * len(whole), ({"a": 1}, b"body")]
+
+
 async def test_an_answer_in_pieces_is_put_together(run: Run) -> None:
     body = b"x" * 90_000  # more than a pipe holds
     whole = frame({"a": 1}, body)
@@ -82,8 +88,10 @@ async def test_what_is_no_answer_ends_the_process(run: Run, said: bytes) -> None
 
 
 async def test_a_process_that_speaks_without_being_asked_is_ended(run: Run) -> None:
-    async with run([frame(None, b"asked")], last="os.write(1, b'!'); sys.stdin.buffer.read()") as process:
-        await ask(process)
+    async with run(last="sys.stdin.buffer.read(1); os.write(1, b'!'); sys.stdin.buffer.read()") as process:
+        pipe = process._process.get_pipe_transport(0)
+        assert isinstance(pipe, asyncio.WriteTransport)
+        pipe.write(b"?")
         assert await process.end(60) is not None
 
 
@@ -117,6 +125,8 @@ async def test_a_timer_that_was_set_for_an_earlier_answer_leaves_the_later_its_t
         await asyncio.sleep(0)
         process._watch()
         assert await second == ({}, b"two")
+        process._watch()  # now nobody waits
+        assert not process.is_silent
 
 
 async def test_who_leaves_does_not_spoil_the_end(run: Run) -> None:

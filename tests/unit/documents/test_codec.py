@@ -51,11 +51,12 @@ def test_a_picture_comes_back(picture: tuple[str, bytes] | None) -> None:
     assert codec.decode_picture(codec.encode_picture(picture)) == picture
 
 
-def test_what_json_has_no_word_for_becomes_its_nearest() -> None:
-    element = Element("x", "text", {"day": date(2026, 1, 2), "view": MappingProxyType({"a": 1}), "some": {2, 1}})
-    found = codec.decode_found(codec.encode_found((0, element)))
+@pytest.mark.parametrize("text", ["text", "half a character: \ud800"])
+def test_what_json_has_no_word_for_becomes_its_nearest(text: str) -> None:
+    told = {"day": date(2026, 1, 2), "view": MappingProxyType({"a": 1}), "some": {2, 1}, "text": text}
+    found = codec.decode_found(codec.encode_found((0, Element("x", "text", told))))
     assert found is not None
-    assert found[1].content == {"day": "2026-01-02", "view": {"a": 1}, "some": [1, 2]}
+    assert found[1].content == {"day": "2026-01-02", "view": {"a": 1}, "some": [1, 2], "text": text}
 
 
 def test_what_is_nested_deep_comes_back() -> None:
