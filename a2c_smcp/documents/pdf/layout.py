@@ -56,16 +56,20 @@ def text_of(lines: Sequence[Line]) -> str:
     """Return lines as one paragraph: divided words are whole again, and Chinese gets no blanks at line ends."""
     if len(lines) == 1:
         return lines[0].text
+    text = "\n".join([line.text for line in lines])
+    if True in [line.joined for line in lines[:-1]]:
+        text = _with_whole_words(lines)
+    return (text if text.isascii() else _BETWEEN_WIDE.sub("", text)).replace("\n", " ")
+
+
+def _with_whole_words(lines: Sequence[Line]) -> str:
     parts: list[str] = []
     for line in lines:
         # A name or a number after the hyphen was no divided word.
         if parts and parts[-1] == "" and not line.text[0].islower():
             parts[-1] = "-"
         parts += (line.text, "" if line.joined else "\n")
-    text = "".join(parts[:-1])
-    if not text.isascii():
-        text = _BETWEEN_WIDE.sub("", text)
-    return text.replace("\n", " ")
+    return "".join(parts[:-1])
 
 
 def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
