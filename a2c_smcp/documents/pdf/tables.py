@@ -25,6 +25,7 @@ _CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|表)\s*[\dIVXA-Z]",
 _NUMERIC = re.compile(r"[-+(]?[$€£¥]?\s*\d[\d.,\s]*[%)]?[KMB]?")
 _COMMENT = re.compile(r"#|//|/\*|%{1,2}$|;;|--$|\\$|[\"”]$")
 _LEVEL: Final = 1.5
+_NOWHERE: Final = 1e9
 _FIGURES = re.compile(r"[\d.,%()+-]{2,}")
 
 
@@ -113,15 +114,18 @@ def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
     """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
-    if not rules:
+    numbers = {
+        id(placed) for placed in words if not (text := placed.word.text)[0].isalpha() and _FIGURES.fullmatch(text)
+    }
+    if not rules or not numbers:
         return words
     places = sorted({round(rule.at, 1) for rule in rules})
     divided: list[Placed] = []
     for placed in words:
         word, line = placed
-        if not word.text[0].isalpha() and _FIGURES.fullmatch(word.text):
+        if id(placed) in numbers:
             number = bisect_right(places, word.x0 + 1.5)
-            at = places[number] if number < len(places) else 1e9
+            at = places[number] if number < len(places) else _NOWHERE
             middle = (word.y0 + word.y1) / 2
             if at < word.x1 - 1.5 and any(
                 abs(rule.at - at) < 0.1 and rule.start <= middle <= rule.end for rule in rules
