@@ -135,3 +135,15 @@ async def test_who_leaves_does_not_spoil_the_end(run: Run) -> None:
         await asyncio.sleep(0)
         leaver.cancel()
         assert await process.end() is None
+
+
+@pytest.mark.parametrize("own", [None, "1"], ids=["by default", "as its user says"])
+async def test_a_process_keeps_some_memory_for_its_next_page(
+    run: Run, monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    if own is not None:
+        monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", own)
+    tell = "told = os.environb[b'MALLOC_TRIM_THRESHOLD_']; os.write(1, struct.pack('>II', 0, len(told)) + told)"
+    async with run(last=f"sys.stdin.buffer.read(1); {tell}; sys.stdin.buffer.read()") as process:
+        assert await ask(process) == ({}, (own or channel.HEAP["MALLOC_TRIM_THRESHOLD_"]).encode())
