@@ -8,8 +8,11 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_ar
 from annotated_types import Ge, Gt, Le
 from typing_extensions import is_typeddict
 
-from a2c_smcp import messages as module
+from a2c_smcp import config_messages
+from a2c_smcp import messages as other_messages
 from a2c_smcp.messages import Name
+
+MODULES = (other_messages, config_messages)
 
 SIMPLE = {
     str: "text",
@@ -23,12 +26,17 @@ SIMPLE = {
 
 def messages() -> list[Any]:
     """Return every message, in the order of the source."""
-    return [kind for kind in vars(module).values() if is_typeddict(kind) and kind.__module__ == module.__name__]
+    return [
+        kind
+        for module in MODULES
+        for kind in vars(module).values()
+        if is_typeddict(kind) and kind.__module__ == module.__name__
+    ]
 
 
 def name_of(kind: Any) -> str:
     """Return the name by which the module knows a type."""
-    return next(name for name, value in vars(module).items() if value is kind)
+    return next(name for module in MODULES for name, value in vars(module).items() if value is kind)
 
 
 def describe(kind: Any) -> Iterator[tuple[str, str, bool]]:

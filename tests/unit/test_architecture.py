@@ -16,7 +16,7 @@ FLOORS = [
     {"documents", "wire"},
     {"chunks", "smcp"},
     {"messages", "uris"},
-    {"listening"},
+    {"config_messages", "listening"},
     {"errors"},
     {"addresses", "fastjson", "redaction", "tokens", "types"},
 ]
@@ -66,6 +66,7 @@ PURE = [
     "types.py",
     "redaction.py",
     "errors.py",
+    "config_messages.py",
     "messages.py",
     "smcp.py",
     "uris",

@@ -4,7 +4,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from a2c_smcp import messages, smcp
+from a2c_smcp import smcp
 from a2c_smcp.errors import BadRequest, NotFound
 from a2c_smcp.smcp import EVENTS, error_ack, parse_reply, parse_request
 
@@ -101,8 +101,8 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
 def test_the_table_has_every_event_with_its_request_and_reply() -> None:
     assert EVENTS.keys() == TABLE.keys()
     for name, (request, reply) in TABLE.items():
-        assert EVENTS[name].request is getattr(messages, request), name
-        assert EVENTS[name].reply is (getattr(messages, reply) if reply else None), name
+        assert EVENTS[name].request is getattr(smcp, request), name
+        assert EVENTS[name].reply is (getattr(smcp, reply) if reply else None), name
 
 
 @pytest.mark.rule("2.3.table")
@@ -129,13 +129,13 @@ def test_what_an_accepted_event_broadcasts_is_named_in_the_table() -> None:
 @pytest.mark.rule("2.3.types")
 @pytest.mark.parametrize("name", FIELDS)
 def test_fields_and_optionality_are_the_contracts(name: str) -> None:
-    kind = getattr(messages, name)
+    kind = getattr(smcp, name)
     assert (set(kind.__required_keys__), set(kind.__optional_keys__)) == FIELDS[name]
 
 
 @pytest.mark.rule("2.3.types")
 def test_constraints_do_not_hide_the_plain_types() -> None:
-    assert get_type_hints(messages.ToolCallReq) == {
+    assert get_type_hints(smcp.ToolCallReq) == {
         "agent": str,
         "req_id": str,
         "computer": str,

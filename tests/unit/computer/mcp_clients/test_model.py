@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from a2c_smcp import messages
+from a2c_smcp import config_messages
 from a2c_smcp.computer.mcp_clients.model import (
     ComputerConfig,
     MCPServerCommandInput,
@@ -106,9 +106,9 @@ def test_a_server_is_read_as_the_kind_that_its_type_names(server: MCPServerConfi
 @pytest.mark.parametrize(("server", "dumped"), DUMPED, ids=["stdio", "streamable", "sse"])
 def test_a_dumped_server_is_a_server_on_the_wire(server: MCPServerConfig, dumped: dict[str, Any]) -> None:
     wire: dict[str, type] = {
-        "stdio": messages.MCPServerStdioConfig,
-        "streamable": messages.MCPServerStreamableHttpConfig,
-        "sse": messages.MCPSSEConfig,
+        "stdio": config_messages.MCPServerStdioConfig,
+        "streamable": config_messages.MCPServerStreamableHttpConfig,
+        "sse": config_messages.MCPSSEConfig,
     }
     kind = wire[server.type]
     assert TypeAdapter[Any](kind).validate_python(dumped) == {k: v for k, v in dumped.items() if k != "subscribe"}
