@@ -108,12 +108,13 @@ class WorkerPool:
         self._closed = True
         if self._reaper is not None:
             self._reaper.cancel()
+        busy = [worker.flight for worker in self._workers if worker.flight is not None]
+        for flight in (*self._waiting, *busy):
+            flight.cancel()
+        self._waiting.clear()
         for task in self._starting:
             task.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)
-        for flight in [*self._waiting, *(worker.flight for worker in self._workers)]:
-            if flight is not None:
-                flight.cancel()
         await asyncio.gather(*(worker.end() for worker in self._workers))
         self._workers.clear()
 
@@ -154,6 +155,8 @@ class WorkerPool:
         self._watch_idle()
 
     def _begin_anew(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
+        if self._closed:
+            return
         task = asyncio.create_task(self._restart(worker, flight, error))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)

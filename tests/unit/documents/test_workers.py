@@ -286,6 +286,20 @@ async def test_closing_ends_every_worker_and_refuses_more(tmp_path: Path) -> Non
         await page(pool, file(tmp_path))
 
 
+async def test_no_worker_takes_the_place_of_one_that_dies_while_the_pool_closes(tmp_path: Path) -> None:
+    pool = WorkerPool(1)
+    path = file(tmp_path, "page0 sleep")
+    await page(pool, path, 1)
+    stuck = asyncio.create_task(page(pool, path, 0))
+    await asyncio.sleep(0)
+    [pid] = pool.pids
+    os.kill(pid, 9)
+    await pool.close()
+    with pytest.raises(asyncio.CancelledError):
+        await stuck
+    assert (pool.pids, is_running(pid)) == ([], False)
+
+
 PARENT = """
 import asyncio, sys
 from pathlib import Path
