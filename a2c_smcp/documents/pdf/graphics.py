@@ -24,6 +24,7 @@ _LINE_TO, _BEZIER_TO = 0, 1
 _FLOATS, _POINT, _MODES = struct.Struct("4f"), struct.Struct("2f"), struct.Struct("2i")
 _THIN: Final = 2.5
 _SHORT: Final = 4.0
+"""A line down that is no longer divides no cells."""
 _DOT: Final = 5.0
 """What is smaller is part of a drawing."""
 _BOX_SEGMENTS: Final = 5
@@ -82,13 +83,14 @@ def survey(engine: Engine, page: int) -> Drawings:
 
 def _sort(engine: Engine, found: Drawings, handles: list[Handle], matrices: Matrices) -> None:
     kinds = list(map(engine.bare.type, handles))
-    if _PATH in kinds:
+    present = set(kinds)
+    if _PATH in present:
         paths = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _PATH]
         found.paths += paths[: MAX_PATHS - len(found.paths)]
-    if _IMAGE in kinds:
+    if _IMAGE in present:
         images = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _IMAGE]
         found.images += images[: MAX_IMAGES - len(found.images)]
-    if _FORM not in kinds or len(matrices) >= _MAX_DEPTH:
+    if _FORM not in present or len(matrices) >= _MAX_DEPTH:
         return
     for form, kind in zip(handles, kinds, strict=True):
         if kind == _FORM:

@@ -114,10 +114,12 @@ def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
 
 def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
     """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
+    if not rules:
+        return words
     numbers = {
         id(placed) for placed in words if not (text := placed.word.text)[0].isalpha() and _FIGURES.fullmatch(text)
     }
-    if not rules or not numbers:
+    if not numbers:
         return words
     places = sorted({round(rule.at, 1) for rule in rules})
     divided: list[Placed] = []
