@@ -39,7 +39,7 @@ _KINDS: Final = {
 }
 _MARKUP: Final = frozenset({9, 10, 11, 12})
 _MEDIA: Final[dict[int, ElementCategory]] = {18: "audio", 19: "video", 21: "video", 26: "video", 27: "video"}
-_GO_TO, _GO_TO_REMOTE, _URI, _LAUNCH = 1, 2, 3, 4
+_GO_TO_REMOTE, _URI, _LAUNCH = 2, 3, 4
 _DATE = re.compile(
     r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:(Z)|([+-])(\d{2})'?(\d{2})?)?",
 )
@@ -153,23 +153,24 @@ class Overlay:
         destination = self._engine.bare.link_target(self._handle, link)
         index = self._targets.known.get(destination)
         if index is None:
-            address, destination = self._action(link, destination)
+            address = self._address(link)
             if address or not destination:
                 return address
             index = self._targets.page(destination)
         return f"#page={index + 1}" if index >= 0 else ""
 
-    def _action(self, link: ctypes.c_void_p, destination: int | None) -> tuple[str, int | None]:
-        """Return the address that a link opens, and where it leads to in this document."""
+    def _address(self, link: ctypes.c_void_p) -> str:
+        """Return what a link opens outside of the document; empty where it opens nothing."""
         engine, bare = self._engine, self._engine.bare
         action = bare.action(link)
         kind = bare.action_kind(action) if action else 0
         if kind == _URI:
             address = engine.string(engine.FPDFAction_GetURIPath, self._document, action, encoding="utf-8")
-            return clean(address).strip(), None
-        if kind in (_GO_TO_REMOTE, _LAUNCH):
-            return clean(engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")).strip(), None
-        return "", bare.action_target(self._handle, action) if kind == _GO_TO else destination
+        elif kind in (_GO_TO_REMOTE, _LAUNCH):
+            address = engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")
+        else:
+            return ""
+        return clean(address).strip()
 
     def _text_in(self, left: float, bottom: float, right: float, top: float) -> tuple[str, Box]:
         """Return the text inside a rectangle of PDF space, on one line, and the rectangle as shown."""

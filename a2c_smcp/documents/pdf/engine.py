@@ -159,7 +159,6 @@ _BARE: Final[dict[str, str]] = {
     "FPDFLink_GetAction": "action",
     "FPDFLink_GetDest": "link_target",
     "FPDFAction_GetType": "action_kind",
-    "FPDFAction_GetDest": "action_target",
 }
 
 
