@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from a2c_smcp.documents.pdf.annotations import Box
-from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Bounds, Drawn
+from a2c_smcp.documents.pdf.graphics import Paths
 from a2c_smcp.documents.pdf.lines import Line
 
 MAX_PATHS: Final = 400
@@ -19,19 +17,12 @@ _SMALL: Final = (0.2, 0.65)
 _REACH: Final = 2.2
 
 
-def with_bullets(engine: Engine, frame: Frame, lines: list[Line], paths: list[Drawn]) -> list[Line]:
+def with_bullets(lines: list[Line], paths: Paths) -> list[Line]:
     """Return lines with a bullet before those that a small shape stands right before."""
-    dots = _dots(engine, frame, paths) if 0 < len(paths) < MAX_PATHS else []
-    if not dots:
+    if not 0 < len(paths) < MAX_PATHS:
         return lines
-    return [_marked(line, dots) for line in lines]
-
-
-def _dots(engine: Engine, frame: Frame, paths: list[Drawn]) -> list[Box]:
-    """Return the boxes of shapes that are small, and about as high as they are wide."""
-    bounds = Bounds(engine, frame)
-    boxes = [box for drawn in paths if (box := bounds.of(drawn)) is not None]
-    return [box for box in boxes if _is_dot(box[2] - box[0], box[3] - box[1])]
+    dots = [box for box in paths.boxes() if box is not None and _is_dot(box[2] - box[0], box[3] - box[1])]
+    return [_marked(line, dots) for line in lines] if dots else lines
 
 
 def _is_dot(width: float, height: float) -> bool:

@@ -182,17 +182,24 @@ class Paths:
 
     def __init__(self, engine: Engine, frame: Frame, drawn: list[Drawn]) -> None:
         self._engine, self._frame, self._drawn = engine, frame, drawn
+        self._boxes: list[Shown | None] | None = None
         self._kinds: _Kinds | None = None
         self._thin: Rules | None = None
 
     def __len__(self) -> int:
         return len(self._drawn)
 
+    def boxes(self) -> list[Shown | None]:
+        """Return the box of each; None where it has none."""
+        if self._boxes is None:
+            self._boxes = Bounds(self._engine, self._frame).of_all(self._drawn)
+        return self._boxes
+
     def _sorted(self) -> _Kinds:
         if self._kinds is not None:
             return self._kinds
         self._kinds = across, down, others = _Kinds([], [], [])
-        for drawn, box in zip(self._drawn, Bounds(self._engine, self._frame).of_all(self._drawn), strict=True):
+        for drawn, box in zip(self._drawn, self.boxes(), strict=True):
             if box is None:
                 continue
             x0, y0, x1, y1 = box

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from a2c_smcp.documents.pdf.characters import Characters
@@ -136,22 +137,54 @@ class TextLayer:
 
     def words(self, line: Line) -> list[Word]:
         """Return the words of a line with their boxes."""
-        text = self.text[line.position : line.position + line.length]
-        matches = list(_WORD.finditer(text))
-        if len(matches) == 1 and len(matches[0][0]) == line.length:
-            return [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
-        ends = [line.position + at for match in matches for at in (match.start(), match.end() - 1)]
-        boxes = self._characters.pairs(self._characters.indices(ends))
-        words = []
-        # Words of a plain line are as high as it is.
-        is_usual = self._characters.is_direct and self.frame.is_plain and line.is_upright
-        y0, y1, shift = line.y0, line.y1, self.frame.matrix[4]
-        for match, (left, top, right, bottom, left2, top2, right2, bottom2) in zip(matches, boxes, strict=True):
-            x0, x1 = left if left < left2 else left2, right if right > right2 else right2
-            if is_usual:
-                words.append(Word(match[0], x0 + shift, y0, x1 + shift, y1))
-            else:
-                words.append(Word(match[0], *self.frame.box(x0, min(bottom, bottom2), x1, max(top, top2))))
+        return self.words_of((line,))[0]
+
+    def words_of(self, lines: Sequence[Line]) -> list[list[Word]]:
+        """Return the words of each line with their boxes, which are asked for together."""
+        text, find = self.text, self.text.find
+        rows: list[list[str]] = []
+        ends: list[int] = []
+        for line in lines:
+            at, length = line.position, line.length
+            row = text[at : at + length]
+            parts = _WORD.findall(row) if HYPHEN in row else row.split()
+            # The box of a line that is one word is known.
+            rows.append(parts if len(parts) != 1 or len(parts[0]) != length else [])
+            for part in rows[-1]:
+                at = find(part, at)
+                after = at + len(part)
+                ends += (at, after - 1)
+                at = after
+        boxes = iter(self._characters.pairs(self._characters.indices(ends)))
+        return [
+            self._placed(line, parts, list(islice(boxes, len(parts))))
+            if parts
+            else [Word(line.text, line.x0, line.y0, line.x1, line.y1)]
+            for line, parts in zip(lines, rows, strict=True)
+        ]
+
+    def _placed(self, line: Line, parts: list[str], boxes: list[tuple[float, ...]]) -> list[Word]:
+        frame = self.frame
+        if self._characters.is_direct and frame.is_plain and line.is_upright:
+            # Words of a plain line are as high as it is.
+            y0, y1, shift = line.y0, line.y1, frame.matrix[4]
+            words = [
+                Word(
+                    text,
+                    (left if left < left2 else left2) + shift,
+                    y0,
+                    (right if right > right2 else right2) + shift,
+                    y1,
+                )
+                for text, (left, _, right, _, left2, _, right2, _) in zip(parts, boxes, strict=True)
+            ]
+        else:
+            words = [
+                Word(
+                    text, *frame.box(min(box[0], box[4]), min(box[3], box[7]), max(box[2], box[6]), max(box[1], box[5]))
+                )
+                for text, box in zip(parts, boxes, strict=True)
+            ]
         if self._is_clean:
             return words
         for word in words:

@@ -15,7 +15,7 @@ from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import Font, FontBook
 from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
 from a2c_smcp.documents.pdf.frames import Frame, Frames
-from a2c_smcp.documents.pdf.graphics import Drawings, survey
+from a2c_smcp.documents.pdf.graphics import Drawings, Paths, survey
 from a2c_smcp.documents.pdf.headings import mark_headings
 from a2c_smcp.documents.pdf.layout import (
     Block,
@@ -159,8 +159,9 @@ class PageReader:
         parts = _Parts(headers=_rows(headers), footers=_rows(footers))
         # A picture behind all of the page, like a watermark, is no picture of a table's words.
         shown = [picture.box for picture in pictures if picture.box[3] - picture.box[1] < 0.7 * frame.height]
-        tables, lines = find_tables(self._engine, frame, layer, lines, drawings, shown, body)
-        lines = with_bullets(self._engine, frame, lines, drawings.paths)
+        paths = Paths(self._engine, frame, drawings.paths)
+        tables, lines = find_tables(layer, lines, paths, shown, body)
+        lines = with_bullets(lines, paths)
         lines = in_reading_order(lines, body) if lines else lines
         lines, notes = split_footnotes(lines, body)
         blocks = blocks_of(lines, body)

@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
-from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.graphics import Drawings, Paths, Rule
+from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
@@ -38,26 +36,19 @@ class Table:
 
 
 def find_tables(
-    engine: Engine,
-    frame: Frame,
-    layer: TextLayer,
-    lines: list[Line],
-    drawings: Drawings,
-    pictures: Sequence[Box],
-    body: Body,
+    layer: TextLayer, lines: list[Line], paths: Paths, pictures: Sequence[Box], body: Body
 ) -> tuple[list[Table], list[Line]]:
     """Return the tables of a page, and the lines that are in none."""
-    paths = Paths(engine, frame, drawings.paths)
     zones = find_zones(layer, lines, paths, body)
     if not zones or _is_drawing(lines, len(paths)):
         return [], lines
     rules = paths.rules()
     framed = [region for region in crossing_regions(rules) if _touches(region, zones)]
     zones += [(region.y0, region.y1) for region in framed]
-    wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * frame.width]
+    wide = [rule.at for rule in rules.across if rule.end - rule.start > 0.3 * body.width]
     if wide:  # rules may be the only sign of the rows whose text is not roomy
         zones.append((min(wide) - 2 * body.leading, max(wide) + 2 * body.leading))
-    words = [Placed(word, line) for line in _lines_in(zones, lines) for word in _words(layer, line)]
+    words = _words(layer, _lines_in(zones, lines))
     if not 4 <= len(words) <= MAX_WORDS:
         return [], lines
     words = _split_at_rules(layer, words, rules.down)
@@ -92,14 +83,20 @@ def _lines_in(zones: Sequence[Zone], lines: Sequence[Line]) -> list[Line]:
     return inside
 
 
-def _words(layer: TextLayer, line: Line) -> list[Word]:
-    """Return the words of a line; where it goes over two heights, as beside a centred cell, each at its own."""
-    if line.y1 - line.y0 < _LEVEL * line.size or " " not in line.text:
-        return layer.words(line)
+def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Placed]:
+    """Return the words of lines; where one goes over two heights, as beside a centred cell, each at its own."""
     # Words are measured one by one in lines that do not run from left to right.
-    words = layer.words(replace(line, x1=line.x0, y1=line.y0 + 3 * line.size))
-    # Some fonts of signs have boxes that tell nothing of where the signs are.
-    return words if all(word.y1 - word.y0 < _LEVEL * line.size for word in words) else layer.words(line)
+    asked = [replace(line, x1=line.x0, y1=line.y0 + 3 * line.size) if _is_high(line) else line for line in lines]
+    found: list[Placed] = []
+    for line, own, words in zip(lines, asked, layer.words_of(asked), strict=True):
+        # Some fonts of signs have boxes that tell nothing of where the signs are.
+        is_strange = own is not line and any(word.y1 - word.y0 >= _LEVEL * line.size for word in words)
+        found += [Placed(word, line) for word in (layer.words(line) if is_strange else words)]
+    return found
+
+
+def _is_high(line: Line) -> bool:
+    return line.y1 - line.y0 >= _LEVEL * line.size and " " in line.text
 
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
