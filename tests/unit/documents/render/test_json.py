@@ -197,3 +197,8 @@ def test_any_content_becomes_json_that_a_strict_reader_takes(value: Any) -> None
         raise AssertionError(constant)
 
     json.loads(dumps({"content": value}).encode("utf-8"), parse_constant=refuse)
+
+
+@given(json_values)
+def test_a_reply_says_the_same_with_and_without_room(value: Any) -> None:
+    assert json.loads(dumps({"content": value})) == json.loads(dumps({"content": value}, indent=2))
