@@ -100,15 +100,17 @@ class LoopThread:
             RuntimeError: Called from the loop's own thread, which would wait for itself, or after a fork.
             ConnectionError: There is no thread, or it ended meanwhile.
         """
-        if self.here or self.elsewhere or not self.running:
+        thread = self._thread
+        if self.here or self.elsewhere or thread is None:
             work.close()
             self._refuse_other_process()
             self._refuse_own_thread()
             raise ConnectionError("There is no connection; connect first")
         errand = _Errand(work)
         try:
-            return _result(asyncio.run_coroutine_threadsafe(errand.done(), self._loop))
+            return _result(asyncio.run_coroutine_threadsafe(errand.done(), self._loop), thread)
         except CancelledError:
+            errand.drop()
             raise ConnectionError("The client was closed") from None
         except BaseException:
             with suppress(RuntimeError):  # the loop has ended meanwhile, and the work with it
@@ -154,14 +156,22 @@ class _Errand(Generic[T]):
         if self._task is not None:
             self._task.cancel()
 
+    def drop(self) -> None:
+        """Let go of work that the end of the loop has kept from beginning."""
+        self._wanted = False
+        if self._task is None:
+            self._work.close()
 
-def _result(future: "Future[T]") -> T:
+
+def _result(future: "Future[T]", thread: threading.Thread) -> T:
     while True:
         try:
             return future.result(HEARING)
         except TimeoutError:
             if future.done():  # it came in this moment, or is a time-out itself
                 return future.result()
+            if not thread.is_alive():  # it ended before it could begin this
+                raise CancelledError from None
 
 
 class _Engine:
@@ -194,10 +204,7 @@ class _Engine:
         with ThreadPoolExecutor(thread_name_prefix=self._name) as pool:
             loop.set_default_executor(pool)
             loop.run_forever()
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            loop.run_until_complete(_end_tasks())
             loop.run_until_complete(loop.shutdown_asyncgens())
 
     def dispose(self) -> None:
@@ -209,6 +216,15 @@ class _Engine:
                 self.loop.call_soon_threadsafe(self.loop.stop)
             else:
                 self.loop.close()
+
+
+async def _end_tasks() -> None:
+    """Cancel whatever runs, and what another thread has begun in the last moment."""
+    own = asyncio.current_task()
+    while tasks := [task for task in asyncio.all_tasks() if task is not own]:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class BlockingEvents(Iterator[OfficeEvent]):

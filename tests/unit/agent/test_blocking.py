@@ -1,8 +1,9 @@
 """Work on the loop's thread, given up at the worst moment."""
 
 import asyncio
+import gc
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
@@ -72,3 +73,28 @@ def test_work_that_is_given_up_before_it_begins_is_not_done(monkeypatch: pytest.
     finally:
         thread.stop()
     assert done == ["nothing"]
+
+
+def test_work_that_comes_while_the_thread_ends_is_done_or_refused_and_never_forgotten() -> None:
+    async def work() -> str:
+        await asyncio.sleep(0)
+        return "done"
+
+    def use(thread: LoopThread, number: int, together: threading.Barrier) -> str:
+        together.wait(CAP)
+        if not number:
+            thread.stop()
+            return "ended"
+        try:
+            return thread.run(work())
+        except ConnectionError:
+            return "refused"
+
+    with ThreadPoolExecutor(5) as pool:
+        for _ in range(100):
+            thread, together = LoopThread("test"), threading.Barrier(5)
+            thread.start()
+            told = list(pool.map(use, [thread] * 5, range(5), [together] * 5))
+            assert told[0] == "ended"
+            assert set(told[1:]) <= {"done", "refused"}
+    gc.collect()  # a coroutine that nobody has awaited warns here
