@@ -33,6 +33,7 @@ async def test_the_catalogue_is_searched_and_filtered(at: Visit) -> None:
 async def test_one_walks_from_a_document_to_its_pages_and_to_their_elements(at: Visit) -> None:
     await at.go("documents")
     await at.page.get_by_role("searchbox").fill("Titre")
+    await expect(at.page.get_by_role("main").get_by_role("status")).to_have_text("1 document")
     await at.page.get_by_role("listbox").get_by_role("option").filter(has_text="Titre").click()
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Titre")
     await at.page.get_by_role("listbox").get_by_role("option").first.click()
