@@ -41,6 +41,13 @@ async def desk(ready: Running, office: str) -> AsyncIterator[Computer]:
         yield computer
 
 
+async def until_idle(desk: Computer) -> None:
+    """Wait until no tool runs any more."""
+    async with asyncio.timeout(CAP):
+        while desk.calls._running:
+            await asyncio.sleep(0.01)
+
+
 async def test_the_last_word_of_a_tool_that_is_done_at_once_comes_before_its_result(
     ready: Running, office: str, either: Either, server: dict[str, Any]
 ) -> None:
@@ -185,9 +192,7 @@ async def test_the_last_word_of_a_tool_that_ended_while_the_line_was_broken_is_t
             "timeout": 9,
         }
         await desk.call_tool(finish)
-        async with asyncio.timeout(CAP):
-            while desk.calls._running:
-                await asyncio.sleep(0.01)
+        await until_idle(desk)
         proxy.mend()
         await call
     assert told.reports == [HALF, WHOLE]
@@ -254,9 +259,7 @@ async def test_a_call_that_was_left_behind_in_another_office_is_not_told_of(
     with pytest.raises(NotFound):
         await call
     await other.tool("c", "finish")
-    async with asyncio.timeout(CAP):
-        while desk.calls._running:
-            await asyncio.sleep(0.01)
+    await until_idle(desk)
     await other.ask("client:get_tools", "c")
     assert [other.heard.get_nowait()[0] for _ in range(other.heard.qsize())] == ["notify:enter_office"]
     await other.close()
