@@ -199,7 +199,10 @@ def _cut(received: bytearray, *, wanted: bool) -> Answer | None:
         return None
     if len(received) > end:
         raise ValueError("more than an answer")
-    head = json.loads(received[ANSWER_HEAD.size : begin]) if head_length else {}
+    try:
+        head = json.loads(received[ANSWER_HEAD.size : begin]) if head_length else {}
+    except RecursionError:
+        raise ValueError("an answer that is nested too deep") from None
     if not isinstance(head, dict):
         raise ValueError("an answer that is none")  # noqa: TRY004 - the worker's fault, told like its other ones
     body = bytes(memoryview(received)[begin:])

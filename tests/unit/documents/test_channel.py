@@ -14,6 +14,7 @@ from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Setup
 Run = Callable[..., AbstractAsyncContextManager[Channel]]
 
 MESSAGE = Setup((), 0, 0)
+DEEP = 50_000
 PROCESS = """
 import os, struct, sys
 for said in {said}:
@@ -72,11 +73,12 @@ async def test_an_answer_in_pieces_is_put_together(run: Run) -> None:
     [
         frame([1]),
         ANSWER_HEAD.pack(3, 0) + b"{]}",
+        ANSWER_HEAD.pack(DEEP, 0) + b"[" * DEEP,
         ANSWER_HEAD.pack(0, MAX_BODY + 1),
         ANSWER_HEAD.pack(channel.MAX_HEAD + 1, 0),
         frame(None, b"answer") + b"and more",
     ],
-    ids=["no object", "no JSON", "a large body", "a large head", "too much"],
+    ids=["no object", "no JSON", "nested deep", "a large body", "a large head", "too much"],
 )
 async def test_what_is_no_answer_ends_the_process(run: Run, said: bytes) -> None:
     async with run([said]) as process:

@@ -234,6 +234,26 @@ async def test_a_worker_that_cannot_be_started_fails_its_request_alone(
     assert await page(pool, path) == FINE
 
 
+SENSELESS = """
+import os, struct, sys
+for head in [b"", b"[" * 50_000]:
+    sys.stdin.buffer.read(*struct.unpack(">I", sys.stdin.buffer.read(4)))
+    os.write(1, struct.pack(">II", len(head), 0) + head)
+sys.stdin.buffer.read()
+"""
+
+
+async def test_a_worker_whose_answer_makes_no_sense_is_replaced_at_once(
+    pool: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(channel, "_CODE", SENSELESS)
+        with pytest.raises(WorkerEnded, match="the parser crashed"):
+            await page(pool, path)
+    assert await page(pool, path) == FINE
+
+
 async def test_a_worker_that_died_idle_is_replaced(pool: WorkerPool, tmp_path: Path) -> None:
     path = file(tmp_path)
     await page(pool, path)
