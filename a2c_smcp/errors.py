@@ -74,14 +74,8 @@ class SMCPError(Exception):
         return f"{type(self).__name__}(code={self.code}, message={self.message!r}, details={self.details!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors cross process borders; the default would call __init__ without the keyword arguments.
-        return _rebuild, (type(self), self.message, self.details, self.req_id, self.code)
-
-
-def _rebuild(
-    kind: type[SMCPError], message: str, details: Mapping[str, Any] | None, req_id: str | None, code: int
-) -> SMCPError:
-    return kind(message, details=details, req_id=req_id, code=code)
+        # Errors cross process borders, and are copied for each who waits, with whatever else a subclass knows.
+        return type(self), (self.message,), vars(self)
 
 
 class BadRequest(SMCPError, ValueError):

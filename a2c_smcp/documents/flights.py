@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from copy import copy
 from typing import TypeAlias
 
 from a2c_smcp.documents.worker_main import Request
@@ -23,30 +24,30 @@ class Flight:
         self.background = background
         self._landed = landed
         self._outcome: Outcome | None = None
-        self._waiting: list[asyncio.Future[bytes]] = []
+        self._waiting: list[asyncio.Future[Outcome]] = []
 
     async def wait(self) -> bytes:
         """Return the answer, or raise why there is none."""
-        if self._outcome is None:
-            waiter: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        outcome = self._outcome
+        if outcome is None:
+            waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
-            return await waiter
-        if isinstance(self._outcome, Exception):
-            raise self._outcome
-        return self._outcome
+            outcome = await waiter
+        if isinstance(outcome, Exception):
+            # Each reader raises its own, or their tracebacks would pile up in one; the cause is the same for all.
+            raise copy(outcome) from outcome.__cause__
+        return outcome
 
     def land(self, outcome: Outcome) -> None:
         """Tell everybody."""
         self._outcome = outcome
-        if self._landed is not None:
-            self._landed(outcome)
-        for waiter in self._waiting:
-            if waiter.done():  # who waited has left
-                continue
-            if isinstance(outcome, Exception):
-                waiter.set_exception(outcome)
-            else:
-                waiter.set_result(outcome)
+        try:
+            if self._landed is not None:
+                self._landed(outcome)
+        finally:  # whatever it makes of the outcome, nobody is left waiting
+            for waiter in self._waiting:
+                if not waiter.done():  # else who waited has left
+                    waiter.set_result(outcome)
 
     def cancel(self) -> None:
         """Send everybody away."""

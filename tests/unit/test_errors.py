@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from copy import copy
 from typing import Any
 
 import pytest
@@ -172,6 +173,20 @@ def test_errors_survive_the_way_to_another_process() -> None:
     error = InvalidDPEUri("Bad", details={"rule": 1}, req_id="r")
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.message, again.details, again.req_id) == (InvalidDPEUri, "Bad", {"rule": 1}, "r")
+
+
+def test_a_copy_keeps_a_code_of_its_own_and_what_a_subclass_adds() -> None:
+    class Counted(SMCPError):
+        def __init__(self, message: str, *, count: int = 0, code: int | None = None) -> None:
+            super().__init__(message, code=code)
+            self.count = count
+
+    again = copy(Counted("Bad", count=3, code=499))
+    assert (repr(again), again.args, again.count) == (
+        "Counted(code=499, message='Bad', details=None)",
+        ("Bad",),
+        3,
+    )
 
 
 @pytest.mark.parametrize("name", ["RequestTimeout", "ToolTimeout"])

@@ -6,6 +6,7 @@ import pytest
 
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.worker_main import Request
+from a2c_smcp.documents.workers import Unreadable
 from a2c_smcp.errors import DocumentError
 
 REQUEST = Request("page", "/a", (1, 2, 3), (0,), None, 30.0)
@@ -25,14 +26,43 @@ async def test_everybody_is_told_those_who_come_late_too() -> None:
 
 
 async def test_everybody_hears_why_there_is_no_answer() -> None:
-    made, error = flight(), DocumentError("no")
+    made = flight()
     waiting = asyncio.create_task(made.wait())
     await asyncio.sleep(0)
-    made.land(error)
+    made.land(Unreadable("no", lasting=False, details={"page": 0}))
     for told in (waiting, made.wait()):
+        with pytest.raises(Unreadable) as caught:
+            await told
+        error = caught.value
+        assert (error.message, error.lasting, error.details) == ("no", False, {"page": 0})
+
+
+async def test_each_who_waits_hears_it_in_an_error_of_its_own() -> None:
+    made, cause, raised = flight(), EOFError(), list[DocumentError]()
+    error = DocumentError("no")
+    error.__cause__ = cause
+    waiting = [asyncio.create_task(made.wait()) for _ in range(2)]
+    await asyncio.sleep(0)
+    made.land(error)
+    for told in (*waiting, made.wait()):
         with pytest.raises(DocumentError) as caught:
             await told
-        assert caught.value is error
+        raised.append(caught.value)
+    assert len({id(one) for one in (error, *raised)}) == 4
+    assert [one.__cause__ for one in raised] == [cause] * 3
+    assert error.__traceback__ is None
+
+
+async def test_nobody_is_left_waiting_where_the_outcome_cannot_be_remembered() -> None:
+    def forget(_: Outcome) -> None:
+        raise ValueError("no")
+
+    made = Flight(REQUEST, background=False, landed=forget)
+    waiting = asyncio.create_task(made.wait())
+    await asyncio.sleep(0)
+    with pytest.raises(ValueError, match="no"):
+        made.land(b"answer")
+    assert await waiting == b"answer"
 
 
 async def test_who_leaves_does_not_end_it_for_the_others() -> None:
