@@ -22,6 +22,7 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.errors import BadRequest, InternalError, to_wire
 from a2c_smcp.fastjson import FastJson
+from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Manager
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
@@ -36,7 +37,7 @@ from a2c_smcp.server.packets import (
     split_request,
 )
 from a2c_smcp.server.payload import Payload, Raw
-from a2c_smcp.server.switchboard import Answer, Reply, Switchboard, too_large
+from a2c_smcp.server.switchboard import Switchboard, too_large
 from a2c_smcp.server.transport import EngineServer, keep
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, error_ack
 

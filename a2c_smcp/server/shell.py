@@ -10,9 +10,10 @@ from typing import Any
 from socketio import AsyncNamespace as BaseNamespace
 from socketio import packet as sio_packet
 
+from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import Answer, Port, Reply
+from a2c_smcp.server.switchboard import Port
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]

@@ -9,6 +9,7 @@ from socketio.exceptions import ConnectionRefusedError as Refused
 
 from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
 from a2c_smcp.server.auth import AuthenticationProvider, identity_of
+from a2c_smcp.server.calls import Connection
 from a2c_smcp.server.handshake import address_of, headers_of, version_of
 from a2c_smcp.server.limits import Limits, exceeded
 from a2c_smcp.server.observer import Observer, Stranger
@@ -16,7 +17,7 @@ from a2c_smcp.server.payload import Raw, req_id_of, values_of
 from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry, SyncRegistry
 from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
 from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, port_for, settle
-from a2c_smcp.server.switchboard import Connection, Switchboard, internal
+from a2c_smcp.server.switchboard import Switchboard, internal
 from a2c_smcp.smcp import (
     EVENTS,
     JOIN_OFFICE_EVENT,

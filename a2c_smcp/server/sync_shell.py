@@ -11,7 +11,8 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.errors import InternalError
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import Answer, Port, Reply
+from a2c_smcp.server.calls import Answer, Reply
+from a2c_smcp.server.switchboard import Port
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]

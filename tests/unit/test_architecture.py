@@ -104,6 +104,7 @@ PURE = [
     "digest/page_texts.py",
     "digest/sections.py",
     "digest/wording.py",
+    "server/calls.py",
     "server/handshake.py",
     "server/limits.py",
     "server/packets.py",

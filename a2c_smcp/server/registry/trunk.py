@@ -13,13 +13,14 @@ import msgspec
 import orjson
 
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, SMCPError
+from a2c_smcp.server.calls import Answer as Arguments
+from a2c_smcp.server.calls import Call
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, pack_error, pack_frame, unpack_error
 from a2c_smcp.server.rooms import Seat, no_such_computer
-from a2c_smcp.server.switchboard import Answer as Arguments
-from a2c_smcp.server.switchboard import Call, Switchboard
+from a2c_smcp.server.switchboard import Switchboard
 
 TRIES: Final = 3
 """How often a request is sent to where Redis says that the Computer is."""

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.errors import RateLimited
+from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import Observer
 from a2c_smcp.server.payload import Raw
 from a2c_smcp.server.rooms import Identity, Seat
-from a2c_smcp.server.switchboard import Answer, Reply, Switchboard
+from a2c_smcp.server.switchboard import Switchboard
 
 PAYLOAD = {"agent": "a", "req_id": "r", "computer": "c", "timeout": 10}
 

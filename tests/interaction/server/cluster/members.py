@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
+from a2c_smcp.server.calls import Reply
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import Observer
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.registry.redis import RedisRegistry
 from a2c_smcp.server.rooms import Identity, Seat
-from a2c_smcp.server.switchboard import Reply, Switchboard
+from a2c_smcp.server.switchboard import Switchboard
 from a2c_smcp.types import Role
 
 OFFICE = "office"

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import BadRequest, InternalError
+from a2c_smcp.server.calls import Answer as Arguments
+from a2c_smcp.server.calls import Reply
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import Observer
 from a2c_smcp.server.payload import Payload, Raw
@@ -15,8 +17,7 @@ from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, unpack_error, unpack_frame
 from a2c_smcp.server.registry.trunk import KEPT_BYTES, TRIES, Trunk, body_of
 from a2c_smcp.server.rooms import Identity, Seat
-from a2c_smcp.server.switchboard import Answer as Arguments
-from a2c_smcp.server.switchboard import Reply, Switchboard
+from a2c_smcp.server.switchboard import Switchboard
 
 FAR = Seat("o", "computer", "c", "far", "there")
 REQUEST = '{"agent":"a","req_id":"r","computer":"c","timeout":9}'

@@ -1,0 +1,100 @@
+"""What a switchboard keeps account of: connections, the calls between them, and when those run out."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from a2c_smcp.errors import SMCPError
+from a2c_smcp.server.limits import Bucket, Limits
+from a2c_smcp.server.payload import Head, Raw
+from a2c_smcp.server.rooms import Identity, Seat
+
+Answer: TypeAlias = Raw | tuple[Any, ...]
+"""The arguments of an ack: unparsed text, or values."""
+
+Reply: TypeAlias = Callable[[Answer], None]
+Refuse: TypeAlias = Callable[[SMCPError], None]
+
+
+class Connection:
+    """A client of this node."""
+
+    __slots__ = ("address", "asked", "identity", "joins", "requests", "seat", "serving", "sid", "version")
+
+    def __init__(
+        self, sid: str, identity: Identity, limits: Limits, now: float, *, address: str, version: str | None
+    ) -> None:
+        self.sid = sid
+        self.identity = identity
+        self.address = address
+        self.version = version
+        self.seat: Seat | None = None
+        self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
+        self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
+        self.asked: set[Call] | None = None
+        self.serving: set[Call] | None = None
+
+
+class Call:
+    """A request that waits for its answer.
+
+    One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
+    it and words the answer.
+    """
+
+    __slots__ = ("ack", "caller", "deadline", "event", "head", "refuse", "reply", "settled", "started", "target")
+
+    def __init__(
+        self,
+        caller: Connection | None,
+        event: str,
+        head: Head,
+        reply: Reply,
+        *,
+        started: float,
+        deadline: float,
+        refuse: Refuse | None = None,
+    ) -> None:
+        self.ack: int | None = None
+        self.caller = caller
+        self.event = event
+        self.head = head
+        self.refuse = refuse
+        self.reply = reply
+        self.started = started
+        self.deadline = deadline
+        self.target: Connection | None = None
+        self.settled = False
+
+
+class Deadlines:
+    """Calls by the moment they run out, in slots of a quarter second: adding and forgetting cost next to nothing."""
+
+    SLOT = 0.25
+
+    def __init__(self) -> None:
+        self._slots: dict[int, set[Call]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._slots.values()))
+
+    def _slot(self, call: Call) -> int:
+        return int(call.deadline / self.SLOT) + 1
+
+    def add(self, call: Call) -> None:
+        """Watch a call."""
+        self._slots.setdefault(self._slot(call), set()).add(call)
+
+    def forget(self, call: Call) -> None:
+        """Watch it no more: a call that is over would be held until its time is, which may be an hour."""
+        slot = self._slot(call)
+        calls = self._slots.get(slot)
+        if calls is not None:
+            calls.discard(call)
+            if not calls:
+                del self._slots[slot]
+
+    def due(self, now: float) -> Iterator[Call]:
+        """Calls whose time is over, each once."""
+        current = int(now / self.SLOT)
+        for slot in [slot for slot in self._slots if slot <= current]:
+            yield from self._slots.pop(slot)
