@@ -3,14 +3,15 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, cast
 
+from a2c_smcp.computer.answers import ANSWERS
 from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.aggregator import FinderAggregator
 from a2c_smcp.computer.index import ResourceIndex
@@ -33,26 +34,10 @@ from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import BadRequest, NotInOffice
-from a2c_smcp.smcp import (
-    COMPLETE_EVENT,
-    GET_CONFIG_EVENT,
-    GET_DESKTOP_EVENT,
-    GET_FINDER_EVENT,
-    GET_RESOURCE_TEMPLATES_EVENT,
-    GET_RESOURCES_EVENT,
-    GET_TOOLS_EVENT,
-    READ_RESOURCE_EVENT,
-    TOOL_CALL_EVENT,
-    GetComputerConfigRet,
-    GetFinderRet,
-    SMCPTool,
-    ToolCallReq,
-)
+from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.types import SERVER_NAME, Desktop
 
 logger = logging.getLogger(__name__)
-
-_Answer: TypeAlias = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class Computer:
@@ -107,17 +92,6 @@ class Computer:
         self._listings: Coalescer[str] = Coalescer(self._list_tools)
         self._office = ""
         self._watching: asyncio.Task[None] | None = None
-        self._answers: Mapping[str, _Answer] = {
-            TOOL_CALL_EVENT: self._answer_call,
-            GET_TOOLS_EVENT: self._answer_tools,
-            GET_CONFIG_EVENT: self._answer_config,
-            GET_DESKTOP_EVENT: self._answer_desktop,
-            GET_FINDER_EVENT: self._answer_finder,
-            READ_RESOURCE_EVENT: self._answer_read,
-            GET_RESOURCES_EVENT: self._answer_resources,
-            GET_RESOURCE_TEMPLATES_EVENT: self._answer_templates,
-            COMPLETE_EVENT: self._answer_completion,
-        }
 
     # Beginning and end
 
@@ -289,10 +263,10 @@ class Computer:
         Raises:
             SMCPError: The Agent gets it as an error ack.
         """
-        answer = self._answers.get(event)
+        answer = ANSWERS.get(event)
         if answer is None:
             raise BadRequest(f"This computer does not know {event}; it may be older than its agent")
-        return await answer(request)
+        return await answer(self, request)
 
     async def cancel(self, agent: str, req_id: str) -> None:
         """Cancel a call at its MCP server; an unknown or finished one is ignored."""
@@ -301,42 +275,6 @@ class Computer:
     def office_changed(self, office_id: str | None) -> None:
         """The Computer serves another office: what was kept for the Agent of the former is nobody's."""
         self._office = office_id or ""
-
-    async def _answer_call(self, request: dict[str, Any]) -> dict[str, Any]:
-        return await self.call_tool(cast("ToolCallReq", request))
-
-    async def _answer_tools(self, request: dict[str, Any]) -> dict[str, Any]:
-        return {"tools": await self.tools(), "req_id": request["req_id"]}
-
-    async def _answer_config(self, _: dict[str, Any]) -> dict[str, Any]:
-        return dict(self.config())
-
-    async def _answer_desktop(self, request: dict[str, Any]) -> dict[str, Any]:
-        desktops = await self.desktop(request.get("desktop_size"), request.get("window"))
-        return {"desktops": desktops, "req_id": request["req_id"]}
-
-    async def _answer_finder(self, request: dict[str, Any]) -> dict[str, Any]:
-        page = await self.finder(
-            request.get("keywords"), request.get("file_type"), request.get("offset", 0), request.get("limit", 20)
-        )
-        return {**page, "req_id": request["req_id"]}
-
-    async def _answer_read(self, request: dict[str, Any]) -> dict[str, Any]:
-        return await self.resources.read(request["uri"]) | {"req_id": request["req_id"]}
-
-    async def _answer_resources(self, request: dict[str, Any]) -> dict[str, Any]:
-        page = await self.resources.get_resources(request["mcp_server"], request.get("cursor"))
-        return page | {"req_id": request["req_id"]}
-
-    async def _answer_templates(self, request: dict[str, Any]) -> dict[str, Any]:
-        page = await self.resources.get_resource_templates(request["mcp_server"], request.get("cursor"))
-        return page | {"req_id": request["req_id"]}
-
-    async def _answer_completion(self, request: dict[str, Any]) -> dict[str, Any]:
-        completion = await self.resources.complete(
-            request["mcp_server"], request["ref"], request["argument"], request.get("context")
-        )
-        return completion | {"req_id": request["req_id"]}
 
     # What changes
 
