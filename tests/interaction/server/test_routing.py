@@ -268,7 +268,7 @@ async def test_a_reply_over_the_message_limit_is_refused_and_the_computer_lives(
     ready: Running, connect: Connect, office: str
 ) -> None:
     agent, computer = await pair(connect, ready, office)
-    computer.answers["*"] = answering({"big": "界" * 700_000})
+    computer.answers["*"] = answering({"big": "界" * 1_400_000})  # over it escaped or not
     reply = await agent.tool("c")
     assert (reply["error"]["code"], reply["isError"]) == (400, True)
     assert "over the message limit" in reply["error"]["message"]
