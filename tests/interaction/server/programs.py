@@ -19,10 +19,12 @@ import socketio
 import uvicorn
 
 from tests.interaction.server.client import Client
+from tests.interaction.server.conftest import Connect
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60.0
 """Seconds after which a wait for a process has failed; a busy machine takes many to start one."""
+POLL = "/socket.io/?EIO=4&transport=polling"
 
 
 @dataclass
@@ -121,6 +123,19 @@ async def serving(app: Any, **options: Any) -> AsyncIterator[Here]:
     finally:
         server.should_exit = True
         await asyncio.wait_for(task, PATIENCE)
+
+
+async def pair(connect: Connect, server: Here, **options: Any) -> tuple[Client, Client]:
+    """An agent and a computer that answers with what it is asked."""
+
+    async def echo(_: str, data: Any) -> Any:
+        return {"echo": data["req_id"]}
+
+    agent, computer = await connect(server, **options), await connect(server, **options)
+    computer.answers["*"] = echo
+    assert await computer.join("computer", "desk", "lab") == (True, None)
+    assert await agent.join("agent", "ada", "lab") == (True, None)
+    return agent, computer
 
 
 async def get(url: str, **options: Any) -> httpx.Response:
