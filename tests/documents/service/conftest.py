@@ -13,8 +13,9 @@ from a2c_smcp.documents.service import DocumentService
 HOST = "com.example.docs"
 MISBEHAVING = "tests.documents.hostile.misbehaving"
 
-
 Make = Callable[..., DocumentService]
+Serve = Callable[..., Awaitable[DocumentService]]
+Write = Callable[[str, str | bytes], Path]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +46,7 @@ def make(root: Path, tmp_path: Path) -> Make:
 
 
 @pytest.fixture
-async def serve(make: Make) -> AsyncIterator[Callable[..., Awaitable[DocumentService]]]:
+async def serve(make: Make) -> AsyncIterator[Serve]:
     """A service that runs until the end of the test."""
     async with AsyncExitStack() as stack:
 
@@ -56,7 +57,7 @@ async def serve(make: Make) -> AsyncIterator[Callable[..., Awaitable[DocumentSer
 
 
 @pytest.fixture
-def write(root: Path) -> Callable[[str, str | bytes], Path]:
+def write(root: Path) -> Write:
     def make(name: str, text: str | bytes) -> Path:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

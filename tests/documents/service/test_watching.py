@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,7 @@ import pytest
 from a2c_smcp.documents import upkeep, watching
 from a2c_smcp.documents.catalogue import Changes
 from a2c_smcp.documents.service import DocumentService
-
-Serve = Callable[..., Awaitable[DocumentService]]
-Write = Callable[[str, str | bytes], Path]
+from tests.documents.service.conftest import Serve, Write
 
 CAP = 60.0
 """Seconds after which a wait has failed."""
