@@ -34,8 +34,6 @@ READ = [
     *["/notes.md/elements/tbl-001", "/data-sales.csv/elements/tbl-001?format=text"],
     *["/empty.txt", "/broken.md", "/broken.md?depth=pages", "/three.misbehaving?depth=pages"],
 ]
-
-
 REFUSED = [
     *["/note.md", "/zzzzzz", "/notes.md/pages/2", "/notes.md/elements/x", "/broken.md/pages/0"],
     *["/broken.md/elements/x", "/notes.md/pages/-1", "/notes.md?depth=deep"],
