@@ -1,6 +1,9 @@
-"""Small configurations for the tests of inputs."""
+"""Small configurations for the tests of inputs, and what servers make of them."""
 
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from a2c_smcp.computer import (
     MCPServerCommandInput,
@@ -11,6 +14,10 @@ from a2c_smcp.computer import (
     MCPServerStreamableHttpConfig,
     MCPServerStreamableHttpParameters,
 )
+from a2c_smcp.computer.inputs.store import Inputs
+from a2c_smcp.computer.inputs.variables import Variables
+from a2c_smcp.computer.mcp_clients.loaders import Format
+from a2c_smcp.errors import InvalidConfig
 
 
 def prompt(input_id: str = "key", description: str = "The key", **more: Any) -> MCPServerPromptStringInput:
@@ -35,3 +42,18 @@ def stdio(*args: str, env: dict[str, str] | None = None, name: str = "notes", **
 def http(url: str, headers: dict[str, str] | None = None, name: str = "web") -> MCPServerStreamableHttpConfig:
     parameters = MCPServerStreamableHttpParameters(url=url, headers=headers)
     return MCPServerStreamableHttpConfig(name=name, server_parameters=parameters)
+
+
+def variables(dialect: Format = "native", **env: str) -> Variables:
+    return Variables(env, Path("/work"), Path("/home"), Path("/here"), dialect)
+
+
+async def args_of(inputs: Inputs, *args: str) -> list[str]:
+    return list((await inputs.resolve(stdio(*args))).model_dump()["server_parameters"]["args"])
+
+
+async def lines_of(inputs: Inputs, *args: str) -> list[str]:
+    with pytest.raises(InvalidConfig) as caught:
+        await inputs.resolve(stdio(*args))
+    assert caught.value.details is not None
+    return list(caught.value.details["problems"])

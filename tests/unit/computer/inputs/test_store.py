@@ -1,50 +1,14 @@
-"""The inputs of a Computer: asked for late, once, in order; kept, set, removed, never shown."""
-
-import asyncio
-from pathlib import Path
+"""The inputs of a Computer: found in order; kept, set, removed, never shown."""
 
 import pytest
 
 from a2c_smcp.computer import MCPServerInput
 from a2c_smcp.computer.inputs.commands import Command
 from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Callback, Environment, Found, Given, Source
+from a2c_smcp.computer.inputs.sources import Environment, Found, Given, Source
 from a2c_smcp.computer.inputs.store import Inputs, InputState
-from a2c_smcp.computer.inputs.variables import Variables
-from a2c_smcp.computer.mcp_clients.loaders import Format
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.inputs.making import command, http, pick, prompt, stdio
-
-
-class Person:
-    """Somebody who is asked, and answers when the test lets them."""
-
-    def __init__(self, *answers: str | None) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
-        self.called = asyncio.Event()
-        self.may_answer = asyncio.Event()
-
-    async def __call__(self, wanted: MCPServerInput) -> str | None:
-        self.asked.append(wanted.id)
-        self.called.set()
-        await self.may_answer.wait()
-        return self.answers.pop(0)
-
-
-def variables(dialect: Format = "native", **env: str) -> Variables:
-    return Variables(env, Path("/work"), Path("/home"), Path("/here"), dialect)
-
-
-async def args_of(inputs: Inputs, *args: str) -> list[str]:
-    return list((await inputs.resolve(stdio(*args))).model_dump()["server_parameters"]["args"])
-
-
-async def lines_of(inputs: Inputs, *args: str) -> list[str]:
-    with pytest.raises(InvalidConfig) as caught:
-        await inputs.resolve(stdio(*args))
-    assert caught.value.details is not None
-    return list(caught.value.details["problems"])
+from tests.unit.computer.inputs.making import args_of, command, http, lines_of, pick, prompt, stdio, variables
 
 
 @pytest.mark.rule("5.2")
@@ -73,26 +37,6 @@ async def test_what_is_no_placeholder_of_ours_stays() -> None:
     assert await args_of(inputs, "${X} ${a.b} $HOME ${env:NONE}|") == ["${X} ${a.b} $HOME |"]
 
 
-@pytest.mark.rule("5.2")
-async def test_nothing_is_asked_for_before_a_server_needs_it() -> None:
-    person = Person("abc")
-    person.may_answer.set()
-    inputs = Inputs([prompt("a"), prompt("b")], [Callback(person)])
-    assert person.asked == []
-    assert await args_of(inputs, "${input:b}") == ["abc"]
-    assert person.asked == ["b"]
-
-
-@pytest.mark.rule("5.2")
-async def test_a_value_is_asked_for_once_and_kept() -> None:
-    person = Person("abc")
-    person.may_answer.set()
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    assert await args_of(inputs, "${input:a}", "${input:a}${input:a}") == ["abc", "abcabc"]
-    assert await args_of(inputs, "${input:a}") == ["abc"]
-    assert person.asked == ["a"]
-
-
 async def test_the_first_source_that_has_a_value_gives_it() -> None:
     sources: list[Source] = [Given({"a": Secret("given")}), Environment({"A2C_INPUT_A": "env", "A2C_INPUT_B": "env"})]
     inputs = Inputs([prompt("a"), prompt("b"), prompt("c", default="default")], sources)
@@ -115,17 +59,6 @@ async def test_an_input_that_is_not_defined_is_told_with_its_place() -> None:
         '  server_parameters.args[0]: no input has the id "b"; add it to inputs',
         '  server_parameters.env.KEY: no input has the id "b"; add it to inputs',
     ]
-
-
-async def test_nobody_is_asked_for_a_server_that_cannot_start_anyway() -> None:
-    person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)], variables=variables())
-    assert await lines_of(inputs, "${input:a}", "${input:b}", "${NONE}", "${file}") == [
-        'server_parameters.args[1]: no input has the id "b"; add it to inputs',
-        'server_parameters.args[2]: the environment has no variable "NONE"; set it, or write ${NONE:-default}',
-        "server_parameters.args[3]: ${file} is known to an editor only; write what it stands for",
-    ]
-    assert person.asked == []
 
 
 @pytest.mark.rule("5.2")
@@ -164,110 +97,6 @@ async def test_a_missing_value_is_looked_for_again_at_the_next_start() -> None:
     await lines_of(inputs, "${input:a}")
     env["A2C_INPUT_A"] = "abc"
     assert await args_of(inputs, "${input:a}") == ["abc"]
-
-
-@pytest.mark.rule("5.2")
-async def test_servers_that_start_at_once_ask_a_person_once() -> None:
-    person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    starting = [asyncio.create_task(args_of(inputs, "${input:a}")) for _ in range(5)]
-    await person.called.wait()
-    person.may_answer.set()
-    assert await asyncio.gather(*starting) == [["abc"]] * 5
-    assert person.asked == ["a"]
-
-
-async def test_servers_that_start_at_once_share_a_refusal() -> None:
-    person = Person(None)
-    inputs = Inputs([prompt("a", "")], [Callback(person)])
-    starting = [asyncio.create_task(lines_of(inputs, "${input:a}")) for _ in range(3)]
-    await person.called.wait()
-    person.may_answer.set()
-    assert await asyncio.gather(*starting) == [['input "a" has no value; give it a default']] * 3
-    assert person.asked == ["a"]
-
-
-async def test_one_server_that_stops_does_not_take_the_question_from_another() -> None:
-    person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    first = asyncio.create_task(args_of(inputs, "${input:a}"))
-    second = asyncio.create_task(args_of(inputs, "${input:a}"))
-    await person.called.wait()
-    first.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await first
-    person.may_answer.set()
-    assert await second == ["abc"]
-    assert person.asked == ["a"]
-
-
-async def test_a_question_ends_when_the_last_server_that_needs_it_stops() -> None:
-    person = Person("old", "new")
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    starting = asyncio.create_task(args_of(inputs, "${input:a}"))
-    await person.called.wait()
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
-    person.may_answer.set()
-    assert await args_of(inputs, "${input:a}") == ["old"]
-    assert person.asked == ["a", "a"]
-
-
-async def test_a_question_that_breaks_off_by_itself_is_told() -> None:
-    async def broken(wanted: MCPServerInput) -> str | None:
-        raise asyncio.CancelledError
-
-    inputs = Inputs([prompt("a", "")], [Callback(broken)])
-    async with asyncio.timeout(60):
-        assert await lines_of(inputs, "${input:a}") == [
-            'input "a": the question was broken off; start the server again'
-        ]
-
-
-class Careless:
-    """A source that gives something else than it should."""
-
-    async def find(self, wanted: MCPServerInput) -> Found | None:
-        return Found("plain text", "a vault")  # type: ignore[arg-type]
-
-    def way(self, wanted: MCPServerInput) -> str | None:
-        return None
-
-
-async def test_a_source_that_gives_no_secret_keeps_nobody_waiting() -> None:
-    inputs = Inputs([prompt("a")], [Careless()])
-    async with asyncio.timeout(60):
-        with pytest.raises(AttributeError):
-            await inputs.resolve(stdio("${input:a}"))
-
-
-@pytest.mark.rule("5.2")
-async def test_a_value_set_by_hand_answers_the_question() -> None:
-    person = Person("typed")
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    starting = asyncio.create_task(args_of(inputs, "${input:a}"))
-    await person.called.wait()
-    inputs.set("a", "by hand")
-    assert await starting == ["by hand"]
-    assert await args_of(inputs, "${input:a}") == ["by hand"]
-
-
-async def test_an_answer_that_comes_after_all_does_not_replace_what_was_set_by_hand() -> None:
-    class Stubborn(Person):
-        async def __call__(self, wanted: MCPServerInput) -> str | None:
-            try:
-                return await super().__call__(wanted)
-            except asyncio.CancelledError:
-                return "typed"
-
-    person = Stubborn()
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    starting = asyncio.create_task(args_of(inputs, "${input:a}"))
-    await person.called.wait()
-    inputs.set("a", "by hand")
-    assert await starting == ["by hand"]
-    assert await args_of(inputs, "${input:a}") == ["by hand"]
 
 
 @pytest.mark.rule("5.2")
@@ -344,28 +173,6 @@ async def test_a_default_that_changes_takes_effect() -> None:
     assert await args_of(inputs, "${input:a}") == ["old"]
     inputs.configure([prompt("a", default="new")])
     assert await args_of(inputs, "${input:a}") == ["new"]
-
-
-async def test_an_answer_to_a_question_that_has_changed_meanwhile_is_not_kept() -> None:
-    person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
-    starting = asyncio.create_task(args_of(inputs, "${input:a}"))
-    await person.called.wait()
-    inputs.configure([pick("a")])
-    person.may_answer.set()
-    assert await starting == ["abc"]
-    assert [state.source for state in inputs.list()] == [None]
-    assert inputs.redact("Wrong: 'abc'") == "Wrong: 'abc'"
-
-
-async def test_an_input_that_goes_while_another_is_asked_for_is_told() -> None:
-    person = Person("abc")
-    inputs = Inputs([prompt("a"), prompt("b")], [Callback(person)])
-    starting = asyncio.create_task(lines_of(inputs, "${input:a}${input:b}"))
-    await person.called.wait()
-    inputs.configure([prompt("a")])
-    person.may_answer.set()
-    assert await starting == ['no input has the id "b"; add it to inputs']
 
 
 async def test_a_change_of_format_changes_what_a_name_alone_means() -> None:
