@@ -1,50 +1,19 @@
 # Generated from test_documents.py by tools/gen_sync.py. Edit the source, not this file.
 """Walking documents, with a Computer of a few lines of Python behind it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from a2c_smcp.agent.documents import SyncDocuments, Hit
-from a2c_smcp.agent.events import OfficeEvent
 from a2c_smcp.errors import ConfirmationRequired, DocumentNotFound, InvalidDPEUri, PageOutOfRange
 from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
-from a2c_smcp.uris import parse_dpe_uri
+from tests.unit.agent.stock import Stock, searching
 
 
-def element(number: int, category: str = "text") -> dict[str, Any]:
-    return {
-        "element_id": f"e/{number}",
-        "category": category,
-        "summary": f"summary {number}",
-        "content": {"text": f"text {number}"},
-    }
-
-
-class Computer:
-    """An Agent's client with one Computer, whose documents have a heading and a text on every page."""
-
-    def __init__(self, **pages: int) -> None:
-        self.office_id: str | None = "office"
-        self.sizes = pages
-        self.asked: list[str] = []
-        self.handlers: dict[str, list[Callable[[OfficeEvent], None]]] = {}
-        self.tools: list[SMCPTool] = []
-        self.answer: CallToolResult | Exception = {"content": []}
-        self.markdown = True
-        self.index = True
-        self.during: Callable[[], None] = lambda: None
-
-    def summary(self, ref: str) -> dict[str, Any]:
-        return {
-            "doc_ref": ref,
-            "uri": f"dpe://h/{ref}",
-            "file_uri": f"file:///{ref}",
-            "file_type": "pdf",
-            "title": f"The {ref}",
-            "page_count": self.sizes[ref],
-        }
+class Computer(Stock):
+    """An Agent's client with one Computer."""
 
     def get_finder(
         self,
@@ -55,36 +24,10 @@ class Computer:
         offset: int = 0,
         limit: int = 20,
     ) -> GetFinderRet:
-        self.asked.append(f"finder {offset} {limit} {keywords} {file_type}")
-        found = [ref for ref in self.sizes if not keywords or any(word in ref for word in keywords)]
-        documents: list[Any] = [self.summary(ref) | {"server": "s"} for ref in found[offset : offset + limit]]
-        return {"documents": documents, "total_count": len(found), "req_id": "r"}
+        return self.find(keywords, file_type, offset, limit)
 
     def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
-        self.asked.append(uri)
-        self.during()
-        parsed = parse_dpe_uri(uri)
-        if parsed.doc_ref is None or parsed.doc_ref not in self.sizes:
-            raise DocumentNotFound(f"no {parsed.doc_ref}")
-        size = self.sizes[parsed.doc_ref]
-        if parsed.element_id is not None:
-            number = int(parsed.element_id.removeprefix("e/"))
-            return element(number) | {"metadata": {"full": True}, "page_index": number // 2}
-        if parsed.page_index is None:
-            return self.summary(parsed.doc_ref) | self.pages(parsed.doc_ref, parsed.offset, parsed.limit)
-        if parsed.page_index >= size:
-            raise PageOutOfRange(f"no page {parsed.page_index}")
-        if parsed.format == "markdown" and self.markdown:
-            return {"content_markdown": f"# P{parsed.page_index}\n\n{'word ' * 20}", "title": "P", "uri": uri}
-        heading = element(parsed.page_index * 2, "heading") | {"content": {"level": 1, "text": "H"}}
-        elements = [heading, element(parsed.page_index * 2 + 1)]
-        return {"page_index": parsed.page_index, "title": f"P{parsed.page_index}", "elements": elements}
-
-    def pages(self, ref: str, offset: int, limit: int) -> dict[str, Any]:
-        if not self.index:
-            return {}
-        told = [{"page_index": n, "title": f"P{n}", "element_count": 2} for n in range(self.sizes[ref])]
-        return {"pages": told[offset : offset + limit], "page_total": self.sizes[ref]}
+        return self.read(uri)
 
     def get_tools(self, computer: str) -> list[SMCPTool]:
         return self.tools
@@ -94,19 +37,6 @@ class Computer:
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
-
-    def on(self, kind: str, handler: Callable[[OfficeEvent], None]) -> Callable[[], None]:
-        self.handlers.setdefault(kind, []).append(handler)
-        return lambda: self.handlers[kind].remove(handler)
-
-    def tell(self, kind: str, computer: str | None = "c") -> None:
-        for handler in [*self.handlers.get(kind, []), *self.handlers.get("*", [])]:
-            handler(OfficeEvent(kind, computer))
-
-
-def searching(name: str) -> SMCPTool:
-    schema = {"type": "object", "properties": {"query": {}, "limit": {}}}
-    return {"name": name, "description": "", "params_schema": schema, "return_schema": None}
 
 
 @pytest.mark.rule("7.7")
