@@ -6,10 +6,14 @@ SHELL := /bin/bash
 
 VENV   := .venv
 BIN    := $(VENV)/bin
+LOCKED := $(VENV)/.locked
 READY  := $(VENV)/.ready
 # The first interpreter that is new enough; override with `make PYTHON=/path/to/python test`.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+# Debian keeps the headers of its own Python in a package to themselves; any other Python brings them along.
+HEADERS = $(shell $(PYTHON) -c 'import sysconfig; home = sysconfig.get_path("include"); home.startswith("/usr/include/") \
+	and print(f"{home}/Python.h=libpython{sysconfig.get_python_version()}-dev")')
 FUZZ_EXAMPLES ?= 50000
 
 help:
@@ -21,11 +25,17 @@ help:
 	@echo 'make fuzz   fuzz the parsers with a large budget (FUZZ_EXAMPLES=$(FUZZ_EXAMPLES))'
 	@echo 'make lock   resolve the dependencies again into requirements/constraints.txt (lock-peers: of the peers)'
 
-$(READY): requirements/constraints.txt pyproject.toml
+$(LOCKED): requirements/constraints.txt
 	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo 'python -m venv failed: on Debian, apt-get install python3-venv' >&2; exit 1; }
 	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/constraints.txt
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The C extension is optional (hatch_build.py). It is built apart from the rest, since pip hides what the compiler says.
+$(READY): $(LOCKED) pyproject.toml hatch_build.py $(wildcard a2c_smcp/documents/pdf/c/*)
+	HATCH_BUILD_NO_HOOKS=1 $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@[ -n "$$A2C_PURE_PYTHON" ] || tools/system 'cc=gcc libc6-dev' $(HEADERS)
+	$(BIN)/python -m hatchling build -t wheel:editable --hooks-only -d $(VENV)
 	@touch $@
 
 up: $(READY)
@@ -83,3 +93,4 @@ lock-peers: $(READY)
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -f a2c_smcp/documents/pdf/*.so

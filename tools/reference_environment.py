@@ -83,6 +83,11 @@ def sections() -> SECTIONS:
             ],
         ),
         (
+            "Building the package",
+            "",
+            [Variable("A2C_PURE_PYTHON", "Set to anything: without the C extension that makes reading PDF faster.")],
+        ),
+        (
             "Set for others",
             "",
             [

@@ -75,6 +75,12 @@ def test_the_image_is_made_of_files_that_exist_and_extras_that_exist() -> None:
     assert all(re.search(rf"^{extra} = \[", pyproject, re.MULTILINE) for extra in extras.split(","))
 
 
+def test_the_image_is_built_without_a_compiler() -> None:
+    build = dockerfile()[: dockerfile().index(["FROM", "python:3.13-slim"])]
+    assert ["ENV", "A2C_PURE_PYTHON=1"] in build
+    assert any(words[0] == "COPY" and "hatch_build.py" in words for words in build)
+
+
 @pytest.mark.skipif(shutil.which("sed") is None, reason="there is no sed")
 def test_the_versions_of_the_image_are_read_out_of_the_lock() -> None:
     (script,) = re.findall(r"RUN (sed .*) constraints\.txt > pinned\.txt", (DEPLOY / "Dockerfile").read_text("utf-8"))
