@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
-from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
+from a2c_smcp.documents.pdf.lines import TextLayer
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Line
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000
@@ -87,7 +90,7 @@ class Overlay:
     ) -> None:
         self._engine, self._document, self._targets, self._page = engine, document, targets, page
         self._frame, self._layer, self._lines = layer.frame, layer, lines
-        self._handle, self._rect, self._link = ctypes.c_void_p(document), Rect(), ctypes.c_void_p()
+        self._rect = Rect()
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
@@ -96,17 +99,18 @@ class Overlay:
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
-        bare, page, link, room = self._engine.bare, ctypes.c_void_p(self._page), self._link, self._engine.room()
+        known, frame = self._targets.known, self._frame
+        links = native.links_of(self._document, self._page, MAX_ANNOTATIONS) if native else self._links_of()
+        self._links = len(links)
         found: list[Found] = []
-        to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
-        to_rect, rect = room.boxes[0], room.view[:BOX_BYTES]
-        while self._links < MAX_ANNOTATIONS and bare.next_link(page, to_position, to_link):
-            self._links += 1
-            url = self._target(link)
-            if not url or not bare.link_rect(link, to_rect):
+        for link, destination, place in links:
+            # Most links lead to a page that others have led to.
+            index = known.get(destination)
+            url = self._target(link, destination) if index is None else f"#page={index + 1}" if index >= 0 else ""
+            if not url or place is None:
                 continue
-            left, top, right, bottom = _unpack(rect)
-            text, box = self._text_in(left, bottom, right, top)
+            x0, y0, x1, y1 = box = frame.box(*place)
+            text = self._layer.text_between(self._near(y0, y1), x0, x1)
             last = found[-1] if found else None
             if last and text and last.content["url"] == url and url[0] != "#":
                 # A link that goes on in the next line is drawn as two.
@@ -148,22 +152,33 @@ class Overlay:
                 by_index[parent].content.setdefault("replies", []).append(kept)
         return found
 
-    def _target(self, link: ctypes.c_void_p) -> str:
-        # Most links lead to a page that others have led to, and that takes one question.
-        destination = self._engine.bare.link_target(self._handle, link)
-        index = self._targets.known.get(destination)
-        if index is None:
-            address = self._address(link)
-            if address or not destination:
-                return address
-            index = self._targets.page(destination)
+    def _links_of(self) -> list[tuple[int, int | None, Box | None]]:
+        """Return the handle of each link, what it leads to, and left, bottom, right and top."""
+        bare, page, room = self._engine.bare, ctypes.c_void_p(self._page), self._engine.room()
+        document, link = ctypes.c_void_p(self._document), ctypes.c_void_p()
+        to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
+        to_rect, rect = room.boxes[0], room.view[:BOX_BYTES]
+        found: list[tuple[int, int | None, Box | None]] = []
+        while len(found) < MAX_ANNOTATIONS and bare.next_link(page, to_position, to_link):
+            place: Box | None = None
+            if bare.link_rect(link, to_rect):
+                left, top, right, bottom = _unpack(rect)
+                place = left, bottom, right, top
+            found.append((link.value or 0, bare.link_target(document, link), place))
+        return found
+
+    def _target(self, link: int, destination: int | None) -> str:
+        address = self._address(link)
+        if address or not destination:
+            return address
+        index = self._targets.page(destination)
         return f"#page={index + 1}" if index >= 0 else ""
 
-    def _address(self, link: ctypes.c_void_p) -> str:
+    def _address(self, link: int) -> str:
         """Return what a link opens outside of the document; empty where it opens nothing."""
-        engine, bare = self._engine, self._engine.bare
-        action = bare.action(link)
-        kind = bare.action_kind(action) if action else 0
+        engine = self._engine
+        action = engine.FPDFLink_GetAction(link)
+        kind = engine.FPDFAction_GetType(action) if action else 0
         if kind == _URI:
             address = engine.string(engine.FPDFAction_GetURIPath, self._document, action, encoding="utf-8")
         elif kind in (_GO_TO_REMOTE, _LAUNCH):

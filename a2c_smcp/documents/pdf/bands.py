@@ -11,9 +11,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple, TypeAlias
 
-from a2c_smcp.documents.pdf.cells import Placed, Row, is_wide
+from a2c_smcp.documents.pdf.cells import is_wide
+from a2c_smcp.documents.pdf.words import Row, Word
 
-Columns: TypeAlias = Sequence[Sequence[Sequence[Placed]]]
+Columns: TypeAlias = Sequence[Sequence[Sequence[Word]]]
 """Words by line of text and column."""
 
 _NUMBER = re.compile(r"[-+−–(]?[$€£¥]?\s*\d[\d.,\s%/:]*[)%]?[KMBx*†]?|[-–—×✓✗]|\([Xx×]\)|n/?a", re.IGNORECASE)
@@ -135,7 +136,7 @@ def _are_level(above: Row, below: Row) -> bool:
     return below.middle - above.middle < 0.7 * min(above.size, below.size)
 
 
-def _is_title(above: Sequence[Sequence[Placed]], below: Sequence[Sequence[Placed]]) -> bool:
+def _is_title(above: Sequence[Sequence[Word]], below: Sequence[Sequence[Word]]) -> bool:
     """Whether a line of the first column alone looks different from the row above it."""
     first, second = above[0][0].line, below[0][0].line
     return not any(below[1:]) and (first.font.bold != second.font.bold or abs(first.size - second.size) > 0.5)
@@ -182,12 +183,11 @@ def _blocks(pitches: Sequence[float], apart: float) -> list[list[int]]:
 def _looks(cells: Columns) -> _Looks:
     columns = range(len(cells[0]))
     widths = [
-        max((row[column][-1].word.x1 - row[column][0].word.x0 for row in cells if row[column]), default=0.0)
-        for column in columns
+        max((row[column][-1].x1 - row[column][0].x0 for row in cells if row[column]), default=0.0) for column in columns
     ]
     filled = [sum(bool(row[column]) for row in cells) for column in columns]
     key = next((column for column in columns if filled[column] >= _MOSTLY * len(cells)), None)
-    large = sum(not row[0][0].word.text[0].islower() for row in cells if row[0])
+    large = sum(not row[0][0].text[0].islower() for row in cells if row[0])
     return _Looks(widths, key, large > 0.7 * filled[0])
 
 
@@ -237,37 +237,37 @@ def _continues(rows: Sequence[Row], cells: Columns, group: Sequence[int], number
     )
 
 
-def _is_raised(words: Sequence[Placed], others: Sequence[Placed]) -> bool:
+def _is_raised(words: Sequence[Word], others: Sequence[Word]) -> bool:
     """Whether words stand half a line above others of their row, as those of a centred cell beside two lines do."""
     first, other = words[0], others[0]
-    lower = other.word.y0 + other.word.y1 - first.word.y0 - first.word.y1
+    lower = other.y0 + other.y1 - first.y0 - first.y1
     return 0.25 * first.line.size < lower / 2
 
 
-def _is_number(words: Sequence[Placed]) -> bool:
-    return len(words) < 4 and _NUMBER.fullmatch(" ".join(placed.word.text for placed in words)) is not None
+def _is_number(words: Sequence[Word]) -> bool:
+    return len(words) < 4 and _NUMBER.fullmatch(" ".join(word.text for word in words)) is not None
 
 
-def _has_room(above: Sequence[Placed], below: Sequence[Placed], width: float) -> bool:
+def _has_room(above: Sequence[Word], below: Sequence[Word], width: float) -> bool:
     """Whether the first word of a line would have fitted into the line above, so that it is not wrapped."""
-    if above[-1].line.joined and above[-1].line.text.endswith(above[-1].word.text):
+    if above[-1].line.joined and above[-1].line.text.endswith(above[-1].text):
         return False
     size = below[0].line.size
-    taken = above[-1].word.x1 - above[0].word.x0
-    first = below[0].word
+    taken = above[-1].x1 - above[0].x0
+    first = below[0]
     # Of what wraps anywhere the first signs count, not all up to the next blank.
     needed = min(first.x1 - first.x0, 2.0 * size) if is_wide(first.text[0]) else first.x1 - first.x0
     return taken + 0.2 * size + needed < width - 0.3 * size
 
 
-def _are_words(above: Sequence[Placed], below: Sequence[Placed]) -> bool:
+def _are_words(above: Sequence[Word], below: Sequence[Word]) -> bool:
     """Whether a word stands below a word: each fills its column by itself, which tells nothing of wrapping."""
-    return len(above) == len(below) == 1 and not is_wide(above[0].word.text[-1]) and not above[0].line.joined
+    return len(above) == len(below) == 1 and not is_wide(above[0].text[-1]) and not above[0].line.joined
 
 
-def _is_wrapped_label(above: Sequence[Placed], below: Sequence[Placed], looks: _Looks) -> bool:
+def _is_wrapped_label(above: Sequence[Word], below: Sequence[Word], looks: _Looks) -> bool:
     """Whether a line in the first column goes on with the label above."""
     if not above:
         return False
-    text = below[0].word.text
+    text = below[0].text
     return above[-1].line.joined or (looks.is_large and (text[0].islower() or text[0] in "(（")) or is_wide(text[0])

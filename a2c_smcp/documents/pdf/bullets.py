@@ -6,7 +6,7 @@ from typing import Final
 
 from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.graphics import Paths
-from a2c_smcp.documents.pdf.lines import Line
+from a2c_smcp.documents.pdf.words import Line
 
 MAX_PATHS: Final = 400
 """A page with more lines and boxes is not searched for bullets."""

@@ -1,62 +1,25 @@
 """Words on their way into tables: rows, segments between wide gaps, and the gaps that divide columns. Pure."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter, itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
-from a2c_smcp.documents.pdf.lines import Line, Word
-
-
-class Placed(NamedTuple):
-    """A word and the line it comes from."""
-
-    word: Word
-    line: Line
-
-
-@dataclass(slots=True)
-class Segment:
-    """Words of one row without a wide gap between them."""
-
-    words: list[Placed]
-    x0: float
-    x1: float
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        return " ".join([placed.word.text for placed in self.words])
-
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
 _MAX_CENTRED: Final = 5
-_left, _depth = attrgetter("word.x0"), itemgetter(0)
+_left, _depth = attrgetter("x0"), itemgetter(0)
 
 
-@dataclass(slots=True)
-class Row:
-    """Words side by side, from left to right."""
-
-    words: list[Placed]
-    y0: float
-    y1: float
-    size: float
-
-    @property
-    def middle(self) -> float:
-        """Half way down."""
-        return (self.y0 + self.y1) / 2
-
-
-def rows_of(words: Iterable[Placed]) -> list[Row]:
+def _rows_of(words: list[Word]) -> list[Row]:
     """Return words in rows from top to bottom; a raised or lowered sign stays in its row."""
     rows: list[Row] = []
     strips = _strips(words)
     strips.sort(key=_depth)
     for _, strip in strips:
-        word, line = strip[0]
-        top, bottom, size = word.y0, word.y1, line.size
+        word = strip[0]
+        top, bottom, size = word.y0, word.y1, word.line.size
         for row in rows[-2:]:
             y0, y1 = row.y0, row.y1
             overlap = (y1 if y1 < bottom else bottom) - (y0 if y0 > top else top)
@@ -75,18 +38,21 @@ def rows_of(words: Iterable[Placed]) -> list[Row]:
     return rows
 
 
-def _strips(words: Iterable[Placed]) -> list[tuple[float, list[Placed]]]:
+rows_of: Callable[[list[Word]], list[Row]] = native.rows_of if native else _rows_of
+
+
+def _strips(words: Iterable[Word]) -> list[tuple[float, list[Word]]]:
     """Return the words of each line that stand at one height, which belong to one row, and how far down they are."""
-    strips: list[tuple[float, list[Placed]]] = []
-    strip: list[Placed] = []
+    strips: list[tuple[float, list[Word]]] = []
+    strip: list[Word] = []
     line, top, bottom = None, 0.0, 0.0
-    for placed in words:
-        word, own = placed
+    for word in words:
+        own = word.line
         if own is line and word.y0 == top and word.y1 == bottom:
-            strip.append(placed)
+            strip.append(word)
         else:
             line, top, bottom = own, word.y0, word.y1
-            strip = [placed]
+            strip = [word]
             strips.append((top + bottom, strip))
     return strips
 
@@ -106,40 +72,41 @@ def with_centred(rows: Sequence[Row]) -> list[Row]:
 def _joined(chain: list[Row]) -> list[Row]:
     if not 1 < len(chain) <= _MAX_CENTRED or any(_overlap(above, below) for above, below in pairwise(chain)):
         return chain
-    words = sorted((placed for row in chain for placed in row.words), key=lambda placed: placed.word.x0)
+    words = sorted((word for row in chain for word in row.words), key=lambda word: word.x0)
     return [Row(words, chain[0].y0, chain[-1].y1, max(row.size for row in chain))]
 
 
 def _overlap(row: Row, other: Row) -> bool:
     """Whether words of two rows share a place from left to right."""
-    ends = [(placed.word.x0, placed.word.x1) for placed in row.words]
-    return any(x0 < placed.word.x1 and placed.word.x0 < x1 for placed in other.words for x0, x1 in ends)
+    ends = [(word.x0, word.x1) for word in row.words]
+    return any(x0 < word.x1 and word.x0 < x1 for word in other.words for x0, x1 in ends)
 
 
-def segments_of(row: Row, gap: float) -> list[Segment]:
+def _segments_of(row: Row, gap: float) -> list[Segment]:
     """Return the parts of a row between gaps wider than `gap` times the size of its text."""
     segments: list[Segment] = []
-    words: list[Placed] = []
+    words: list[Word] = []
     end, line, room = 0.0, None, 0.0
-    for placed in row.words:
-        word, own = placed
+    for word in row.words:
+        own = word.line
         if own is not line:
             line, room = own, gap * max(own.size, 1.0)
         x1 = word.x1
         if words and word.x0 - end <= room:
-            words.append(placed)
+            words.append(word)
             if x1 > end:
                 segments[-1].x1 = end = x1
         else:
-            words, end = [placed], x1
+            words, end = [word], x1
             segments.append(Segment(words, word.x0, x1))
     return segments
 
 
-def is_divided(row: Row, gap: float) -> bool:
+def _is_divided(row: Row, gap: float) -> bool:
     """Whether `segments_of` would return more than one part of a row, in less time."""
-    line, room, end = None, 0.0, row.words[0].word.x1
-    for word, own in row.words:
+    line, room, end = None, 0.0, row.words[0].x1
+    for word in row.words:
+        own = word.line
         if own is not line:
             line, room = own, gap * max(own.size, 1.0)
         if word.x0 - end > room:
@@ -147,6 +114,10 @@ def is_divided(row: Row, gap: float) -> bool:
         x1 = word.x1
         end = x1 if x1 > end else end
     return False
+
+
+segments_of: Callable[[Row, float], list[Segment]] = native.segments_of if native else _segments_of
+is_divided: Callable[[Row, float], bool] = native.is_divided if native else _is_divided
 
 
 def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float = 0.3, fewest: int = 2) -> list[float]:
@@ -203,31 +174,42 @@ def _least_crossed(gap: Sequence[tuple[float, float, int]]) -> float:
     return (left + right) / 2
 
 
-def text_of_words(words: Sequence[Placed]) -> str:
+def text_of_words(words: list[Word]) -> str:
     """Return the words of a cell, row by row."""
     if len(words) == 1:
-        return words[0].word.text
+        return words[0].text
     if not words:
         return ""
-    if len(_strips(words)) == 1:  # as in most cells
-        return " ".join([placed.word.text for placed in sorted(words, key=_left)])
+    text = _level_text(words)
+    if text is not None:  # as in most cells
+        return text
     parts: list[str] = []
-    previous: Placed | None = None
+    previous: Word | None = None
     for row in rows_of(words):
-        for placed in row.words:
+        for word in row.words:
             if previous is not None:
-                parts.append(_glue(previous, placed))
-            parts.append(placed.word.text)
-            previous = placed
+                parts.append(_glue(previous, word))
+            parts.append(word.text)
+            previous = word
     return "".join(parts)
 
 
-def _glue(first: Placed, second: Placed) -> str:
+def _text_in_a_row(words: list[Word]) -> str | None:
+    """Return the text of words that stand in one row; None where they do not."""
+    if len(_strips(words)) > 1:
+        return None
+    return " ".join([word.text for word in sorted(words, key=_left)])
+
+
+_level_text: Callable[[list[Word]], str | None] = native.level_text if native else _text_in_a_row
+
+
+def _glue(first: Word, second: Word) -> str:
     """Return what stands between two words: nothing where a word was divided, or Chinese wraps."""
     if first.line is not second.line:
-        if first.line.joined and first.line.text.endswith(first.word.text):
-            return "" if second.word.text[:1].islower() else "-"
-        if is_wide(first.word.text[-1]) and is_wide(second.word.text[0]) and second.word.y0 > first.word.y0:
+        if first.line.joined and first.line.text.endswith(first.text):
+            return "" if second.text[:1].islower() else "-"
+        if is_wide(first.text[-1]) and is_wide(second.text[0]) and second.y0 > first.y0:
             return ""
     return " "
 

@@ -1,22 +1,28 @@
-"""What PDFium says of the characters of a page: its text, and the places, sizes and fonts of some of them.
+"""What PDFium says of the characters of a page: its text, its lines and words with their places, and their fonts.
 
 Reading a page puts some hundred questions that take a quarter of a microsecond each, so that little may stand around
 them: functions are bound bare, results land in memory that is kept, and what is asked for every line is asked by `map`.
+`_native` has a class of the same name that says the same.
 """
 
 import ctypes
+import re
 import struct
 from collections import deque
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Final
 
+from a2c_smcp.documents.pdf.cleaning import HYPHEN, is_clean
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine
+from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.words import Font, Line, Word
 
 MAX_CHARACTERS: Final = 400_000
 """A page of more text is read up to here: the densest real pages have some ten thousand characters."""
 
+_WORD = re.compile(r"[^\s\ufffe]+")
 _unpack, _unpack_pairs = struct.Struct("4f").unpack, struct.Struct("8f").iter_unpack
 """One box; boxes two by two."""
 
@@ -25,35 +31,177 @@ class Characters:
     """The characters of one open page by their positions in its text."""
 
     def __init__(self, engine: Engine, text_page: int, frame: Frame) -> None:
+        self._engine, self._text_page = engine, text_page
         self._bare, self._page, self._room = engine.bare, ctypes.c_void_p(text_page), engine.room()
         self._box, self._to, self._first = self._bare.box, self._room.boxes[0], self._room.view[:BOX_BYTES]
         self._frame, self._is_plain, self._shift = frame, frame.is_plain, frame.matrix[4]
-        self.text, self.is_direct = _read_text(engine, text_page)
-        self._is_wide = not self.is_direct and max(self.text, default="") > "\uffff"
+        self.text, self._is_direct = _read_text(engine, text_page)
+        self.is_clean = is_clean(self.text)
+        self._is_wide = not self._is_direct and max(self.text, default="") > "\uffff"
+
+    def lines(self, fonts: FontBook) -> list[Line]:
+        """Return the lines in the order of the content stream."""
+        rows, ends, halves = self._rows()
+        middles = self._indices(halves)
+        handles, boxes = self._handles(middles), self._pairs(self._indices(ends))
+        known, look_up = fonts.on_page, fonts.look_up
+        frame, is_plain, right_of, top_of = self._frame, self._is_plain, self._shift, self._frame.matrix[5]
+        sizes: dict[tuple[int | None, int, int], float] = {}
+        lines: list[Line] = []
+        for (text, position, joined), middle, handle, box in zip(rows, middles, handles, boxes, strict=True):
+            left, top, right, bottom, left2, top2, right2, bottom2 = box
+            # Boxes are as high as the size tells, so that lines of one font whose ends are alike share their size.
+            alike = handle, int((top - bottom) * 50), int((top2 - bottom2) * 50)
+            left, right = left if left < left2 else left2, right if right > right2 else right2
+            top, bottom = top if top > top2 else top2, bottom if bottom < bottom2 else bottom2
+            x0, y0, x1, y1 = left + right_of, top_of - top, right + right_of, top_of - bottom
+            if not is_plain:
+                x0, y0, x1, y1 = frame.box(left, bottom, right, top)
+            lines.append(
+                Line(
+                    text,
+                    x0,
+                    y0,
+                    x1,
+                    y1,
+                    sizes.get(alike) or sizes.setdefault(alike, self._size(middle)),
+                    known.get(handle) or look_up(self._engine, self._text_page, middle, handle),
+                    position,
+                    len(text),
+                    joined,
+                )
+            )
+        return lines
+
+    def _rows(self) -> tuple[list[tuple[str, int, bool]], list[int], list[int]]:
+        """Return the text of each line, where it begins and whether a word is divided; their ends; their middles."""
+        rows: list[tuple[str, int, bool]] = []
+        ends: list[int] = []
+        middles: list[int] = []
+        position = 0
+        for row in self.text.split("\r\n"):
+            parts = row.split(HYPHEN) if HYPHEN in row else (row,)
+            end = position + len(row)
+            for part in parts:
+                text = part.strip()
+                if text:
+                    start = position if part[0] == text[0] else position + len(part) - len(part.lstrip())
+                    half = start + len(text) // 2
+                    rows.append((text, start, position + len(part) < end))
+                    ends += (start, start + len(text) - 1)
+                    # A blank that PDFium has put in has no font.
+                    middles.append(half - 1 if text[half - start] == " " else half)
+                position += len(part) + 1
+            position += 1
+        return rows, ends, middles
+
+    def words(self, lines: Sequence[Line]) -> list[list[Word]]:
+        """Return the words of each line with their boxes, which are asked for together."""
+        text, find = self.text, self.text.find
+        rows: list[list[str]] = []
+        ends: list[int] = []
+        for line in lines:
+            at, length = line.position, line.length
+            row = text[at : at + length]
+            parts = _WORD.findall(row) if HYPHEN in row else row.split()
+            # The box of a line that is one word is known.
+            rows.append(parts if len(parts) != 1 or len(parts[0]) != length else [])
+            for part in rows[-1]:
+                at = find(part, at)
+                after = at + len(part)
+                ends += (at, after - 1)
+                at = after
+        boxes = iter(self._pairs(self._indices(ends)))
+        return [
+            self._placed(line, parts, list(islice(boxes, len(parts))))
+            if parts
+            else [Word(line.text, line.x0, line.y0, line.x1, line.y1, line)]
+            for line, parts in zip(lines, rows, strict=True)
+        ]
+
+    def _placed(self, line: Line, parts: list[str], boxes: list[tuple[float, ...]]) -> list[Word]:
+        if self._is_direct and self._is_plain and line.is_upright:
+            # Words of a plain line are as high as it is.
+            y0, y1, shift = line.y0, line.y1, self._shift
+            return [
+                Word(
+                    text,
+                    (left if left < left2 else left2) + shift,
+                    y0,
+                    (right if right > right2 else right2) + shift,
+                    y1,
+                    line,
+                )
+                for text, (left, _, right, _, left2, _, right2, _) in zip(parts, boxes, strict=True)
+            ]
+        shown = self._frame.box
+        return [
+            Word(text, *shown(min(box[0], box[4]), min(box[3], box[7]), max(box[2], box[6]), max(box[1], box[5])), line)
+            for text, box in zip(parts, boxes, strict=True)
+        ]
+
+    def nearest(self, line: Line, x: float) -> int:
+        """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
+        span, position, length = self._span, line.position, line.length
+        width = max((line.x1 - line.x0) / length, 0.01)
+        low, high = 0, length  # so many are left of it at least, and at most
+        at = int((x - line.x0) / width)
+        while low < high:
+            at = low if at < low else high - 1 if at >= high else at
+            left, right = span(position + at)
+            way = x - (left + right) / 2
+            if way > 0:
+                low = at + 1
+                at = low + int(way / width)
+            else:
+                high = at
+                at = high - 1 + int(way / width)
+        return low
+
+    def widest_gap(self, line: Line) -> tuple[float, float, float]:
+        """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
+        best = middle = 0.0
+        text, span = self.text, self._span
+        last = line.position + line.length * 3 // 4
+        at = text.find(" ", line.position + line.length // 4, last)
+        while at > 0:
+            left, right = span(at - 1)[1], span(at + 1)[0]
+            if right - left > best:
+                best, middle = right - left, (right + left) / 2
+            at = text.find(" ", at + 1, last)
+        return middle, best, line.size
+
+    def fonts_at(self, fonts: FontBook, positions: Sequence[int]) -> list[Font]:
+        """Return the fonts of characters."""
+        indices = self._indices(positions)
+        known, look_up = fonts.on_page, fonts.look_up
+        return [
+            known.get(handle) or look_up(self._engine, self._text_page, index, handle)
+            for index, handle in zip(indices, self._handles(indices), strict=True)
+        ]
 
     def index(self, position: int) -> int:
         """Return how PDFium counts a character: not all of them are in the text."""
-        if self.is_direct:
+        if self._is_direct:
             return position
         if self._is_wide:
             position = len(self.text[:position].encode("utf-16-le", "surrogatepass")) // 2
         index: int = self._bare.index(self._page, position)
         return max(index, 0)
 
-    def indices(self, positions: Sequence[int]) -> Sequence[int]:
-        """Return how PDFium counts characters."""
-        return positions if self.is_direct else list(map(self.index, positions))
+    def _indices(self, positions: Sequence[int]) -> Sequence[int]:
+        return positions if self._is_direct else list(map(self.index, positions))
 
-    def span(self, position: int) -> tuple[float, float]:
+    def _span(self, position: int) -> tuple[float, float]:
         """Return where a character begins and ends from left to right."""
-        self._box(self._page, position if self.is_direct else self.index(position), self._to)
+        self._box(self._page, position if self._is_direct else self.index(position), self._to)
         left, top, right, bottom = _unpack(self._first)
         if self._is_plain:
             return left + self._shift, right + self._shift
         x0, _, x1, _ = self._frame.box(left, bottom, right, top)
         return x0, x1
 
-    def pairs(self, indices: Sequence[int]) -> list[tuple[float, ...]]:
+    def _pairs(self, indices: Sequence[int]) -> list[tuple[float, ...]]:
         """Return left, top, right and bottom of characters in PDF space, two of them together."""
         places = self._room.boxes
         found: list[tuple[float, ...]] = []
@@ -63,11 +211,11 @@ class Characters:
             found += _unpack_pairs(self._room.view[: BOX_BYTES * len(part)])
         return found
 
-    def fonts(self, indices: Sequence[int]) -> list[int | None]:
+    def _handles(self, indices: Sequence[int]) -> list[int | None]:
         """Return the handles of the fonts of characters; None for a blank that PDFium has put in."""
         return list(map(self._bare.font, map(self._bare.text_object, repeat(self._page), indices)))
 
-    def size(self, index: int) -> float:
+    def _size(self, index: int) -> float:
         """Return the size of a character as shown, in tenths of a point."""
         size: float = self._bare.size(self._page, index)
         if self._bare.matrix(self._page, index, self._to):

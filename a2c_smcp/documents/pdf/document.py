@@ -12,12 +12,12 @@ from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEnt
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.pdf.annotations import Targets
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
 from a2c_smcp.documents.pdf.labels import Labels
-from a2c_smcp.documents.pdf.lines import clean
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.page import PageContent, PageReader, Source, opened
 from a2c_smcp.documents.pdf.pictures import jpeg_of

@@ -6,7 +6,8 @@ from operator import attrgetter
 from typing import Final
 
 from a2c_smcp.documents.pdf.layout import Body, rows_of
-from a2c_smcp.documents.pdf.lines import Line
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Line
 
 _LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
 _NUMBER_AT_END = re.compile(
@@ -23,11 +24,9 @@ _height = attrgetter("y0")
 def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
     """Return the lines of running headers, of the body, and of running footers."""
     upper, lower = 0.15 * body.height, 0.8 * body.height
-    above = [line for line in lines if line.y1 < upper]
-    below = [line for line in lines if line.y0 > lower]
+    above, inside, below = parted(lines, upper, lower)
     if not above and not below:
         return [], lines, []
-    inside = [line for line in lines if line.y1 >= upper and line.y0 <= lower]
     top, inner_top = _outer(above, inside, is_top=True)
     bottom, inner_bottom = _outer(below, inside, is_top=False)
     top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
@@ -42,6 +41,19 @@ def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], 
         [line for line in lines if id(line) not in running],
         [line for line in below if id(line) in footers],
     )
+
+
+def _parted(lines: list[Line], upper: float, lower: float) -> tuple[list[Line], list[Line], list[Line]]:
+    """Return the lines above a height, those between, and those below another."""
+    above: list[Line] = []
+    inside: list[Line] = []
+    below: list[Line] = []
+    for line in lines:
+        (above if line.y1 < upper else below if line.y0 > lower else inside).append(line)
+    return above, inside, below
+
+
+parted = native.parted if native else _parted
 
 
 def _outer(edge: Sequence[Line], inside: Sequence[Line], *, is_top: bool) -> tuple[list[list[Line]], float]:

@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import require
+from a2c_smcp.documents.pdf.native import native
 
 LOCK: Final = threading.RLock()
 """PDFium is not thread-safe: whoever calls it holds this."""
@@ -156,9 +157,7 @@ _BARE: Final[dict[str, str]] = {
     "FPDFTextObj_GetFont": "font",
     "FPDFLink_Enumerate": "next_link",
     "FPDFLink_GetAnnotRect": "link_rect",
-    "FPDFLink_GetAction": "action",
     "FPDFLink_GetDest": "link_target",
-    "FPDFAction_GetType": "action_kind",
 }
 
 
@@ -170,10 +169,10 @@ class Bare:
     """The functions that are asked most, under short names and without checks of their arguments."""
 
     def __init__(self, raw: Any) -> None:
-        results: dict[str, Any] = {"object": Handle, "inner_object": Handle, "text_object": Handle, "action": Handle}
+        results: dict[str, Any] = {"object": Handle, "inner_object": Handle, "text_object": Handle}
         for name, short in _BARE.items():
             result = results.get(short, _QUICK[name][0])
-            setattr(self, short, PYFUNCTYPE(result)(ctypes.cast(getattr(raw, name), c_void_p).value or 0))
+            setattr(self, short, PYFUNCTYPE(result)(_address(raw, name)))
 
     def __getattr__(self, name: str) -> Any:
         """Exists for type checkers: every function is set when the engine is made."""
@@ -226,9 +225,10 @@ class Engine:
         self.raw = require("pypdfium2.raw", "documents")
         for prototype, table in ((CFUNCTYPE, _SLOW), (PYFUNCTYPE, _QUICK)):
             for name, signature in table.items():
-                address = ctypes.cast(getattr(self.raw, name), c_void_p).value or 0
-                setattr(self, name, prototype(*signature)(address))
+                setattr(self, name, prototype(*signature)(_address(self.raw, name)))
         self.bare = Bare(self.raw)
+        if native:
+            native.bind({name: _address(self.raw, name) for name in native.functions()})
 
     def __getattr__(self, name: str) -> Any:
         """Exists for type checkers: every function is set when the engine is made."""
@@ -247,6 +247,10 @@ class Engine:
             buffer = ctypes.create_string_buffer(length)
             function(*arguments, ctypes.addressof(buffer), length)
         return buffer.raw[: max(0, min(length, most))].decode(encoding, "replace").rstrip("\0")
+
+
+def _address(raw: Any, name: str) -> int:
+    return ctypes.cast(getattr(raw, name), c_void_p).value or 0
 
 
 @cache

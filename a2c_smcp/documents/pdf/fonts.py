@@ -2,26 +2,16 @@
 
 import ctypes
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.words import Font
 
 _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|cmssbx|ptmb|[-,]bd|[-_]b\b|-medi|w7|w8|w9", re.IGNORECASE)
 _ITALIC = re.compile(rb"italic|oblique|cmti|cmsl|sfti|-it\b|ital", re.IGNORECASE)
 _MONO = re.compile(rb"mono|courier|tt\d|tt$|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
 _FORCE_BOLD: Final = 1 << 18
 _FIXED_PITCH: Final = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Font:
-    """What a font's name and flags say of it."""
-
-    name: str = ""
-    bold: bool = False
-    italic: bool = False
-    mono: bool = False
 
 
 class FontBook:

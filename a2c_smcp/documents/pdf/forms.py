@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET, Box, Found
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine, Rect
 from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.lines import clean
 
 MAX_OPTIONS: Final = 500
 

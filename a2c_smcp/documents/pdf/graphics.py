@@ -3,14 +3,14 @@
 import ctypes
 import struct
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Handle, Matrix
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix
 from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.native import native
 
 MAX_OBJECTS: Final = 20_000
 """Pages with more are drawings or maps: what comes later adds nothing to the text."""
@@ -75,31 +75,38 @@ class Rules:
 def survey(engine: Engine, page: int) -> Drawings:
     """Sort the objects of a page."""
     found = Drawings()
-    count = min(engine.FPDFPage_CountObjects(page), MAX_OBJECTS)
-    handles = list(map(engine.bare.object, repeat(ctypes.c_void_p(page)), range(count)))
-    _sort(engine, found, handles, ())
+    _sort(engine, found, page, ())
     return found
 
 
-def _sort(engine: Engine, found: Drawings, handles: list[Handle], matrices: Matrices) -> None:
-    kinds = list(map(engine.bare.type, handles))
+def _sort(engine: Engine, found: Drawings, holder: int, matrices: Matrices) -> None:
+    is_form = bool(matrices)
+    paths, images, forms = (
+        native.objects_of(holder, is_form, MAX_OBJECTS) if native else _objects_of(engine, holder, is_form=is_form)
+    )
+    found.paths += [(handle, matrices) for handle in paths[: MAX_PATHS - len(found.paths)]]
+    found.images += [(handle, matrices) for handle in images[: MAX_IMAGES - len(found.images)]]
+    if len(matrices) < _MAX_DEPTH:
+        for form in forms:
+            _sort(engine, found, form, (_matrix(engine, form), *matrices))
+
+
+def _objects_of(engine: Engine, holder: int, *, is_form: bool) -> tuple[list[int], list[int], list[int]]:
+    """Return the paths, images and forms of a page or a form."""
+    bare = engine.bare
+    count = (engine.FPDFFormObj_CountObjects if is_form else engine.FPDFPage_CountObjects)(holder)
+    get = bare.inner_object if is_form else bare.object
+    handles = list(map(get, repeat(ctypes.c_void_p(holder)), range(min(count, MAX_OBJECTS))))
+    kinds = list(map(bare.type, handles))
     present = set(kinds)
-    if _PATH in present:
-        paths = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _PATH]
-        found.paths += paths[: MAX_PATHS - len(found.paths)]
-    if _IMAGE in present:
-        images = [(handle.value or 0, matrices) for handle, kind in zip(handles, kinds, strict=True) if kind == _IMAGE]
-        found.images += images[: MAX_IMAGES - len(found.images)]
-    if _FORM not in present or len(matrices) >= _MAX_DEPTH:
-        return
-    for form, kind in zip(handles, kinds, strict=True):
-        if kind == _FORM:
-            count = min(engine.FPDFFormObj_CountObjects(form), MAX_OBJECTS)
-            inner = list(map(engine.bare.inner_object, repeat(form), range(count)))
-            _sort(engine, found, inner, (_matrix(engine, form), *matrices))
+    paths, images, forms = (
+        [handle.value for handle, own in zip(handles, kinds, strict=True) if own == kind] if kind in present else []
+        for kind in (_PATH, _IMAGE, _FORM)
+    )
+    return paths, images, forms
 
 
-def _matrix(engine: Engine, handle: int | Handle) -> tuple[float, ...]:
+def _matrix(engine: Engine, handle: int) -> tuple[float, ...]:
     matrix = Matrix()
     if not engine.FPDFPageObj_GetMatrix(handle, ctypes.addressof(matrix)):
         return _SAME
@@ -124,14 +131,17 @@ class Bounds:
         left, bottom, right, top = _FLOATS.unpack(self._box)
         return self._shown(left, bottom, right, top, matrices)
 
-    def of_all(self, drawn: Sequence[Drawn]) -> list[Shown | None]:
+    def of_all(self, drawn: list[Drawn]) -> list[Shown | None]:
         """Return the boxes of objects, in the time that asking for half of them one by one would take."""
+        is_plain, e, f = self._frame.is_plain, self._frame.matrix[4], self._frame.matrix[5]
+        if native:
+            found: list[Shown | None] = native.boxes_of(drawn, is_plain, e, f, self._shown)
+            return found
         size = BOX_BYTES * len(drawn)
         room = self._engine.room(size)
         sides = [range(room.address + at, room.address + at + size, BOX_BYTES) for at in range(0, BOX_BYTES, 4)]
         known = list(map(self._bounds, [handle for handle, _ in drawn], *sides))
         boxes = _FLOATS.iter_unpack(room.view[:size])
-        is_plain, e, f = self._frame.is_plain, self._frame.matrix[4], self._frame.matrix[5]
         return [
             None
             if not is_known
@@ -177,6 +187,29 @@ class _Kinds(NamedTuple):
     others: list[tuple[Drawn, Shown]]
 
 
+def _kinds_of(
+    drawn: list[Drawn], boxes: list[Shown | None], rule: type[Rule], thin: float, dot: float, short: float
+) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Shown]]]:
+    """Sort paths: lines across longer than `dot`, lines down longer than `short`, and what is not `thin`."""
+    across, down, others = _Kinds([], [], [])
+    for path, box in zip(drawn, boxes, strict=True):
+        if box is None:
+            continue
+        x0, y0, x1, y1 = box
+        if y1 - y0 <= thin:
+            if x1 - x0 > dot:
+                across.append((path[0], rule(x0, x1, (y0 + y1) / 2)))
+        elif x1 - x0 <= thin:
+            if y1 - y0 > short:
+                down.append((path[0], rule(y0, y1, (x0 + x1) / 2)))
+        else:
+            others.append((path, box))
+    return across, down, others
+
+
+kinds_of = native.kinds_of if native else _kinds_of
+
+
 class Paths:
     """The paths of a page, and the ruling lines that they draw; where they are, PDFium is asked once."""
 
@@ -196,21 +229,8 @@ class Paths:
         return self._boxes
 
     def _sorted(self) -> _Kinds:
-        if self._kinds is not None:
-            return self._kinds
-        self._kinds = across, down, others = _Kinds([], [], [])
-        for drawn, box in zip(self._drawn, self.boxes(), strict=True):
-            if box is None:
-                continue
-            x0, y0, x1, y1 = box
-            if y1 - y0 <= _THIN:
-                if x1 - x0 > _DOT:
-                    across.append((drawn[0], Rule(x0, x1, (y0 + y1) / 2)))
-            elif x1 - x0 <= _THIN:
-                if y1 - y0 > _SHORT:
-                    down.append((drawn[0], Rule(y0, y1, (x0 + x1) / 2)))
-            else:
-                others.append((drawn, box))
+        if self._kinds is None:
+            self._kinds = _Kinds._make(kinds_of(self._drawn, self.boxes(), Rule, _THIN, _DOT, _SHORT))
         return self._kinds
 
     def thin_rules(self) -> Rules:
@@ -245,6 +265,9 @@ class Paths:
 
     def _are_drawn(self, handles: list[int]) -> list[bool]:
         """Return which paths are filled or stroked; the others only clip."""
+        if native:
+            answers: list[bool] = native.are_drawn(handles)
+            return answers
         size = _MODES.size * len(handles)
         room = self._engine.room(size)
         fills = range(room.address, room.address + size, _MODES.size)

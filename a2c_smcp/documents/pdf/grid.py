@@ -8,20 +8,11 @@ from itertools import compress, pairwise
 from typing import TypeAlias
 
 from a2c_smcp.documents.pdf.bands import row_groups
-from a2c_smcp.documents.pdf.cells import (
-    Placed,
-    Row,
-    Segment,
-    column_cuts,
-    is_divided,
-    rows_of,
-    segments_of,
-    text_of_words,
-    with_centred,
-)
+from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, rows_of, segments_of, text_of_words, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule
+from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
-Cells: TypeAlias = list[list[list[Placed]]]
+Cells: TypeAlias = list[list[list[Word]]]
 _NEAR = 4.0
 _FEW = 6
 """Words that tell nothing of columns."""
@@ -34,7 +25,7 @@ class Grid:
     cells: Cells
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
     has_header: bool | None = None
-    title: list[Placed] = field(default_factory=list)
+    title: list[Word] = field(default_factory=list)
     _texts: list[list[str]] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -56,17 +47,13 @@ class Region:
     across: tuple[Rule, ...] = ()
     down: tuple[Rule, ...] = ()
 
-    def inside(self, words: Sequence[Placed]) -> list[Placed]:
+    def inside(self, words: list[Word]) -> list[Word]:
         """Return the words whose middles are inside."""
         left, right, top, bottom = 2 * self.x0 - 4, 2 * self.x1 + 4, 2 * self.y0 - 2, 2 * self.y1 + 2
-        return [
-            placed
-            for placed in words
-            if top <= (word := placed.word).y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right
-        ]
+        return [word for word in words if top <= word.y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right]
 
 
-def grid_of(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
+def grid_of(region: Region, words: list[Word], size: float) -> Grid | None:
     """Return the table in a region; None where it is none."""
     if len(words) < 3:
         return None
@@ -80,7 +67,7 @@ def grid_of(region: Region, words: Sequence[Placed], size: float) -> Grid | None
 # With ruling lines in both directions
 
 
-def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> Grid | None:
+def _ruled(region: Region, words: list[Word], xs: list[float], ys: list[float], size: float) -> Grid | None:
     soft = _hidden_columns(words, xs, ys, size)
     cuts = sorted([*xs, *soft])
     ys = _with_hidden_rows(words, cuts, ys)
@@ -88,17 +75,16 @@ def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[fl
     if height < 1 or width < 2:
         return None
     spans = _spans(region, xs, ys)
-    boxes: dict[tuple[int, int, int, int], list[Placed]] = {}
+    boxes: dict[tuple[int, int, int, int], list[Word]] = {}
     inner_x, inner_y = xs[1:-1], ys[1:-1]
-    for placed in words:
-        word = placed.word
+    for word in words:
         row = bisect_right(inner_y, (word.y0 + word.y1) / 2)
         column = bisect_right(inner_x, (word.x0 + word.x1) / 2)
         box = spans.get((row, column), (row, column, 1, 1))
         if box in boxes:
-            boxes[box].append(placed)
+            boxes[box].append(word)
         else:
-            boxes[box] = [placed]
+            boxes[box] = [word]
     cells: Cells = [[[] for _ in range(width)] for _ in range(height)]
     merged = []
     for (top, left, high, wide), inside in boxes.items():
@@ -108,7 +94,7 @@ def _ruled(region: Region, words: Sequence[Placed], xs: list[float], ys: list[fl
     return Grid(cells, sorted(merged))
 
 
-def _fill(row: list[list[Placed]], words: Sequence[Placed], cuts: Sequence[float], first: int, last: int) -> bool:
+def _fill(row: list[list[Word]], words: list[Word], cuts: Sequence[float], first: int, last: int) -> bool:
     """Put the words of a ruled cell into the columns that gaps divide it into; whether they stayed together."""
     inner = cuts[first + 1 : last]
     if not inner:
@@ -121,8 +107,8 @@ def _fill(row: list[list[Placed]], words: Sequence[Placed], cuts: Sequence[float
         return True
     divided, _ = _divided([segments_of(line, 0.7) for line in lines], inner)
     for line in divided:
-        for column, placed in enumerate(line):
-            row[first + column] += placed
+        for column, cell in enumerate(line):
+            row[first + column] += cell
     return False
 
 
@@ -137,7 +123,7 @@ def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
     return cuts
 
 
-def _hidden_columns(words: Sequence[Placed], xs: list[float], ys: list[float], size: float) -> list[float]:
+def _hidden_columns(words: list[Word], xs: list[float], ys: list[float], size: float) -> list[float]:
     """Return where only gaps divide ruled columns, in the whole table or between two rules."""
     found: list[float] = []
     for column in _in_columns(words, xs):
@@ -152,25 +138,23 @@ def _hidden_columns(words: Sequence[Placed], xs: list[float], ys: list[float], s
     return sorted(found)
 
 
-def _in_columns(words: Sequence[Placed], xs: Sequence[float]) -> list[list[Placed]]:
+def _in_columns(words: list[Word], xs: Sequence[float]) -> list[list[Word]]:
     """Return the words between each two places from left to right."""
-    columns: list[list[Placed]] = [[] for _ in range(len(xs) + 1)]
-    for placed in words:
-        word = placed.word
-        columns[bisect_right(xs, (word.x0 + word.x1) / 2)].append(placed)
+    columns: list[list[Word]] = [[] for _ in range(len(xs) + 1)]
+    for word in words:
+        columns[bisect_right(xs, (word.x0 + word.x1) / 2)].append(word)
     return columns[1:-1]
 
 
-def _in_bands(words: Sequence[Placed], ys: Sequence[float]) -> list[list[Placed]]:
+def _in_bands(words: list[Word], ys: Sequence[float]) -> list[list[Word]]:
     """Return the words between each two heights."""
-    bands: list[list[Placed]] = [[] for _ in range(len(ys) + 1)]
-    for placed in words:
-        word = placed.word
-        bands[bisect_right(ys, (word.y0 + word.y1) / 2)].append(placed)
+    bands: list[list[Word]] = [[] for _ in range(len(ys) + 1)]
+    for word in words:
+        bands[bisect_right(ys, (word.y0 + word.y1) / 2)].append(word)
     return bands[1:-1]
 
 
-def _with_hidden_rows(words: Sequence[Placed], xs: list[float], ys: list[float]) -> list[float]:
+def _with_hidden_rows(words: list[Word], xs: list[float], ys: list[float]) -> list[float]:
     """Return the cuts with those between rows of text that no line divides."""
     rows = rows_of(words)
     cells, _ = _divided([segments_of(row, 0.7) for row in rows], xs[1:-1])
@@ -231,7 +215,7 @@ def _ruled_parts(rules: Sequence[Rule], places: Sequence[float], across: Sequenc
 # With gaps between columns
 
 
-def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None:
+def _spaced(region: Region, words: list[Word], size: float) -> Grid | None:
     rows = rows_of(words)
     segments = [segments_of(row, 0.7) for row in rows]
     centred = with_centred(rows)
@@ -244,7 +228,7 @@ def _spaced(region: Region, words: Sequence[Placed], size: float) -> Grid | None
     cells, merged = _divided(segments, cuts)
     groups = row_groups(rows, cells, [rule.at for rule in region.across])
     joined: Cells = [
-        [[placed for number in group for placed in cells[number][column]] for column in range(len(cuts) + 1)]
+        [[word for number in group for word in cells[number][column]] for column in range(len(cuts) + 1)]
         for group in groups
     ]
     first_of = {group[0]: number for number, group in enumerate(groups)}
@@ -258,7 +242,7 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
     merged: list[tuple[int, int, int]] = []
     starts: list[float] = []
     for number, row in enumerate(segments):
-        line: list[list[Placed]] = [[] for _ in range(len(cuts) + 1)]
+        line: list[list[Word]] = [[] for _ in range(len(cuts) + 1)]
         for segment in row:
             first, last = bisect_right(cuts, segment.x0 + 1), bisect_right(cuts, segment.x1 - 1)
             if first == last:
@@ -266,8 +250,8 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
                 continue
             starts = starts or _starts(segments, cuts)
             if _fits_words(segment, cuts, starts):
-                for placed in segment.words:
-                    line[bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)].append(placed)
+                for word in segment.words:
+                    line[bisect_right(cuts, (word.x0 + word.x1) / 2)].append(word)
             else:
                 line[first] += segment.words
                 merged.append((number, first, last - first + 1))
@@ -291,12 +275,12 @@ def _fits_words(segment: Segment, cuts: Sequence[float], starts: Sequence[float]
     for cut, start in zip(cuts, starts[1:], strict=True):
         if not segment.x0 + 1 < cut < segment.x1 - 1:
             continue
-        if is_at_start and any(abs(placed.word.x0 - start) < 1 for placed in segment.words[1:]):
+        if is_at_start and any(abs(word.x0 - start) < 1 for word in segment.words[1:]):
             continue
-        if any(placed.word.x0 < cut < placed.word.x1 for placed in segment.words):
+        if any(word.x0 < cut < word.x1 for word in segment.words):
             return False
-        left = max(placed.word.x1 for placed in segment.words if placed.word.x1 <= cut)
-        right = min(placed.word.x0 for placed in segment.words if placed.word.x0 >= cut)
+        left = max(word.x1 for word in segment.words if word.x1 <= cut)
+        right = min(word.x0 for word in segment.words if word.x0 >= cut)
         if right - left < 0.4 * segment.words[0].line.size:
             return False
     return True
@@ -329,7 +313,7 @@ def split_at_headers(grid: Grid) -> list[Grid]:
             for top, left, high, wide in grid.merged
             if start <= top and top + high <= stop
         ]
-        tables.append(Grid(grid.cells[start:stop], merged, True, [placed for cell in title for placed in cell]))
+        tables.append(Grid(grid.cells[start:stop], merged, True, [word for cell in title for word in cell]))
     return tables
 
 

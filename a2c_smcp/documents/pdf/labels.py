@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.lines import clean
 
 _AHEAD: Final = 32
 _MAX_LENGTH: Final = 20

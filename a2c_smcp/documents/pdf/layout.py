@@ -7,7 +7,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal, TypeAlias
 
-from a2c_smcp.documents.pdf.lines import Line
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Line
 
 BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents"]
 
@@ -52,10 +53,15 @@ class Body:
 _BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}])\n(?=[{_WIDE}])")
 
 
-def text_of(lines: Sequence[Line]) -> str:
+def text_of(lines: list[Line]) -> str:
     """Return lines as one paragraph: divided words are whole again, and Chinese gets no blanks at line ends."""
     if len(lines) == 1:
         return lines[0].text
+    whole: str | None = native.joined_text(lines) if native else None
+    return _joined_text(lines) if whole is None else whole
+
+
+def _joined_text(lines: list[Line]) -> str:
     text = "\n".join([line.text for line in lines])
     if True in [line.joined for line in lines[:-1]]:
         text = _with_whole_words(lines)
@@ -72,8 +78,20 @@ def _with_whole_words(lines: Sequence[Line]) -> str:
     return "".join(parts[:-1])
 
 
-def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
+def body_of(lines: list[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
+    sizes, bold, mono, total = shares_of(lines)
+    size = max(sizes, key=sizes.__getitem__, default=10.0) or 1.0
+    steps = steps_of(lines, size, 0.8 * size, 2.5 * size)
+    leading = median(steps) if len(steps) >= 3 else 1.2 * size
+    # A table in small print may be most of a page, and its text is not large for that.
+    larger = [other for other, share in sizes.items() if other > size and share > 0.2 * total]
+    largest = max([size, *[other for other in larger if sum(line.size == other for line in lines) > 2]])
+    return Body(size, largest, leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
+
+
+def _shares_of(lines: list[Line]) -> tuple[dict[float, int], int, int, int]:
+    """Return how much text there is of each size, how much is bold, how much monospaced, and all."""
     sizes: dict[float, int] = {}
     bold = mono = total = 0
     for line in lines:
@@ -84,18 +102,20 @@ def body_of(lines: Sequence[Line], width: float, height: float) -> Body:
             bold += length
         if font.mono:
             mono += length
-    size = max(sizes, key=sizes.__getitem__, default=10.0) or 1.0
-    least, most = 0.8 * size, 2.5 * size
-    steps = [
+    return sizes, bold, mono, total
+
+
+def _steps_of(lines: list[Line], size: float, least: float, most: float) -> list[float]:
+    """Return the ways down to lines of a size that are between two."""
+    return [
         down
         for first, second in pairwise(lines)
         if second.size == size and least < (down := second.y0 - first.y0) < most
     ]
-    leading = median(steps) if len(steps) >= 3 else 1.2 * size
-    # A table in small print may be most of a page, and its text is not large for that.
-    larger = [other for other, share in sizes.items() if other > size and share > 0.2 * total]
-    largest = max([size, *[other for other in larger if sum(line.size == other for line in lines) > 2]])
-    return Body(size, largest, leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
+
+
+shares_of = native.shares_of if native else _shares_of
+steps_of = native.steps_of if native else _steps_of
 
 
 # Order
@@ -182,7 +202,7 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
 # Paragraphs
 
 
-def blocks_of(lines: Sequence[Line], body: Body) -> list[Block]:
+def blocks_of(lines: list[Line], body: Body) -> list[Block]:
     """Return paragraphs, list items, listings and lines of a table of contents."""
     blocks: list[Block] = []
     block: Block | None = None

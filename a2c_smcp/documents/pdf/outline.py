@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Final
 
 from a2c_smcp.documents.formats.base import OutlineEntry
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.lines import clean
 
 MAX_ENTRIES: Final = 20_000
 """Larger outlines exist only to do harm, or list every line."""

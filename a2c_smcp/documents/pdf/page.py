@@ -10,9 +10,10 @@ from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, sum
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay, Targets
 from a2c_smcp.documents.pdf.bullets import with_bullets
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.fonts import Font, FontBook
+from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
 from a2c_smcp.documents.pdf.frames import Frame, Frames
 from a2c_smcp.documents.pdf.graphics import Drawings, Paths, survey
@@ -25,12 +26,14 @@ from a2c_smcp.documents.pdf.layout import (
     in_reading_order,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import Line, TextLayer, clean
+from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.lists import list_content, lists_of
+from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
 from a2c_smcp.documents.pdf.structure import headings_of
 from a2c_smcp.documents.pdf.tables import Table, find_tables
+from a2c_smcp.documents.pdf.words import Font, Line
 from a2c_smcp.errors import DocumentError
 from a2c_smcp.types import ElementCategory
 
@@ -227,11 +230,18 @@ class _Maker:
             summary = f"{content['text']} → {content['url']}".lstrip()
         else:
             summary = summarize(category, content)
-        x0, y0, x1, y1 = box
-        # Quicker than round, which a page would call some hundred times.
-        box_tenths = [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
-        metadata = {"bbox": box_tenths, "page_width": self._width, "page_height": self._height}
-        return Element(f"{self._page}{PREFIXES[category]}{number}", category, content, summary, metadata)
+        metadata = {"bbox": tenths(box), "page_width": self._width, "page_height": self._height}
+        return make_element(f"{self._page}{PREFIXES[category]}{number}", category, content, summary, metadata)
+
+
+def _tenths(box: Box) -> list[float]:
+    """Return a box in tenths of a point, none smaller than it is; quicker than round."""
+    x0, y0, x1, y1 = box
+    return [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
+
+
+make_element: Callable[..., Element] = native.maker(Element) if native else Element
+tenths: Callable[[Box], list[float]] = native.tenths if native else _tenths
 
 
 def _clipped(text: str) -> str:
@@ -245,7 +255,7 @@ def _clipped(text: str) -> str:
     return short if short[-1:] == "…" else clip(text)
 
 
-def box_of(lines: Sequence[Line]) -> Box:
+def _box_of(lines: Sequence[Line]) -> Box:
     """Return the place of all lines."""
     first = lines[0]
     x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
@@ -257,6 +267,9 @@ def box_of(lines: Sequence[Line]) -> Box:
         x1 = right if right > x1 else x1
         y1 = bottom if bottom > y1 else y1
     return x0, y0, x1, y1
+
+
+box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:

@@ -8,9 +8,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import Row, Segment, column_cuts, is_divided, segments_of, with_centred
+from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
+from a2c_smcp.documents.pdf.words import Row, Segment
 
 MAX_CROSSINGS: Final = 400_000
 """Pairs of ruling lines that are compared; a page with more is a drawing."""
@@ -136,7 +137,7 @@ def _start_of(first: Rule, rows: Sequence[Row]) -> float:
     if not above:
         return first.at
     row = above[-1]
-    inside = [placed for placed in row.words if first.start - 3 <= placed.word.x0 and placed.word.x1 <= first.end + 3]
+    inside = [word for word in row.words if first.start - 3 <= word.x0 and word.x1 <= first.end + 3]
     high = max(row.y1 - row.y0, 1.2 * row.size)
     is_near = len(inside) == len(row.words) and first.at - row.y1 < 0.6 * high
     alone = len(above) < 2 or row.y0 - above[-2].y1 > 0.5 * high
@@ -151,7 +152,7 @@ def _end_of(last: Rule, rows: Sequence[Row]) -> float:
     for row in rows:
         if row.middle <= last.at:
             continue
-        inside = [placed for placed in row.words if last.start - 3 <= placed.word.x0 and placed.word.x1 <= last.end + 3]
+        inside = [word for word in row.words if last.start - 3 <= word.x0 and word.x1 <= last.end + 3]
         close = row.y0 - end < pitch - (row.y1 - row.y0)
         if not close or not inside or not is_divided(Row(inside, row.y0, row.y1, row.size), 1.5):
             break
@@ -169,11 +170,7 @@ def _between(rows: Sequence[Row], above: Rule, below: Rule) -> list[Row]:
     last = bisect_right(rows, below.at, key=lambda row: row.middle)
     for row in rows[first:last]:
         if row.words:
-            words = [
-                placed
-                for placed in row.words
-                if above.start - 3 <= (placed.word.x0 + placed.word.x1) / 2 <= above.end + 3
-            ]
+            words = [word for word in row.words if above.start - 3 <= (word.x0 + word.x1) / 2 <= above.end + 3]
             if words:
                 found.append(Row(words, row.y0, row.y1, row.size))
     return found
@@ -236,12 +233,12 @@ def _is_spaced(segments: Sequence[Segment]) -> bool:
         first = segments[0].text
         if _LABEL.fullmatch(first) or _LEADER.search(first):
             return False
-    return not any(segment.words[0].word.text[0] in ".…" and _LEADER.fullmatch(segment.text) for segment in segments)
+    return not any(segment.words[0].text[0] in ".…" and _LEADER.fullmatch(segment.text) for segment in segments)
 
 
 def _is_item(segment: Segment) -> bool:
     """Whether a row begins with the number of a list's item."""
-    label = segment.words[0].word.text
+    label = segment.words[0].text
     return label[-1] in ".)" and _LABEL.fullmatch(label) is not None
 
 
@@ -257,7 +254,7 @@ def _fits(segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]])
 def _goes_on(row: tuple[Row, list[Segment]], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
     """Whether the one segment of a row goes on with a column of the rows above that is not the first."""
     only, (above, segments) = row[1][0], run[-1]
-    left = min(line.words[0].word.x0 for line, _ in run)
+    left = min(line.words[0].x0 for line, _ in run)
     away = abs(only.x0 - segments[-1].x0)
     reach = 2.6 if away < 1 else 1.6
     is_near = row[0].middle - above.middle < reach * max(row[0].size, above.size)
@@ -277,8 +274,8 @@ def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
         return
     if _is_text_in_columns(rows, cuts):
         return
-    x0 = min(row.words[0].word.x0 for row in rows)
-    x1 = max(placed.word.x1 for row in rows for placed in row.words)
+    x0 = min(row.words[0].x0 for row in rows)
+    x1 = max(word.x1 for row in rows for word in row.words)
     region = Region(x0 - 1, rows[0].y0 - 1, x1 + 1, rows[-1].y1 + 1)
     if _is_prose(spaced, cuts):
         regions.columns.append((region, cuts))
@@ -316,7 +313,7 @@ def _is_contents(rows: Sequence[Sequence[Segment]], size: float) -> bool:
 
 def _is_formula(rows: Sequence[Row]) -> bool:
     """Whether rows are of signs rather than words and numbers, or lie over one another as fractions do."""
-    if not _is_telling([placed.word.text for row in rows for placed in row.words]):
+    if not _is_telling([word.text for row in rows for word in row.words]):
         return True
     pitches = [below.middle - above.middle for above, below in pairwise(rows)]
     return median(pitches) < 0.85 * median(row.size for row in rows)
@@ -341,10 +338,10 @@ def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:
         return False
     for cut in cuts:
         later = pairs = 0
-        lefts = [[placed.line.position for placed in row.words if placed.word.x1 <= cut] for row in rows]
+        lefts = [[word.line.position for word in row.words if word.x1 <= cut] for row in rows]
         for row, left, below in zip(rows, lefts, lefts[1:], strict=False):
             if left and below:
-                right = [placed.line.position for placed in row.words if placed.word.x0 >= cut]
+                right = [word.line.position for word in row.words if word.x0 >= cut]
                 if right:
                     pairs += 1
                     later += min(right) > max(below) or max(right) < min(left)
@@ -368,7 +365,7 @@ def rows_without(rows: Sequence[Row], taken: Set[int]) -> list[Row]:
         return list(rows)
     left = []
     for row in rows:
-        words = [placed for placed in row.words if id(placed) not in taken]
+        words = [word for word in row.words if id(word) not in taken]
         if len(words) == len(row.words):
             left.append(row)
         elif words:

@@ -8,12 +8,13 @@ from itertools import pairwise
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.annotations import Box
-from a2c_smcp.documents.pdf.cells import Placed, Row, rows_of, text_of_words
+from a2c_smcp.documents.pdf.cells import rows_of, text_of_words
 from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
-from a2c_smcp.documents.pdf.lines import Line, TextLayer, Word
+from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without, spaced_regions
+from a2c_smcp.documents.pdf.words import Line, Row, Word
 from a2c_smcp.documents.pdf.zones import Zone, find_zones
 
 MAX_WORDS: Final = 20_000
@@ -83,15 +84,19 @@ def _lines_in(zones: Sequence[Zone], lines: Sequence[Line]) -> list[Line]:
     return inside
 
 
-def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Placed]:
+def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Word]:
     """Return the words of lines; where one goes over two heights, as beside a centred cell, each at its own."""
     # Words are measured one by one in lines that do not run from left to right.
     asked = [replace(line, x1=line.x0, y1=line.y0 + 3 * line.size) if _is_high(line) else line for line in lines]
-    found: list[Placed] = []
+    found: list[Word] = []
     for line, own, words in zip(lines, asked, layer.words_of(asked), strict=True):
-        # Some fonts of signs have boxes that tell nothing of where the signs are.
-        is_strange = own is not line and any(word.y1 - word.y0 >= _LEVEL * line.size for word in words)
-        found += [Placed(word, line) for word in (layer.words(line) if is_strange else words)]
+        if own is line:
+            found += words
+        elif any(word.y1 - word.y0 >= _LEVEL * line.size for word in words):
+            # Some fonts of signs have boxes that tell nothing of where the signs are.
+            found += layer.words(line)
+        else:
+            found += [replace(word, line=line) for word in words]
     return found
 
 
@@ -101,37 +106,34 @@ def _is_high(line: Line) -> bool:
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
-    if not row.words[0].line.font.mono or not all(placed.line.font.mono for placed in row.words):
+    if not row.words[0].line.font.mono or not all(word.line.font.mono for word in row.words):
         return False
-    lines = {id(placed.line): placed.line for placed in row.words}.values()
-    if any(_COMMENT.match(placed.word.text) for placed in row.words):
+    lines = {id(word.line): word.line for word in row.words}.values()
+    if any(_COMMENT.match(word.text) for word in row.words):
         return True
     return not body.mono and all(layer.font_at(line, line.length - 1).mono for line in lines)
 
 
-def _split_at_rules(layer: TextLayer, words: list[Placed], rules: Sequence[Rule]) -> list[Placed]:
+def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) -> list[Word]:
     """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
     if not rules:
         return words
-    numbers = {
-        id(placed) for placed in words if not (text := placed.word.text)[0].isalpha() and _FIGURES.fullmatch(text)
-    }
+    numbers = {id(word) for word in words if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)}
     if not numbers:
         return words
     places = sorted({round(rule.at, 1) for rule in rules})
-    divided: list[Placed] = []
-    for placed in words:
-        word, line = placed
-        if id(placed) in numbers:
+    divided: list[Word] = []
+    for word in words:
+        if id(word) in numbers:
             number = bisect_right(places, word.x0 + 1.5)
             at = places[number] if number < len(places) else _NOWHERE
             middle = (word.y0 + word.y1) / 2
             if at < word.x1 - 1.5 and any(
                 abs(rule.at - at) < 0.1 and rule.start <= middle <= rule.end for rule in rules
             ):
-                divided += [Placed(part, line) for part in layer.cut(line, word, at)]
+                divided += layer.cut(word, at)
                 continue
-        divided.append(placed)
+        divided.append(word)
     return divided
 
 
@@ -140,12 +142,12 @@ def _is_drawing(lines: Sequence[Line], paths: int) -> bool:
     return paths > 300 and paths > 8 * sum([line.text.count(" ") + 1 for line in lines])
 
 
-def _split_at_columns(lines: list[Line], words: Sequence[Placed], region: Region, cuts: Sequence[float]) -> list[Line]:
+def _split_at_columns(lines: list[Line], words: list[Word], region: Region, cuts: Sequence[float]) -> list[Line]:
     """Return lines with those cut in pieces that go across columns of running text."""
     pieces: dict[int, dict[int, list[Word]]] = {}
-    for placed in region.inside(words):
-        column = bisect_right(cuts, (placed.word.x0 + placed.word.x1) / 2)
-        pieces.setdefault(id(placed.line), {}).setdefault(column, []).append(placed.word)
+    for word in region.inside(words):
+        column = bisect_right(cuts, (word.x0 + word.x1) / 2)
+        pieces.setdefault(id(word.line), {}).setdefault(column, []).append(word)
     divided: list[Line] = []
     for line in lines:
         own = pieces.get(id(line), {})
@@ -163,7 +165,7 @@ def _touches(region: Region, zones: Sequence[tuple[float, float]]) -> bool:
 class _Search:
     """Collects the regions of a page that turn out to be tables."""
 
-    def __init__(self, words: Sequence[Placed], body: Body, pictures: Sequence[Box]) -> None:
+    def __init__(self, words: list[Word], body: Body, pictures: Sequence[Box]) -> None:
         self._words, self._body, self._pictures = words, body, pictures
         self.found: list[tuple[Region, Grid]] = []
         self.taken: set[int] = set()
@@ -188,7 +190,7 @@ class _Search:
                 and not _is_numbered_code(grid, region)
             ):
                 self.found.append((region, grid))
-                self.taken.update(id(placed) for placed in inside)
+                self.taken.update(id(word) for word in inside)
 
     def _is_picture(self, region: Region) -> bool:
         """Whether pictures lie under a region: its words are their labels."""
@@ -199,12 +201,12 @@ class _Search:
         )
         return 0.25 * area < shared
 
-    def _is_listing(self, region: Region, words: Sequence[Placed]) -> bool:
+    def _is_listing(self, region: Region, words: list[Word]) -> bool:
         """Whether a frame without columns holds code."""
         is_framed = bool(region.down) or 0 < len(region.across) < 3
         if self._body.mono or not is_framed or any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down):
             return False
-        return sum(placed.line.font.mono for placed in words) >= 0.45 * len(words)
+        return sum(word.line.font.mono for word in words) >= 0.45 * len(words)
 
 
 def _overlap(region: Region, other: Region) -> bool:
@@ -233,22 +235,22 @@ def _is_numbered_code(grid: Grid, region: Region) -> bool:
     """Whether a second column beside numbers that go on has words in a font for code, or stands in a box of its own."""
     if len(grid.cells[0]) != 2:
         return False
-    numbers = [row[0][0].word.text for row in grid.cells if row[0]]
+    numbers = [row[0][0].text for row in grid.cells if row[0]]
     counted = sum(first.isdecimal() and second == str(int(first) + 1) for first, second in pairwise(numbers))
     if counted < 0.5 * len(numbers):
         return False
-    code = [placed.line.font.mono for row in grid.cells for placed in row[1]]
+    code = [word.line.font.mono for row in grid.cells for word in row[1]]
     is_boxed = bool(region.down) and not any(region.x0 + 4 < rule.at < region.x1 - 4 for rule in region.down)
     return is_boxed or sum(code) >= 0.2 * len(code)
 
 
-def _finished(search: _Search, lines: list[Line], words: Sequence[Placed]) -> tuple[list[Table], list[Line]]:
+def _finished(search: _Search, lines: list[Line], words: list[Word]) -> tuple[list[Table], list[Line]]:
     taken = search.taken
-    cut = {id(placed.line) for placed in words if id(placed) in taken}
+    cut = {id(word.line) for word in words if id(word) in taken}
     outside: dict[int, list[Word]] = {}
-    for placed in words:
-        if id(placed) not in taken and id(placed.line) in cut:
-            outside.setdefault(id(placed.line), []).append(placed.word)
+    for word in words:
+        if id(word) not in taken and id(word.line) in cut:
+            outside.setdefault(id(word.line), []).append(word)
     left: list[Line] = []
     for line in lines:
         if id(line) not in cut:
@@ -268,7 +270,7 @@ def _finished(search: _Search, lines: list[Line], words: Sequence[Placed]) -> tu
 
 
 def _box(grid: Grid) -> Box:
-    words = [placed.word for row in grid.cells for cell in row for placed in cell]
+    words = [word for row in grid.cells for cell in row for word in cell]
     return (
         min(word.x0 for word in words),
         min(word.y0 for word in words),
@@ -302,7 +304,7 @@ def _caption(region: Region, lines: Sequence[Line]) -> list[Line]:
     return []
 
 
-def _content(grid: Grid, caption: Sequence[Line]) -> dict[str, Any]:
+def _content(grid: Grid, caption: list[Line]) -> dict[str, Any]:
     texts = grid.texts
     has_header = grid.has_header if grid.has_header is not None else _begins_with_header(grid, texts)
     content: dict[str, Any] = {
@@ -327,8 +329,8 @@ def _begins_with_header(grid: Grid, texts: Sequence[Sequence[str]]) -> bool:
         return False
     if any(_NUMERIC.fullmatch(text) for text in first if text):
         return False
-    bold = [any(placed.line.font.bold for placed in cell) for cell in grid.cells[0] if cell]
-    below = [placed.line.font.bold for row in grid.cells[1:] for cell in row for placed in cell]
+    bold = [any(word.line.font.bold for word in cell) for cell in grid.cells[0] if cell]
+    below = [word.line.font.bold for row in grid.cells[1:] for cell in row for word in cell]
     if all(bold) and sum(below) < 0.5 * len(below):
         return True
     return all(first) or len(first) > 2

@@ -9,7 +9,9 @@ from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.graphics import Paths, Rule, Rules
 from a2c_smcp.documents.pdf.layout import Body
-from a2c_smcp.documents.pdf.lines import Line, TextLayer
+from a2c_smcp.documents.pdf.lines import TextLayer
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Line
 
 Zone: TypeAlias = tuple[float, float]
 """Heights on a page, from and to."""
@@ -26,7 +28,7 @@ _GAP: Final = 0.85
 _length = attrgetter("length")
 
 
-def find_zones(layer: TextLayer, lines: Sequence[Line], paths: Paths, body: Body) -> list[Zone]:
+def find_zones(layer: TextLayer, lines: list[Line], paths: Paths, body: Body) -> list[Zone]:
     """Return where a page may have tables; nowhere, for most pages."""
     marked, runs = _marked(lines, body)
     marked += _aligned(layer, runs, body)
@@ -52,20 +54,18 @@ def _joined(marked: Sequence[Zone], body: Body, least: int) -> list[Zone]:
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
+def _marked(lines: list[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
     """Return lines that look like rows, and runs of short ones below one another that begin at one place."""
     marked: list[Zone] = []
     runs: list[list[Line]] = []
     run: list[Line] = []
     heights: dict[int, Line] = {}
     narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
-    for line in lines:
+    for line in odd_lines(lines, short, _ROOMY):
         x0, size, text = line.x0, line.size, line.text
         width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = 0.5 * len(text)
-        if width >= short and width <= (_ROOMY * natural + 2) * size:
-            continue  # running text, as most lines are
         y0 = line.y0
         is_loose = width > _TIGHT * natural * size
         if is_loose and not text.isascii():
@@ -90,6 +90,14 @@ def _marked(lines: Sequence[Line], body: Body) -> tuple[list[Zone], list[list[Li
                 run = [line]
                 runs.append(run)
     return marked, [run for run in runs if len(run) >= _RUN]
+
+
+def _odd_lines(lines: list[Line], width: float, room: float) -> list[Line]:
+    """Return the lines that are shorter than running text, or have more room, as few lines do."""
+    return [line for line in lines if not width <= line.x1 - line.x0 <= (room * 0.5 * len(line.text) + 2) * line.size]
+
+
+odd_lines = native.odd_lines if native else _odd_lines
 
 
 def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:

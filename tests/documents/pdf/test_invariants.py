@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.formats.pdf import FORMAT
 from a2c_smcp.documents.model import Document, Page
-from a2c_smcp.documents.pdf.lines import HYPHEN
+from a2c_smcp.documents.pdf.cleaning import HYPHEN
 from a2c_smcp.documents.render import renderer_for
 from a2c_smcp.types import CATEGORIES
 

@@ -3,19 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.documents.pdf.cells import Placed, column_cuts, is_divided, rows_of, segments_of, text_of_words
-from a2c_smcp.documents.pdf.fonts import Font
-from a2c_smcp.documents.pdf.lines import Line, Word
+from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, rows_of, segments_of, text_of_words
+from a2c_smcp.documents.pdf.words import Font, Line, Word
 
 
-def placed(text: str, x: float, y: float = 0.0, width: float = 20.0) -> Placed:
+def placed(text: str, x: float, y: float = 0.0, width: float = 20.0) -> Word:
     line = Line(text, x, y, x + width, y + 10, 10.0, Font(), 0, len(text))
-    return Placed(Word(text, x, y, x + width, y + 10), line)
+    return Word(text, x, y, x + width, y + 10, line)
 
 
 def test_words_side_by_side_are_a_row() -> None:
     words = [placed("b", 50, 1), placed("a", 0, 0), placed("c", 0, 14)]
-    assert [[each.word.text for each in row.words] for row in rows_of(words)] == [["a", "b"], ["c"]]
+    assert [[each.text for each in row.words] for row in rows_of(words)] == [["a", "b"], ["c"]]
 
 
 def test_a_wide_gap_divides_a_row() -> None:

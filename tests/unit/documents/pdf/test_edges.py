@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
-from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.layout import Body
-from a2c_smcp.documents.pdf.lines import Line
+from a2c_smcp.documents.pdf.words import Font, Line
 
 BODY = Body(10.0, 10.0, 12.0, bold=False, mono=False, width=612.0, height=792.0)
 

@@ -2,21 +2,19 @@
 
 from collections.abc import Sequence
 
-from a2c_smcp.documents.pdf.cells import Placed
-from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.graphics import Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
-from a2c_smcp.documents.pdf.lines import Line, Word
+from a2c_smcp.documents.pdf.words import Font, Line, Word
 
 
-def words(rows: Sequence[Sequence[tuple[float, str]]], top: float = 5.0, pitch: float = 20.0) -> list[Placed]:
+def words(rows: Sequence[Sequence[tuple[float, str]]], top: float = 5.0, pitch: float = 20.0) -> list[Word]:
     found = []
     for number, row in enumerate(rows):
         for x, text in row:
             y = top + number * pitch
             line = Line(text, x, y, x + 5 * len(text), y + 10, 10.0, Font(), 0, len(text))
             found += [
-                Placed(Word(part, x + 5 * text.index(part), y, x + 5 * (text.index(part) + len(part)), y + 10), line)
+                Word(part, x + 5 * text.index(part), y, x + 5 * (text.index(part) + len(part)), y + 10, line)
                 for part in text.split()
             ]
     return found
@@ -101,4 +99,4 @@ def test_a_header_that_comes_again_begins_another_table() -> None:
         [["Key", "Meaning"], ["a", "first"]],
         [["Key", "Meaning"], ["b", "second"]],
     ]
-    assert [placed.word.text for placed in tables[1].title] == ["Motion"]
+    assert [word.text for word in tables[1].title] == ["Motion"]

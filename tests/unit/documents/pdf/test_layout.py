@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.documents.pdf.fonts import Font
 from a2c_smcp.documents.pdf.layout import (
     Block,
     Body,
@@ -14,7 +13,7 @@ from a2c_smcp.documents.pdf.layout import (
     rows_of,
     text_of,
 )
-from a2c_smcp.documents.pdf.lines import Line
+from a2c_smcp.documents.pdf.words import Font, Line
 
 PLAIN, BOLD, MONO = Font("Serif"), Font("Serif-Bold", bold=True), Font("Mono", mono=True)
 BODY = Body(10.0, 10.0, 12.0, bold=False, mono=False, width=612.0, height=792.0)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.documents.pdf.annotations import iso_date
+from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.graphics import Rule, merged
-from a2c_smcp.documents.pdf.lines import clean
 from a2c_smcp.documents.pdf.outline import folded, unnumbered
 from a2c_smcp.documents.pdf.rendering import MAX_PIXELS, MAX_SIDE, scale_for
 

@@ -1,0 +1,164 @@
+/* The lines of a page, and the words of lines, with their places. */
+
+#include "characters.h"
+
+/* Boxes are as high as the size tells, so that lines of one font whose ends are alike share their size. */
+typedef struct {
+    Handle handle;
+    long first, last;
+    double size;
+} Alike;
+
+typedef struct {
+    Characters *characters;
+    PyObject *lines;
+    Fonts fonts;
+    Alike sizes[KEPT];
+    int sizes_count;
+} Lines;
+
+static double size_of(Lines *made, int index, Handle handle, Box first, Box last) {
+    Alike alike = {handle, (long)(((double)first.top - first.bottom) * 50), (long)(((double)last.top - last.bottom) * 50), 0};
+    for (int number = 0; number < made->sizes_count; number++) {
+        Alike *known = made->sizes + number;
+        if (known->handle == handle && known->first == alike.first && known->last == alike.last && known->size != 0)
+            return known->size;
+    }
+    alike.size = size_at(made->characters, index);
+    if (made->sizes_count < KEPT)
+        made->sizes[made->sizes_count++] = alike;
+    return alike.size;
+}
+
+/* Adds the line from `start` until before `end`. */
+static int add_line(Lines *made, Py_ssize_t start, Py_ssize_t end, int joined) {
+    Characters *self = made->characters;
+    Py_ssize_t half = start + (end - start) / 2;
+    /* A blank that PDFium has put in has no font. */
+    int middle = index_of(self, PyUnicode_READ_CHAR(self->text, half) == ' ' ? half - 1 : half);
+    Handle handle = font_handle(self, middle);
+    Box first = box_at(self, start), last = box_at(self, end - 1);
+    double place[4];
+    if (!shown(self, united(first, last), place))
+        return 0;
+    PyObject *values[LINE_FIELDS] = {
+        [TEXT] = PyUnicode_Substring(self->text, start, end),
+        [X0] = PyFloat_FromDouble(place[0]),
+        [Y0] = PyFloat_FromDouble(place[1]),
+        [X1] = PyFloat_FromDouble(place[2]),
+        [Y1] = PyFloat_FromDouble(place[3]),
+        [SIZE] = PyFloat_FromDouble(size_of(made, middle, handle, first, last)),
+        [FONT] = font_of(self, &made->fonts, middle, handle),
+        [POSITION] = PyLong_FromSsize_t(start),
+        [LENGTH] = PyLong_FromSsize_t(end - start),
+        [JOINED] = PyBool_FromLong(joined),
+    };
+    PyObject *line = record_make(&line_record, values);
+    int failed = line == NULL || PyList_Append(made->lines, line);
+    Py_XDECREF(line);
+    return !failed;
+}
+
+PyObject *lines(Characters *self, PyObject *book) {
+    Lines made = {.characters = self, .lines = PyList_New(0)};
+    int good = made.lines != NULL && fonts_open(&made.fonts, book);
+    int kind = PyUnicode_KIND(self->text);
+    const void *signs = PyUnicode_DATA(self->text);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(self->text), begin = 0;
+    /* What PDFium puts where a word was divided ends a line as well; no other line end is written there. */
+    for (Py_ssize_t at = 0; good && at <= length; at++) {
+        Py_UCS4 sign = at < length ? PyUnicode_READ(kind, signs, at) : '\r';
+        int is_end = at == length || (sign == '\r' && at + 1 < length && PyUnicode_READ(kind, signs, at + 1) == '\n');
+        if (!is_end && sign != HYPHEN)
+            continue;
+        Py_ssize_t start = begin, end = at;
+        while (start < end && Py_UNICODE_ISSPACE(PyUnicode_READ(kind, signs, start)))
+            start++;
+        while (start < end && Py_UNICODE_ISSPACE(PyUnicode_READ(kind, signs, end - 1)))
+            end--;
+        if (start < end)
+            good = add_line(&made, start, end, !is_end);
+        at += is_end;
+        begin = at + 1;
+    }
+    Py_XDECREF(made.fonts.on_page);
+    if (!good)
+        Py_CLEAR(made.lines);
+    return made.lines;
+}
+
+/* Words */
+
+static PyObject *word_of(Characters *self, PyObject *line, const Place *of, int is_level, Py_ssize_t start, Py_ssize_t end) {
+    double place[4];
+    if (!shown(self, united(box_at(self, start), box_at(self, end - 1)), place))
+        return NULL;
+    PyObject *values[WORD_FIELDS] = {
+        [TEXT] = PyUnicode_Substring(self->text, start, end),
+        [X0] = PyFloat_FromDouble(place[0]),
+        [Y0] = PyFloat_FromDouble(is_level ? of->y0 : place[1]),
+        [X1] = PyFloat_FromDouble(place[2]),
+        [Y1] = PyFloat_FromDouble(is_level ? of->y1 : place[3]),
+        [LINE] = Py_NewRef(line),
+    };
+    return record_make(&word_record, values);
+}
+
+static PyObject *whole_line(PyObject *line) {
+    PyObject *values[WORD_FIELDS];
+    for (int field = TEXT; field <= Y1; field++)
+        values[field] = Py_XNewRef(record_get(&line_record, line, field));
+    values[LINE] = Py_NewRef(line);
+    return record_make(&word_record, values);
+}
+
+static PyObject *words_in(Characters *self, PyObject *line) {
+    Place place;
+    if (!line_place(line, &place))
+        return NULL;
+    int kind = PyUnicode_KIND(self->text);
+    const void *signs = PyUnicode_DATA(self->text);
+    Py_ssize_t at = place.position, stop = at + place.length;
+    if (at < 0 || place.length < 0 || stop > PyUnicode_GET_LENGTH(self->text)) {
+        PyErr_SetString(PyExc_IndexError, "the line is not on this page");
+        return NULL;
+    }
+    double high = place.y1 - place.y0;
+    int is_upright = high <= (place.size > 1 ? place.size : 1) * 2.2 || place.x1 - place.x0 > high;
+    /* Words of a plain line are as high as it is. */
+    int is_level = self->is_direct && self->is_plain && is_upright;
+    PyObject *words = PyList_New(0);
+    while (words != NULL && at < stop) {
+        Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
+        if (sign == HYPHEN || Py_UNICODE_ISSPACE(sign)) {
+            at++;
+            continue;
+        }
+        Py_ssize_t start = at;
+        while (at < stop && (sign = PyUnicode_READ(kind, signs, at)) != HYPHEN && !Py_UNICODE_ISSPACE(sign))
+            at++;
+        /* The box of a line that is one word is known. */
+        PyObject *word = at - start == place.length ? whole_line(line) : word_of(self, line, &place, is_level, start, at);
+        if (word == NULL || PyList_Append(words, word))
+            Py_CLEAR(words);
+        Py_XDECREF(word);
+    }
+    return words;
+}
+
+PyObject *words(Characters *self, PyObject *lines) {
+    PyObject *all = PySequence_Fast(lines, "expected lines");
+    if (all == NULL)
+        return NULL;
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(all);
+    PyObject *found = PyList_New(count);
+    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
+        PyObject *inside = words_in(self, PySequence_Fast_GET_ITEM(all, number));
+        if (inside == NULL)
+            Py_CLEAR(found);
+        else
+            PyList_SET_ITEM(found, number, inside);
+    }
+    Py_DECREF(all);
+    return found;
+}

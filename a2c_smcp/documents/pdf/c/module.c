@@ -1,0 +1,231 @@
+/* The module: it learns once where PDFium's functions are and what the records of Python look like. */
+
+#include "native.h"
+
+#include <math.h>
+#include <structmember.h>
+
+Pdfium pdfium;
+Record line_record, word_record, font_record, row_record, segment_record;
+
+static const char *const line_fields[] = {"text", "x0", "y0", "x1", "y1", "size", "font", "position", "length", "joined"};
+static const char *const word_fields[] = {"text", "x0", "y0", "x1", "y1", "line"};
+static const char *const font_fields[] = {"bold", "italic", "mono"};
+static const char *const row_fields[] = {"words", "y0", "y1", "size"};
+static const char *const segment_fields[] = {"words", "x0", "x1"};
+
+static int learn(Record *record, PyObject *type, const char *const *names, int count) {
+    if (!PyType_Check(type)) {
+        PyErr_SetString(PyExc_TypeError, "a record is a class");
+        return 0;
+    }
+    for (int field = 0; field < count; field++) {
+        PyObject *slot = PyObject_GetAttrString(type, names[field]);
+        if (slot == NULL)
+            return 0;
+        int is_slot = Py_TYPE(slot) == &PyMemberDescr_Type && ((PyMemberDescrObject *)slot)->d_member->type == T_OBJECT_EX;
+        if (is_slot)
+            record->offsets[field] = ((PyMemberDescrObject *)slot)->d_member->offset;
+        Py_DECREF(slot);
+        if (!is_slot) {
+            PyErr_Format(PyExc_TypeError, "%R has no slot %s", type, names[field]);
+            return 0;
+        }
+    }
+    record->type = (PyTypeObject *)Py_NewRef(type);
+    record->count = count;
+    return 1;
+}
+
+PyObject *record_make(const Record *record, PyObject **values) {
+    PyObject *made = record->type->tp_alloc(record->type, 0);
+    for (int field = 0; field < record->count; field++)
+        if (values[field] == NULL)
+            Py_CLEAR(made);
+    for (int field = 0; field < record->count; field++) {
+        if (made != NULL)
+            *(PyObject **)((char *)made + record->offsets[field]) = values[field];
+        else
+            Py_XDECREF(values[field]);
+    }
+    return made;
+}
+
+int record_check(const Record *record, PyObject *instance) {
+    if (!Py_IS_TYPE(instance, record->type)) {
+        PyErr_Format(PyExc_TypeError, "expected %R, not %R", (PyObject *)record->type, (PyObject *)Py_TYPE(instance));
+        return 0;
+    }
+    for (int field = 0; field < record->count; field++)
+        if (record_get(record, instance, field) == NULL) {
+            PyErr_Format(PyExc_AttributeError, "a field of %R is missing", (PyObject *)record->type);
+            return 0;
+        }
+    return 1;
+}
+
+static double number_in(PyObject *line, int field) { return PyFloat_AsDouble(record_get(&line_record, line, field)); }
+
+int line_place(PyObject *line, Place *place) {
+    if (!record_check(&line_record, line))
+        return 0;
+    place->x0 = number_in(line, X0), place->y0 = number_in(line, Y0);
+    place->x1 = number_in(line, X1), place->y1 = number_in(line, Y1);
+    place->size = number_in(line, SIZE);
+    place->position = (Py_ssize_t)number_in(line, POSITION), place->length = (Py_ssize_t)number_in(line, LENGTH);
+    return !PyErr_Occurred();
+}
+
+static int bind_function(PyObject *addresses, const char *name, void *to) {
+    PyObject *address = PyDict_GetItemString(addresses, name);
+    void *found = address == NULL ? NULL : PyLong_AsVoidPtr(address);
+    if (found == NULL) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_KeyError, "%s", name);
+        return 0;
+    }
+    memcpy(to, &found, sizeof found);
+    return 1;
+}
+
+static PyObject *bind(PyObject *module, PyObject *addresses) {
+    (void)module;
+    if (!PyDict_Check(addresses)) {
+        PyErr_SetString(PyExc_TypeError, "expected addresses by name");
+        return NULL;
+    }
+#define BIND(result, name, arguments) && bind_function(addresses, #name, &pdfium.name)
+    if (!(1 PDFIUM_FUNCTIONS(BIND)))
+        return NULL;
+#undef BIND
+    Py_RETURN_NONE;
+}
+
+static PyObject *learn_records(PyObject *module, PyObject *arguments) {
+    PyObject *line, *word, *font, *row, *segment;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOOOO", &line, &word, &font, &row, &segment))
+        return NULL;
+    if (!learn(&line_record, line, line_fields, LINE_FIELDS) || !learn(&word_record, word, word_fields, WORD_FIELDS) ||
+        !learn(&font_record, font, font_fields, FONT_FIELDS) || !learn(&row_record, row, row_fields, ROW_FIELDS) ||
+        !learn(&segment_record, segment, segment_fields, SEGMENT_FIELDS))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *functions(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+#define NAME(result, name, arguments) #name,
+    static const char *const names[] = {PDFIUM_FUNCTIONS(NAME)};
+#undef NAME
+    Py_ssize_t count = (Py_ssize_t)(sizeof names / sizeof *names);
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t number = 0; list != NULL && number < count; number++) {
+        PyObject *name = PyUnicode_FromString(names[number]);
+        if (name == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, number, name);
+    }
+    return list;
+}
+
+static PyObject *tenths(PyObject *module, PyObject *box) {
+    double place[4];
+    (void)module;
+    if (!is_tuple(box) || !PyArg_ParseTuple(box, "dddd", place, place + 1, place + 2, place + 3))
+        return NULL;
+    PyObject *list = PyList_New(4);
+    for (int side = 0; list != NULL && side < 4; side++) {
+        if (!isfinite(place[side])) {
+            PyErr_SetString(PyExc_ValueError, "a box is nowhere");
+            Py_CLEAR(list);
+            break;
+        }
+        PyObject *at = PyFloat_FromDouble(trunc(place[side] * 10 + (side < 2 ? 0 : 0.9)) / 10);
+        if (at == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, side, at);
+    }
+    return list;
+}
+
+/* Makers of records: what a class of slots would do, without its checks and in a tenth of the time. */
+
+static const char MAKER[] = "a2c_smcp.record";
+
+static void forget(PyObject *capsule) {
+    Record *record = PyCapsule_GetPointer(capsule, MAKER);
+    Py_DECREF(record->type);
+    PyMem_Free(record);
+}
+
+static PyObject *make_record(PyObject *capsule, PyObject *const *arguments, Py_ssize_t count) {
+    const Record *record = PyCapsule_GetPointer(capsule, MAKER);
+    PyObject *values[LINE_FIELDS];
+    if (record == NULL)
+        return NULL;
+    if (count != record->count)
+        return PyErr_Format(PyExc_TypeError, "%R has %d fields, not %zd", (PyObject *)record->type, record->count, count);
+    for (Py_ssize_t field = 0; field < count; field++)
+        values[field] = Py_NewRef(arguments[field]);
+    return record_make(record, values);
+}
+
+static PyMethodDef make_record_method = {"make", (PyCFunction)(void (*)(void))make_record, METH_FASTCALL, NULL};
+
+static PyObject *maker(PyObject *module, PyObject *type) {
+    const char *names[LINE_FIELDS];
+    PyObject *slots = PyObject_GetAttrString(type, "__slots__"), *capsule = NULL, *made = NULL;
+    Py_ssize_t count = slots != NULL && PyTuple_Check(slots) ? PyTuple_GET_SIZE(slots) : 0;
+    Record *record = PyMem_Calloc(1, sizeof *record);
+    int good = slots != NULL && record != NULL;
+    (void)module;
+    if (good && (count < 1 || count > LINE_FIELDS)) {
+        PyErr_SetString(PyExc_TypeError, "a record has one to ten slots");
+        good = 0;
+    }
+    for (Py_ssize_t field = 0; good && field < count; field++)
+        good = (names[field] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(slots, field))) != NULL;
+    good = good && learn(record, type, names, (int)count) && (capsule = PyCapsule_New(record, MAKER, forget)) != NULL;
+    if (good)
+        made = PyCFunction_New(&make_record_method, capsule);
+    else if (record != NULL && record->type != NULL)
+        Py_DECREF(record->type);
+    if (capsule == NULL)
+        PyMem_Free(record);
+    Py_XDECREF(capsule), Py_XDECREF(slots);
+    return made;
+}
+
+static PyMethodDef module_functions[] = {
+    {"functions", functions, METH_NOARGS, "functions()\n--\n\nReturn the names of the functions of PDFium that `bind` needs."},
+    {"bind", bind, METH_O, "bind(addresses)\n--\n\nLearn where the functions of PDFium are."},
+    {"learn", learn_records, METH_VARARGS,
+     "learn(line, word, font, row, segment)\n--\n\nLearn what the records of a page's text look like."},
+    {"maker", maker, METH_O,
+     "maker(type)\n--\n\nReturn a function that makes a record out of all of its fields in their order, unchecked."},
+    {"tenths", tenths, METH_O, "tenths(box)\n--\n\nReturn a box in tenths of a point, none smaller than it is."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill(PyObject *module) {
+    return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
+                   PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
+                   PyModule_AddFunctions(module, cell_functions)
+               ? -1
+               : 0;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};
+
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_native",
+    .m_doc = "Questions to PDFium that a page puts by the hundred, asked in one go.",
+    .m_methods = module_functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&definition); }

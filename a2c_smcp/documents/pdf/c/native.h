@@ -1,0 +1,97 @@
+/* What the parts of the module share: PDFium's functions, and the records of Python that are made and read here. */
+
+#ifndef A2C_NATIVE_H
+#define A2C_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+typedef void *Handle;
+
+typedef struct {
+    float left, top, right, bottom;
+} Box;
+
+typedef struct {
+    float a, b, c, d, e, f;
+} Matrix;
+
+/* The functions are those of the library that the package pypdfium2 has loaded; `bind` is told where they are. */
+#define PDFIUM_FUNCTIONS(F)                                                                                            \
+    F(int, FPDFText_CountChars, (Handle text))                                                                         \
+    F(int, FPDFText_GetText, (Handle text, int start, int count, unsigned short *to))                                  \
+    F(int, FPDFText_GetCharIndexFromTextIndex, (Handle text, int position))                                            \
+    F(int, FPDFText_GetLooseCharBox, (Handle text, int index, Box *to))                                                \
+    F(double, FPDFText_GetFontSize, (Handle text, int index))                                                          \
+    F(int, FPDFText_GetMatrix, (Handle text, int index, Matrix *to))                                                   \
+    F(Handle, FPDFText_GetTextObject, (Handle text, int index))                                                        \
+    F(Handle, FPDFTextObj_GetFont, (Handle object))                                                                    \
+    F(int, FPDFPage_CountObjects, (Handle page))                                                                       \
+    F(Handle, FPDFPage_GetObject, (Handle page, int number))                                                           \
+    F(int, FPDFFormObj_CountObjects, (Handle form))                                                                    \
+    F(Handle, FPDFFormObj_GetObject, (Handle form, unsigned long number))                                              \
+    F(int, FPDFPageObj_GetType, (Handle object))                                                                       \
+    F(int, FPDFPageObj_GetBounds, (Handle object, float *left, float *bottom, float *right, float *top))               \
+    F(int, FPDFPath_GetDrawMode, (Handle path, int *fill, int *stroke))                                                \
+    F(int, FPDFLink_Enumerate, (Handle page, int *position, Handle *link))                                             \
+    F(int, FPDFLink_GetAnnotRect, (Handle link, Box *to))                                                              \
+    F(Handle, FPDFLink_GetDest, (Handle document, Handle link))
+
+#define DECLARE(result, name, arguments) result(*name) arguments;
+typedef struct {
+    PDFIUM_FUNCTIONS(DECLARE)
+} Pdfium;
+#undef DECLARE
+
+extern Pdfium pdfium;
+
+/* The fields of a line of text, and of a word, whose first are the same. */
+enum { TEXT, X0, Y0, X1, Y1, SIZE, FONT, POSITION, LENGTH, JOINED, LINE_FIELDS };
+enum { LINE = SIZE, WORD_FIELDS };
+enum { BOLD, ITALIC, MONO, FONT_FIELDS };
+enum { ROW_WORDS, ROW_Y0, ROW_Y1, ROW_SIZE, ROW_FIELDS };
+enum { SEGMENT_WORDS, SEGMENT_X0, SEGMENT_X1, SEGMENT_FIELDS };
+
+/* A dataclass with slots: where in an instance each of its fields is. */
+typedef struct {
+    PyTypeObject *type;
+    Py_ssize_t offsets[LINE_FIELDS];
+    int count;
+} Record;
+
+extern Record line_record, word_record, font_record, row_record, segment_record;
+
+/* Returns a new instance; takes the references in `values`, also when it fails. */
+PyObject *record_make(const Record *record, PyObject **values);
+
+static inline PyObject *record_get(const Record *record, PyObject *instance, int field) {
+    return *(PyObject **)((char *)instance + record->offsets[field]);
+}
+
+/* Returns 0 and sets an error if an object is no such record, or a field was deleted. */
+int record_check(const Record *record, PyObject *instance);
+
+typedef struct {
+    double x0, y0, x1, y1, size;
+    Py_ssize_t position, length;
+} Place;
+
+/* Reads where a line is; returns 0 and sets an error if it is no line. */
+int line_place(PyObject *line, Place *place);
+
+/* What PyArg_ParseTuple takes for granted. */
+static inline int is_tuple(PyObject *object) {
+    if (PyTuple_Check(object))
+        return 1;
+    PyErr_Format(PyExc_TypeError, "expected a tuple, not %R", (PyObject *)Py_TYPE(object));
+    return 0;
+}
+
+static inline Handle handle_of(PyObject *number) {
+    return number == Py_None ? NULL : PyLong_AsVoidPtr(number);
+}
+
+extern PyTypeObject CharactersType;
+extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[];
+
+#endif

@@ -1,0 +1,86 @@
+"""The records of a page's text: its fonts, its lines and words with their places, and words in rows."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Font:
+    """What a font's name and flags say of it."""
+
+    name: str = ""
+    bold: bool = False
+    italic: bool = False
+    mono: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of text: its place in points from the top left of the page as shown, and the font of its middle.
+
+    Attributes:
+        size: The font's size in points as shown.
+        position, length: Where it stands in the text of the page.
+        joined: Whether the word at its end goes on in the next line.
+    """
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    font: Font
+    position: int
+    length: int
+    joined: bool = False
+
+    @property
+    def middle(self) -> float:
+        """Half way down."""
+        return (self.y0 + self.y1) / 2
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether it runs from left to right."""
+        return self.y1 - self.y0 <= max(self.size, 1) * 2.2 or self.x1 - self.x0 > self.y1 - self.y0
+
+
+@dataclass(slots=True)
+class Word:
+    """A word, or a run of text without blanks, its place, and the line that it stands in."""
+
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    line: Line
+
+
+@dataclass(slots=True)
+class Row:
+    """Words side by side, from left to right."""
+
+    words: list[Word]
+    y0: float
+    y1: float
+    size: float
+
+    @property
+    def middle(self) -> float:
+        """Half way down."""
+        return (self.y0 + self.y1) / 2
+
+
+@dataclass(slots=True)
+class Segment:
+    """Words of one row without a wide gap between them."""
+
+    words: list[Word]
+    x0: float
+    x1: float
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return " ".join([word.text for word in self.words])

@@ -1,0 +1,194 @@
+"""What is written in C says what the Python beside it says, refuses what is no record, and keeps nothing."""
+
+import gc
+import math
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from a2c_smcp.documents.model import Element
+from a2c_smcp.documents.pdf import cells, edges, graphics, layout, native, page, zones
+from a2c_smcp.documents.pdf.words import Font, Line, Row, Word
+
+_native: Any = native.native
+if _native is None:
+    pytest.skip("the C extension was not built", allow_module_level=True)
+
+numbers = st.floats(-1_000, 2_000) | st.sampled_from([0.0, 72.0, 72.5, 300.0, 612.0])
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
+    ["word", "a b", "中文", "，", "fi\nx", "-"]
+)
+fonts = st.builds(Font, st.just(""), st.booleans(), st.booleans(), st.booleans())
+lines = st.builds(
+    Line,
+    texts,
+    numbers,
+    numbers,
+    numbers,
+    numbers,
+    st.sampled_from([0.0, 8.0, 10.0, 10.1, 24.0]),
+    fonts,
+    st.integers(0, 500),
+    st.integers(0, 90),
+    st.booleans(),
+)
+pages = st.lists(lines, max_size=12)
+boxes = st.tuples(numbers, numbers, numbers, numbers)
+
+
+@st.composite
+def words(draw: st.DrawFn, least: int = 0) -> list[Word]:
+    """Draw words of some lines, several at one height."""
+    found: list[Word] = []
+    for line in draw(st.lists(lines, min_size=1, max_size=5)):
+        for text in draw(st.lists(texts, min_size=1, max_size=4)):
+            x0 = draw(numbers)
+            y0 = draw(st.sampled_from([line.y0, line.y0 + 3, line.y0 - 40]))
+            found.append(Word(text, x0, y0, x0 + draw(st.floats(0, 80)), y0 + 10, line))
+    return found[: draw(st.integers(least, len(found)))]
+
+
+def same(name: str, python: Callable[..., Any], *arguments: Any) -> None:
+    assert getattr(_native, name)(*arguments) == python(*arguments)
+
+
+@given(pages, numbers, numbers)
+def test_lines_are_parted_alike(page_of_lines: list[Line], upper: float, lower: float) -> None:
+    same("parted", edges._parted, page_of_lines, min(upper, lower), max(upper, lower))
+
+
+@given(pages)
+def test_looks_are_counted_alike(page_of_lines: list[Line]) -> None:
+    same("shares_of", layout._shares_of, page_of_lines)
+
+
+@given(pages, st.sampled_from([8.0, 10.0]))
+def test_steps_are_found_alike(page_of_lines: list[Line], size: float) -> None:
+    same("steps_of", layout._steps_of, page_of_lines, size, 0.8 * size, 2.5 * size)
+
+
+@given(pages, st.floats(0, 400))
+def test_odd_lines_are_found_alike(page_of_lines: list[Line], width: float) -> None:
+    same("odd_lines", zones._odd_lines, page_of_lines, width, 1.25)
+
+
+@given(st.lists(lines, min_size=1, max_size=12))
+def test_boxes_are_united_alike(page_of_lines: list[Line]) -> None:
+    same("box_of", page._box_of, page_of_lines)
+
+
+@given(st.lists(lines, min_size=2, max_size=6))
+def test_a_paragraph_reads_alike(page_of_lines: list[Line]) -> None:
+    whole = _native.joined_text(page_of_lines)
+    assert whole is None or whole == layout._joined_text(page_of_lines)
+
+
+def test_a_divided_word_is_left_to_python() -> None:
+    first, second = (
+        Line(text, 0, 0, 1, 1, 10, Font(), 0, 4, joined) for text, joined in (("divi", True), ("ded", False))
+    )
+    assert _native.joined_text([first, second]) is None
+    assert _native.joined_text([second, first]) == "ded divi"
+
+
+@given(boxes)
+def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> None:
+    same("tenths", page._tenths, box)
+
+
+@pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
+def test_a_box_that_is_nowhere_is_refused(nowhere: float) -> None:
+    with pytest.raises(ValueError, match="nowhere"):
+        _native.tenths((0.0, 0.0, nowhere, 1.0))
+
+
+@given(words())
+def test_words_stand_in_rows_alike(found: list[Word]) -> None:
+    same("rows_of", cells._rows_of, found)
+
+
+@given(words(least=1), st.floats(0, 3))
+def test_rows_are_divided_alike(found: list[Word], gap: float) -> None:
+    row = Row(found, 0.0, 10.0, 10.0)
+    same("segments_of", cells._segments_of, row, gap)
+    same("is_divided", cells._is_divided, row, gap)
+
+
+@given(words(least=1))
+def test_cells_read_alike(found: list[Word]) -> None:
+    same("level_text", cells._text_in_a_row, found)
+
+
+@given(st.lists(st.none() | boxes, max_size=8))
+def test_paths_are_sorted_alike(found: Sequence[tuple[float, float, float, float] | None]) -> None:
+    drawn = [(number, ()) for number in range(len(found))]
+    same("kinds_of", graphics._kinds_of, drawn, list(found), graphics.Rule, 2.5, 5.0, 4.0)
+
+
+def test_an_element_is_made_of_its_fields() -> None:
+    fields: tuple[Any, ...] = "p0-h1", "heading", {"level": 1, "text": "T"}, "T", {"bbox": [0.0, 0.0, 1.0, 1.0]}
+    assert _native.maker(Element)(*fields) == Element(*fields)
+
+
+def test_an_element_needs_all_of_its_fields() -> None:
+    with pytest.raises(TypeError, match="5 fields, not 1"):
+        _native.maker(Element)("p0-h1")
+
+
+LINE = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
+WORD = Word("text", 0.0, 0.0, 1.0, 1.0, LINE)
+ROW = Row([], 0.0, 1.0, 1.0)
+BROKEN = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
+del BROKEN.size
+CALLS: dict[str, tuple[Any, ...]] = {
+    "parted": ([LINE], 0.0, 1.0),
+    "shares_of": ([LINE],),
+    "steps_of": ([LINE], 10.0, 8.0, 12.0),
+    "odd_lines": ([LINE], 10.0, 1.25),
+    "box_of": ([LINE],),
+    "joined_text": ([LINE, LINE],),
+    "tenths": ((0.0, 1.0, 2.0, 3.0),),
+    "rows_of": ([WORD, WORD],),
+    "level_text": ([WORD, WORD],),
+    "segments_of": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
+    "is_divided": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
+    "kinds_of": ([(1, ())], [(0.0, 0.0, 90.0, 1.0)], graphics.Rule, 2.5, 5.0, 4.0),
+    "maker": (Element,),
+}
+OTHERS = {"none": None, "number": 1, "text": "x", "empty": [None], "broken": [BROKEN], "row": ROW, "tuple": (1,)}
+every_call = pytest.mark.parametrize(("name", "arguments"), CALLS.items(), ids=CALLS)
+
+
+@every_call
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_what_is_no_record_is_refused(name: str, arguments: tuple[Any, ...], other: Any) -> None:
+    try:
+        getattr(_native, name)(other, *arguments[1:])
+    except (TypeError, AttributeError):
+        return
+    assert (name, type(other)) in {("segments_of", Row), ("is_divided", Row)}
+
+
+def blocks_after(rounds: int, function: Callable[..., Any], *arguments: Any) -> int:
+    for _ in range(rounds):
+        with suppress(TypeError, AttributeError):
+            function(*arguments)
+    gc.collect()
+    return sys.getallocatedblocks()
+
+
+@every_call
+def test_nothing_is_kept(name: str, arguments: tuple[Any, ...]) -> None:
+    function = getattr(_native, name)
+    assert -blocks_after(100, function, *arguments) + blocks_after(1_000, function, *arguments) < 100
+
+
+@every_call
+def test_nothing_is_kept_of_what_is_refused(name: str, arguments: tuple[Any, ...]) -> None:
+    function, refused = getattr(_native, name), ([LINE, WORD, BROKEN], *arguments[1:])
+    assert -blocks_after(100, function, *refused) + blocks_after(1_000, function, *refused) < 100
