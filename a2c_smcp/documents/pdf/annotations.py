@@ -3,10 +3,9 @@
 import ctypes
 import re
 import struct
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
@@ -86,7 +85,7 @@ class Overlay:
     """The annotations of one open page."""
 
     def __init__(
-        self, engine: Engine, document: int, targets: Targets, page: int, layer: TextLayer, lines: Sequence[Line]
+        self, engine: Engine, document: int, targets: Targets, page: int, layer: TextLayer, lines: list[Line]
     ) -> None:
         self._engine, self._document, self._targets, self._page = engine, document, targets, page
         self._frame, self._layer, self._lines = layer.frame, layer, lines
@@ -94,23 +93,17 @@ class Overlay:
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
-        self._middles: list[float] = []
-        self._order: list[int] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
-        known, frame = self._targets.known, self._frame
-        links = native.links_of(self._document, self._page, MAX_ANNOTATIONS) if native else self._links_of()
+        links = links_of(self._engine, self._document, self._page, self._targets.known)
         self._links = len(links)
         found: list[Found] = []
-        for link, destination, place in links:
-            # Most links lead to a page that others have led to.
-            index = known.get(destination)
-            url = self._target(link, destination) if index is None else f"#page={index + 1}" if index >= 0 else ""
+        for destination, index, address, place in links:
+            url = f"#page={index + 1}" if index is not None and index >= 0 else self._url(destination, address)
             if not url or place is None:
                 continue
-            x0, y0, x1, y1 = box = frame.box(*place)
-            text = self._layer.text_between(self._near(y0, y1), x0, x1)
+            text, box = self._text_in(*place)
             last = found[-1] if found else None
             if last and text and last.content["url"] == url and url[0] != "#":
                 # A link that goes on in the next line is drawn as two.
@@ -152,54 +145,18 @@ class Overlay:
                 by_index[parent].content.setdefault("replies", []).append(kept)
         return found
 
-    def _links_of(self) -> list[tuple[int, int | None, Box | None]]:
-        """Return the handle of each link, what it leads to, and left, bottom, right and top."""
-        bare, page, room = self._engine.bare, ctypes.c_void_p(self._page), self._engine.room()
-        document, link = ctypes.c_void_p(self._document), ctypes.c_void_p()
-        to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
-        to_rect, rect = room.boxes[0], room.view[:BOX_BYTES]
-        found: list[tuple[int, int | None, Box | None]] = []
-        while len(found) < MAX_ANNOTATIONS and bare.next_link(page, to_position, to_link):
-            place: Box | None = None
-            if bare.link_rect(link, to_rect):
-                left, top, right, bottom = _unpack(rect)
-                place = left, bottom, right, top
-            found.append((link.value or 0, bare.link_target(document, link), place))
-        return found
-
-    def _target(self, link: int, destination: int | None) -> str:
-        address = self._address(link)
-        if address or not destination:
-            return address
+    def _url(self, destination: int | None, address: str | None) -> str:
+        """Return what a link leads to that is not known yet."""
+        opened = clean(address).strip() if address else ""
+        if opened or not destination:
+            return opened
         index = self._targets.page(destination)
         return f"#page={index + 1}" if index >= 0 else ""
 
-    def _address(self, link: int) -> str:
-        """Return what a link opens outside of the document; empty where it opens nothing."""
-        engine = self._engine
-        action = engine.FPDFLink_GetAction(link)
-        kind = engine.FPDFAction_GetType(action) if action else 0
-        if kind == _URI:
-            address = engine.string(engine.FPDFAction_GetURIPath, self._document, action, encoding="utf-8")
-        elif kind in (_GO_TO_REMOTE, _LAUNCH):
-            address = engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")
-        else:
-            return ""
-        return clean(address).strip()
-
     def _text_in(self, left: float, bottom: float, right: float, top: float) -> tuple[str, Box]:
         """Return the text inside a rectangle of PDF space, on one line, and the rectangle as shown."""
-        x0, y0, x1, y1 = box = self._frame.box(left, bottom, right, top)
-        return self._layer.text_between(self._near(y0, y1), x0, x1), box
-
-    def _near(self, top: float, bottom: float) -> list[Line]:
-        """Return the lines whose middles are between two heights, in their order."""
-        lines = self._lines
-        if not self._middles:
-            pairs = sorted([(line.y0 + line.y1, number) for number, line in enumerate(lines)])
-            self._middles, self._order = [middle for middle, _ in pairs], [number for _, number in pairs]
-        first, last = bisect_left(self._middles, 2 * top), bisect_right(self._middles, 2 * bottom)
-        return [lines[number] for number in sorted(self._order[first:last])]
+        box = self._frame.box(left, bottom, right, top)
+        return self._layer.text_in(self._lines, box), box
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()
@@ -247,6 +204,48 @@ class Overlay:
 
     def _value(self, handle: int, key: bytes) -> str:
         return clean(self._engine.string(self._engine.FPDFAnnot_GetStringValue, handle, key))
+
+
+Link: TypeAlias = tuple[int | None, int | None, str | None, Box | None]
+"""What it leads to inside the document, the index of that page where it is known, what it opens outside, its place."""
+
+
+def _python_links(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
+    """Return the links of a page."""
+    bare, room = engine.bare, engine.room()
+    link, holder, within = ctypes.c_void_p(), ctypes.c_void_p(document), ctypes.c_void_p(page)
+    to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
+    to_rect, rect = room.boxes[0], room.view[:BOX_BYTES]
+    found: list[Link] = []
+    while len(found) < MAX_ANNOTATIONS and bare.next_link(within, to_position, to_link):
+        place: Box | None = None
+        if bare.link_rect(link, to_rect):
+            left, top, right, bottom = _unpack(rect)
+            place = left, bottom, right, top
+        destination = bare.link_target(holder, link)
+        # Most links lead to a page that others have led to.
+        index = known.get(destination)
+        found.append((destination, index, None if index is not None else _address(engine, document, link), place))
+    return found
+
+
+def _address(engine: Engine, document: int, link: ctypes.c_void_p) -> str | None:
+    """Return what a link opens outside of the document; None where it opens nothing."""
+    action = engine.FPDFLink_GetAction(link)
+    kind = engine.FPDFAction_GetType(action) if action else 0
+    if kind == _URI:
+        return engine.string(engine.FPDFAction_GetURIPath, document, action, encoding="utf-8")
+    if kind in (_GO_TO_REMOTE, _LAUNCH):
+        return engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")
+    return None
+
+
+def links_of(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
+    """Return the links of a page; `known` are the pages that destinations are on."""
+    if native:
+        found: list[Link] = native.links_of(document, page, known, MAX_ANNOTATIONS)
+        return found
+    return _python_links(engine, document, page, known)
 
 
 def iso_date(told: str) -> str:

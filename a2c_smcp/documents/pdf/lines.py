@@ -1,6 +1,7 @@
 """The text of a page as lines with their places and fonts: one call for all text, then a few questions a line."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from a2c_smcp.documents.pdf.characters import Characters
 from a2c_smcp.documents.pdf.cleaning import HYPHEN, clean
@@ -11,6 +12,7 @@ from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Font, Line, Word
 
 _Characters = native.Characters if native else Characters
+_TextIn: TypeAlias = Callable[[list[Line], tuple[float, float, float, float]], str | None]
 
 
 class TextLayer:
@@ -22,9 +24,7 @@ class TextLayer:
         self._characters: Characters = _Characters(engine, text_page, frame)
         self.text, self._is_clean = self._characters.text, self._characters.is_clean
         self.widest_gap = self._characters.widest_gap
-        self._quick_text: Callable[[list[Line], float, float], str | None] | None = getattr(
-            self._characters, "text_between", None
-        )
+        self._quick_text: _TextIn | None = getattr(self._characters, "text_in", None)
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
@@ -49,15 +49,16 @@ class TextLayer:
                 word.text = clean(word.text)
         return [[word for word in row if word.text] for row in rows]
 
-    def text_between(self, lines: list[Line], x0: float, x1: float) -> str:
-        """Return the text of lines that is between two places from left to right."""
+    def text_in(self, lines: list[Line], box: tuple[float, float, float, float]) -> str:
+        """Return the text of lines inside a box: those with their middles in it, from its left to its right."""
         if self._quick_text is not None:
-            text = self._quick_text(lines, x0, x1)
+            text = self._quick_text(lines, box)
             if text is not None:
                 return text
+        x0, y0, x1, y1 = box
         parts = []
         for line in lines:
-            if line.x1 <= x0 or line.x0 >= x1:
+            if not 2 * y0 <= line.y0 + line.y1 <= 2 * y1 or line.x1 <= x0 or line.x0 >= x1:
                 continue
             if x0 <= line.x0 + 1 and line.x1 - 1 <= x1:
                 parts.append(line.text)

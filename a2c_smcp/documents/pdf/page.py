@@ -182,7 +182,7 @@ class PageReader:
             return None
         return lambda: (headings_of(self._engine, self._page), lambda block: layer.content_of(block.lines[0]))
 
-    def _overlay(self, layer: TextLayer, lines: Sequence[Line]) -> list[Found]:
+    def _overlay(self, layer: TextLayer, lines: list[Line]) -> list[Found]:
         source = self._source
         overlay = Overlay(self._engine, source.document, source.targets, self._page, layer, lines)
         if not overlay.count:

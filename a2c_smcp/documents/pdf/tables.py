@@ -96,7 +96,9 @@ def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Word]:
             # Some fonts of signs have boxes that tell nothing of where the signs are.
             found += layer.words(line)
         else:
-            found += [replace(word, line=line) for word in words]
+            for word in words:
+                word.line = line
+            found += words
     return found
 
 

@@ -42,7 +42,7 @@ PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle);
 PyObject *lines(Characters *self, PyObject *book);
 PyObject *words(Characters *self, PyObject *lines);
 PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count);
-PyObject *text_between(Characters *self, PyObject *arguments);
+PyObject *text_in(Characters *self, PyObject *arguments);
 PyObject *widest_gap(Characters *self, PyObject *of);
 
 #endif

@@ -35,7 +35,11 @@ typedef struct {
     F(int, FPDFPath_GetDrawMode, (Handle path, int *fill, int *stroke))                                                \
     F(int, FPDFLink_Enumerate, (Handle page, int *position, Handle *link))                                             \
     F(int, FPDFLink_GetAnnotRect, (Handle link, Box *to))                                                              \
-    F(Handle, FPDFLink_GetDest, (Handle document, Handle link))
+    F(Handle, FPDFLink_GetDest, (Handle document, Handle link))                                                        \
+    F(Handle, FPDFLink_GetAction, (Handle link))                                                                       \
+    F(unsigned long, FPDFAction_GetType, (Handle action))                                                              \
+    F(unsigned long, FPDFAction_GetURIPath, (Handle document, Handle action, void *to, unsigned long size))            \
+    F(unsigned long, FPDFAction_GetFilePath, (Handle action, void *to, unsigned long size))
 
 #define DECLARE(result, name, arguments) result(*name) arguments;
 typedef struct {

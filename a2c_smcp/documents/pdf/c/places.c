@@ -65,10 +65,10 @@ static PyObject *part_of(Characters *self, const Place *line, double x0, double 
     return PyUnicode_Substring(self->text, start, end);
 }
 
-PyObject *text_between(Characters *self, PyObject *arguments) {
+PyObject *text_in(Characters *self, PyObject *arguments) {
     PyObject *lines;
-    double x0, x1;
-    if (!PyArg_ParseTuple(arguments, "O!dd", &PyList_Type, &lines, &x0, &x1))
+    double x0, y0, x1, y1;
+    if (!PyArg_ParseTuple(arguments, "O!(dddd)", &PyList_Type, &lines, &x0, &y0, &x1, &y1))
         return NULL;
     PyObject *parts = PyList_New(0), *found = NULL;
     int good = parts != NULL;
@@ -77,7 +77,8 @@ PyObject *text_between(Characters *self, PyObject *arguments) {
         Place place;
         if (!(good = line_place(line, &place)))
             break;
-        if (place.x1 <= x0 || place.x0 >= x1)
+        double middle = place.y0 + place.y1;
+        if (middle < 2 * y0 || middle > 2 * y1 || place.x1 <= x0 || place.x0 >= x1)
             continue;
         part = x0 <= place.x0 + 1 && place.x1 - 1 <= x1 ? Py_NewRef(record_get(&line_record, line, TEXT))
                                                         : part_of(self, &place, x0, x1);
