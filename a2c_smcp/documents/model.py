@@ -72,11 +72,10 @@ class Page:
 
     def __post_init__(self) -> None:
         _not_negative(index=self.index)
-        seen: set[str] = set()
-        for element in self.elements:
-            if element.id in seen:
-                raise BadRequest(f"Page {self.index} has two elements with the id {element.id!r}")
-            seen.add(element.id)
+        ids = [element.id for element in self.elements]
+        if len(set(ids)) < len(ids):
+            twice = next(name for number, name in enumerate(ids) if name in ids[:number])
+            raise BadRequest(f"Page {self.index} has two elements with the id {twice!r}")
 
     @property
     def entry(self) -> PageEntry:

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
 from a2c_smcp.documents.pdf.lines import TextLayer
-from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Line
+from a2c_smcp.documents.pdf.native import maker, native
+from a2c_smcp.documents.pdf.words import Box, Line
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000
@@ -46,8 +46,6 @@ _DATE = re.compile(
     r"D?:?(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\s*(?:(Z)|([+-])(\d{2})'?(\d{2})?)?",
 )
 
-Box = tuple[float, float, float, float]
-
 _unpack = struct.Struct("4f").unpack
 
 
@@ -81,6 +79,9 @@ class Found:
     box: Box
 
 
+_found = maker(Found)
+
+
 class Overlay:
     """The annotations of one open page."""
 
@@ -110,7 +111,7 @@ class Overlay:
                 last.content["text"] = f"{last.content['text']} {text}".strip()
                 last.box = _union(last.box, box)
             else:
-                found.append(Found("link", {"text": text, "url": url}, box))
+                found.append(_found("link", {"text": text, "url": url}, box))
         return found
 
     def notes(self) -> list[Found]:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.graphics import Paths
-from a2c_smcp.documents.pdf.words import Line
+from a2c_smcp.documents.pdf.words import Box, Line
 
 MAX_PATHS: Final = 400
 """A page with more lines and boxes is not searched for bullets."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final
 
-from a2c_smcp.documents.pdf.layout import Body, rows_of
+from a2c_smcp.documents.pdf.layout import Body, box_of, rows_of
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Line
 
@@ -73,18 +73,15 @@ def _outer(edge: Sequence[Line], inside: Sequence[Line], *, is_top: bool) -> tup
     return rows[::-1], max([line.y1 for line in inside], default=-_FAR)
 
 
-def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:
+def _running(rows: Sequence[list[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:
     """Return how many of `rows`, the outermost first, run from page to page; `inner` is where the others begin."""
     found = 0
+    boxes = [box_of(row) for row in rows[:4]]
     for number, row in enumerate(rows[:3]):
-        y0, y1 = min([line.y0 for line in row]), max([line.y1 for line in row])
+        _, y0, _, y1 = boxes[number]
         depth = y1 if is_top else body.height - y0
-        if number + 1 < len(rows):
-            following = rows[number + 1]
-            inner_edge = min([line.y0 for line in following]) if is_top else max([line.y1 for line in following])
-        else:
-            inner_edge = inner
-        gap = inner_edge - y1 if is_top else y0 - inner_edge
+        following = boxes[number + 1][1 if is_top else 3] if number + 1 < len(boxes) else inner
+        gap = following - y1 if is_top else y0 - following
         text = " ".join([line.text for line in row])
         is_number = _LONE_NUMBER.fullmatch(text) is not None
         if max([line.size for line in row]) > 1.12 * body.size:
@@ -97,7 +94,7 @@ def _running(rows: Sequence[Sequence[Line]], body: Body, label: str, inner: floa
                 found = number + 1
         elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body, label):
             break
-        elif (_NUMBER_AT_END.search(text) and gap > 0.6 * body.leading) or (
+        elif (gap > 0.6 * body.leading and _NUMBER_AT_END.search(text)) or (
             _is_set_off(text, gap, depth, body) and count > 4
         ):
             found = number + 1

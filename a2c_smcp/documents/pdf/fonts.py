@@ -12,15 +12,17 @@ _ITALIC = re.compile(rb"italic|oblique|cmti|cmsl|sfti|-it\b|ital", re.IGNORECASE
 _MONO = re.compile(rb"mono|courier|tt\d|tt$|consol|typewriter|menlo|fixed|code|lmtt|ectt|ttype", re.IGNORECASE)
 _FORCE_BOLD: Final = 1 << 18
 _FIXED_PITCH: Final = 1
+_NAME: Final = 128
+"""Bytes that the name of a font fits into."""
 
 
 class FontBook:
     """The fonts of a document, each looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, int], Font] = {}
+        self.known: dict[tuple[bytes, int], Font] = {}
         self.on_page: dict[int | None, Font] = {}
-        self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
+        self._name, self._flags = ctypes.create_string_buffer(_NAME), ctypes.c_int()
 
     def turn(self) -> None:
         """Begin another page, whose fonts may have the handles of others that are gone."""
@@ -33,12 +35,13 @@ class FontBook:
 
     def _named(self, engine: Engine, text_page: int, index: int) -> Font:
         name, flags = ctypes.addressof(self._name), ctypes.addressof(self._flags)
-        if not engine.FPDFText_GetFontInfo(text_page, index, name, 128, flags):
+        # A name that does not fit is not written.
+        if not 0 < engine.FPDFText_GetFontInfo(text_page, index, name, _NAME, flags) <= _NAME:
             return _NO_FONT
         key = self._name.value, self._flags.value
-        font = self._known.get(key)
+        font = self.known.get(key)
         if font is None:
-            font = self._known[key] = self._look(engine, text_page, index, *key)
+            font = self.known[key] = self._look(engine, text_page, index, *key)
         return font
 
     def _look(self, engine: Engine, text_page: int, index: int, name: bytes, flags: int) -> Font:

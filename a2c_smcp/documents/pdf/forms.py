@@ -4,10 +4,11 @@ import ctypes
 from contextlib import suppress
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET, Box, Found
+from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET, Found
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine, Rect
 from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.words import Box
 
 MAX_OPTIONS: Final = 500
 

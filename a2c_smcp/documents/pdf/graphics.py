@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Box
 
 MAX_OBJECTS: Final = 20_000
 """Pages with more are drawings or maps: what comes later adds nothing to the text."""
@@ -42,8 +43,6 @@ class Rule(NamedTuple):
     at: float
 
 
-Shown: TypeAlias = tuple[float, float, float, float]
-"""A box in points from the top left of the page: x0, y0, x1, y1."""
 Matrices: TypeAlias = tuple[tuple[float, ...], ...]
 Drawn: TypeAlias = tuple[int, Matrices]
 """An object of the page: its handle, and the matrices of the forms around it, the innermost first."""
@@ -123,7 +122,7 @@ class Bounds:
         self._box = room.view[:BOX_BYTES]
         self._ways: dict[Matrices, tuple[float, ...]] = {}
 
-    def of(self, drawn: Drawn) -> Shown | None:
+    def of(self, drawn: Drawn) -> Box | None:
         """Return the box of an object; None where it has none."""
         handle, matrices = drawn
         if not self._bounds(handle, *self._to):
@@ -131,11 +130,11 @@ class Bounds:
         left, bottom, right, top = _FLOATS.unpack(self._box)
         return self._shown(left, bottom, right, top, matrices)
 
-    def of_all(self, drawn: list[Drawn]) -> list[Shown | None]:
+    def of_all(self, drawn: list[Drawn]) -> list[Box | None]:
         """Return the boxes of objects, in the time that asking for half of them one by one would take."""
         is_plain, e, f = self._frame.is_plain, self._frame.matrix[4], self._frame.matrix[5]
         if native:
-            found: list[Shown | None] = native.boxes_of(drawn, is_plain, e, f, self._shown)
+            found: list[Box | None] = native.boxes_of(drawn, is_plain, e, f, self._shown)
             return found
         size = BOX_BYTES * len(drawn)
         room = self._engine.room(size)
@@ -151,7 +150,7 @@ class Bounds:
             for is_known, (_, matrices), (left, bottom, right, top) in zip(known, drawn, boxes, strict=True)
         ]
 
-    def _shown(self, left: float, bottom: float, right: float, top: float, matrices: Matrices) -> Shown:
+    def _shown(self, left: float, bottom: float, right: float, top: float, matrices: Matrices) -> Box:
         frame = self._frame
         if frame.is_plain and not matrices:
             e, f = frame.matrix[4], frame.matrix[5]
@@ -184,12 +183,12 @@ class _Kinds(NamedTuple):
 
     across: list[tuple[int, Rule]]
     down: list[tuple[int, Rule]]
-    others: list[tuple[Drawn, Shown]]
+    others: list[tuple[Drawn, Box]]
 
 
 def _kinds_of(
-    drawn: list[Drawn], boxes: list[Shown | None], rule: type[Rule], thin: float, dot: float, short: float
-) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Shown]]]:
+    drawn: list[Drawn], boxes: list[Box | None], rule: type[Rule], thin: float, dot: float, short: float
+) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Box]]]:
     """Sort paths: lines across longer than `dot`, lines down longer than `short`, and what is not `thin`."""
     across, down, others = _Kinds([], [], [])
     for path, box in zip(drawn, boxes, strict=True):
@@ -215,14 +214,14 @@ class Paths:
 
     def __init__(self, engine: Engine, frame: Frame, drawn: list[Drawn]) -> None:
         self._engine, self._frame, self._drawn = engine, frame, drawn
-        self._boxes: list[Shown | None] | None = None
+        self._boxes: list[Box | None] | None = None
         self._kinds: _Kinds | None = None
         self._thin: Rules | None = None
 
     def __len__(self) -> int:
         return len(self._drawn)
 
-    def boxes(self) -> list[Shown | None]:
+    def boxes(self) -> list[Box | None]:
         """Return the box of each; None where it has none."""
         if self._boxes is None:
             self._boxes = Bounds(self._engine, self._frame).of_all(self._drawn)
@@ -299,7 +298,7 @@ class Paths:
                 rules.down.append(Rule(min(ya, yb), max(ya, yb), (xa + xb) / 2))
 
 
-def _add_edges(rules: Rules, frame: Frame, box: Shown) -> None:
+def _add_edges(rules: Rules, frame: Frame, box: Box) -> None:
     """Add the edges of a box, unless it is the page's own."""
     x0, y0, x1, y1 = box
     wide, high = x1 - x0, y1 - y0

@@ -1,14 +1,14 @@
 """From lines to blocks: reading order and paragraphs. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final, Literal, TypeAlias
 
-from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Line
+from a2c_smcp.documents.pdf.native import maker, native
+from a2c_smcp.documents.pdf.words import Box, Line
 
 BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents"]
 
@@ -35,6 +35,9 @@ class Block:
     level: int = 0
     label: str = ""
     gap: float = 0.0
+
+
+_block = maker(Block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,23 @@ def _with_whole_words(lines: Sequence[Line]) -> str:
             parts[-1] = "-"
         parts += (line.text, "" if line.joined else "\n")
     return "".join(parts[:-1])
+
+
+def _box_of(lines: Sequence[Line]) -> Box:
+    """Return the place of all lines."""
+    first = lines[0]
+    x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
+    # One pass: quicker than min and max of four lists, for as few lines as a paragraph has.
+    for line in lines:
+        left, top, right, bottom = line.x0, line.y0, line.x1, line.y1
+        x0 = left if left < x0 else x0
+        y0 = top if top < y0 else y0
+        x1 = right if right > x1 else x1
+        y1 = bottom if bottom > y1 else y1
+    return x0, y0, x1, y1
+
+
+box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
 
 
 def body_of(lines: list[Line], width: float, height: float) -> Body:
@@ -209,7 +229,7 @@ def blocks_of(lines: list[Line], body: Body) -> list[Block]:
     for line in lines:
         kind, label = _kind_of(line, body)
         if block is None:
-            block = Block([line], kind, 0, label, body.leading)
+            block = _block([line], kind, 0, label, body.leading)
         elif (kind == block.kind == "text" and _goes_on(block.lines, line, body)) or not _breaks(
             block, line, kind, label, body
         ):
@@ -217,7 +237,7 @@ def blocks_of(lines: list[Line], body: Body) -> list[Block]:
             continue
         else:
             above = block.lines[-1]
-            block = Block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
+            block = _block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
         blocks.append(block)
     return _rejoined(blocks)
 

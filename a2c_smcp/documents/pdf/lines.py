@@ -9,10 +9,10 @@ from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Font, Line, Word
+from a2c_smcp.documents.pdf.words import Box, Font, Line, Word
 
 _Characters = native.Characters if native else Characters
-_TextIn: TypeAlias = Callable[[list[Line], tuple[float, float, float, float]], str | None]
+_TextIn: TypeAlias = Callable[[list[Line], Box], str | None]
 
 
 class TextLayer:
@@ -49,7 +49,7 @@ class TextLayer:
                 word.text = clean(word.text)
         return [[word for word in row if word.text] for row in rows]
 
-    def text_in(self, lines: list[Line], box: tuple[float, float, float, float]) -> str:
+    def text_in(self, lines: list[Line], box: Box) -> str:
         """Return the text of lines inside a box: those with their middles in it, from its left to its right."""
         if self._quick_text is not None:
             text = self._quick_text(lines, box)

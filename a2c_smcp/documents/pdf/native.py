@@ -5,11 +5,14 @@ they are put in one go. All of it is there in Python as well, with the same resu
 """
 
 import os
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Final
+from typing import Final, TypeVar
 
 from a2c_smcp.documents.pdf.words import Font, Line, Row, Segment, Word
+
+_Record = TypeVar("_Record")
 
 PURE: Final = "A2C_PURE_PYTHON"
 """The environment variable that leaves it out."""
@@ -27,3 +30,9 @@ def _load() -> ModuleType | None:
 
 
 native: Final = _load()
+
+
+def maker(record: type[_Record]) -> Callable[..., _Record]:
+    """Return what makes a dataclass with slots out of all of its fields: itself, or what does so without its checks."""
+    made: Callable[..., _Record] = native.maker(record) if native else record
+    return made

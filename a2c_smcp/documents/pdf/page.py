@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.pdf.annotations import Box, Found, Overlay, Targets
+from a2c_smcp.documents.pdf.annotations import Found, Overlay, Targets
 from a2c_smcp.documents.pdf.bullets import with_bullets
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
@@ -23,17 +23,18 @@ from a2c_smcp.documents.pdf.layout import (
     Body,
     blocks_of,
     body_of,
+    box_of,
     in_reading_order,
     text_of,
 )
 from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.lists import list_content, lists_of
-from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.native import maker, native
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
 from a2c_smcp.documents.pdf.structure import headings_of
 from a2c_smcp.documents.pdf.tables import Table, find_tables
-from a2c_smcp.documents.pdf.words import Font, Line
+from a2c_smcp.documents.pdf.words import Box, Font, Line
 from a2c_smcp.errors import DocumentError
 from a2c_smcp.types import ElementCategory
 
@@ -204,6 +205,9 @@ class _Piece:
     picture: Picture | None = None
 
 
+_piece = maker(_Piece)
+
+
 @dataclass(slots=True)
 class _Parts:
     pieces: list[_Piece] = field(default_factory=list)
@@ -240,7 +244,7 @@ def _tenths(box: Box) -> list[float]:
     return [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
 
 
-make_element: Callable[..., Element] = native.maker(Element) if native else Element
+make_element = maker(Element)
 tenths: Callable[[Box], list[float]] = native.tenths if native else _tenths
 
 
@@ -253,23 +257,6 @@ def _clipped(text: str) -> str:
         return f"{at_word if len(at_word) > MAX_SUMMARY * 0.7 else kept.rstrip()}…"
     short = clip(text[: MAX_SUMMARY + 40])
     return short if short[-1:] == "…" else clip(text)
-
-
-def _box_of(lines: Sequence[Line]) -> Box:
-    """Return the place of all lines."""
-    first = lines[0]
-    x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
-    # One pass: quicker than min and max of four lists, for as few lines as a paragraph has.
-    for line in lines:
-        left, top, right, bottom = line.x0, line.y0, line.x1, line.y1
-        x0 = left if left < x0 else x0
-        y0 = top if top < y0 else y0
-        x1 = right if right > x1 else x1
-        y1 = bottom if bottom > y1 else y1
-    return x0, y0, x1, y1
-
-
-box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:
@@ -304,11 +291,11 @@ def _pieces(blocks: Sequence[Block]) -> Iterator[_Piece]:
             yield from _lists(items)
             items = []
         if kind == "text":
-            yield _Piece("text", {"text": text_of(block.lines)}, box_of(block.lines))
+            yield _piece("text", {"text": text_of(block.lines)}, box_of(block.lines), None)
         elif kind == "heading":
-            yield _Piece("heading", {"level": block.level, "text": text_of(block.lines)}, box_of(block.lines))
+            yield _piece("heading", {"level": block.level, "text": text_of(block.lines)}, box_of(block.lines), None)
         elif kind == "code":
-            yield _Piece("code", {"text": _listing(block.lines)}, box_of(block.lines))
+            yield _piece("code", {"text": _listing(block.lines)}, box_of(block.lines), None)
         else:  # an item, or a line of a table of contents
             items.append(block)
     if items:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.graphics import Bounds, Drawn
+from a2c_smcp.documents.pdf.words import Box
 
 MIN_SIDE: Final = 12.0
 """Smaller ones, in points, are bullets, icons and lines."""

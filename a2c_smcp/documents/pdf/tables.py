@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.annotations import Box
 from a2c_smcp.documents.pdf.cells import rows_of, text_of_words
 from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without, spaced_regions
-from a2c_smcp.documents.pdf.words import Line, Row, Word
+from a2c_smcp.documents.pdf.words import Box, Line, Row, Word
 from a2c_smcp.documents.pdf.zones import Zone, find_zones
 
 MAX_WORDS: Final = 20_000
@@ -33,7 +32,7 @@ class Table:
     """A table and its place."""
 
     content: dict[str, Any]
-    box: tuple[float, float, float, float]
+    box: Box
 
 
 def find_tables(

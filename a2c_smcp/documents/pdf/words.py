@@ -1,6 +1,10 @@
 """The records of a page's text: its fonts, its lines and words with their places, and words in rows."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""A place in points from the top left of the page as shown: x0, y0, x1, y1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,15 @@
 
 #include "native.h"
 
-static int number_of(PyObject *word, int field, double *to) {
-    *to = PyFloat_AsDouble(record_get(&word_record, word, field));
-    return *to != -1.0 || !PyErr_Occurred();
-}
+static int number_of(PyObject *word, int field, double *to) { return record_number(&word_record, word, field, to); }
 
 /* Puts how much room words of a line may have between them into `to`; the line of the last word is in `line`. */
 static int room_after(PyObject *word, PyObject **line, double gap, double *to) {
     PyObject *own = record_get(&word_record, word, LINE);
-    if (own == *line)
+    double size;
+    if (own == *line && own != NULL)
         return 1;
-    if (!record_check(&line_record, own))
-        return 0;
-    double size = PyFloat_AsDouble(record_get(&line_record, own, SIZE));
-    if (size == -1.0 && PyErr_Occurred())
+    if (own == NULL || !record_check(&line_record, own) || !record_number(&line_record, own, SIZE, &size))
         return 0;
     *line = own;
     *to = gap * (size > 1.0 ? size : 1.0);
@@ -26,7 +21,7 @@ static PyObject *words_of_row(PyObject *row) {
     if (!record_check(&row_record, row))
         return NULL;
     PyObject *words = record_get(&row_record, row, ROW_WORDS);
-    if (PyList_Check(words))
+    if (words == NULL || PyList_Check(words))
         return words;
     PyErr_SetString(PyExc_TypeError, "the words of a row are a list");
     return NULL;
@@ -64,7 +59,7 @@ static PyObject *is_divided(PyObject *module, PyObject *const *arguments, Py_ssi
 static int add_segment(PyObject *segments, PyObject *words, Py_ssize_t first, Py_ssize_t last, double end) {
     PyObject *values[SEGMENT_FIELDS] = {
         [SEGMENT_WORDS] = PyList_GetSlice(words, first, last),
-        [SEGMENT_X0] = Py_NewRef(record_get(&word_record, PyList_GET_ITEM(words, first), X0)),
+        [SEGMENT_X0] = Py_XNewRef(record_get(&word_record, PyList_GET_ITEM(words, first), X0)),
         [SEGMENT_X1] = PyFloat_FromDouble(end),
     };
     PyObject *segment = record_make(&segment_record, values);
@@ -136,19 +131,19 @@ static Strip *strips_of(PyObject *words, Py_ssize_t *count) {
         if (!good)
             break;
         PyObject *own = record_get(&word_record, word, LINE);
+        double size;
         Strip *last = strips + made - 1;
         if (made && own == line && last->top == top && last->bottom == bottom) {
             good = !PyList_Append(last->words, word);
             continue;
         }
-        good = record_check(&line_record, own);
+        good = own != NULL && record_check(&line_record, own) && record_number(&line_record, own, SIZE, &size);
         if (!good)
             break;
         line = own;
-        double size = PyFloat_AsDouble(record_get(&line_record, own, SIZE));
         strips[made] = (Strip){top + bottom, top, bottom, size, made, PyList_New(1)};
-        good = !PyErr_Occurred() && strips[made].words != NULL;
-        if (strips[made].words != NULL)
+        good = strips[made].words != NULL;
+        if (good)
             PyList_SET_ITEM(strips[made].words, 0, Py_NewRef(word));
         made++;
     }
@@ -283,8 +278,13 @@ static PyObject *level_text(PyObject *module, PyObject *words) {
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     }
     PyObject *sorted = strips->words, *found = NULL, *texts = PyList_New(PyList_GET_SIZE(sorted));
-    for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(sorted); at++)
-        PyList_SET_ITEM(texts, at, Py_NewRef(record_get(&word_record, PyList_GET_ITEM(sorted, at), TEXT)));
+    for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(sorted); at++) {
+        PyObject *text = record_get(&word_record, PyList_GET_ITEM(sorted, at), TEXT);
+        if (text == NULL)
+            Py_CLEAR(texts);
+        else
+            PyList_SET_ITEM(texts, at, Py_NewRef(text));
+    }
     PyObject *blank = texts == NULL ? NULL : PyUnicode_FromOrdinal(' ');
     if (blank != NULL)
         found = PyUnicode_Join(blank, texts);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
-enum { MAX_CHARACTERS = 400000 };
+enum { MAX_CHARACTERS = 400000, NAME = 128 };
 
 /* Text */
 
@@ -111,13 +111,27 @@ double size_at(Characters *self, int index) {
 int fonts_open(Fonts *fonts, PyObject *book) {
     fonts->book = book, fonts->count = 0;
     fonts->on_page = PyObject_GetAttrString(book, "on_page");
-    if (fonts->on_page == NULL)
-        return 0;
-    if (PyDict_Check(fonts->on_page))
+    fonts->known = fonts->on_page == NULL ? NULL : PyObject_GetAttrString(book, "known");
+    if (fonts->known != NULL && PyDict_Check(fonts->on_page) && PyDict_Check(fonts->known))
         return 1;
-    Py_CLEAR(fonts->on_page);
-    PyErr_SetString(PyExc_TypeError, "the fonts of a page are a dict");
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "the fonts of a page are a dict");
     return 0;
+}
+
+void fonts_close(Fonts *fonts) { Py_XDECREF(fonts->on_page), Py_XDECREF(fonts->known); }
+
+/* Returns the font that is known by its name and flags, as a new reference; NULL where it is not, or with an error. */
+static PyObject *known_font(Characters *self, Fonts *fonts, int index) {
+    char name[NAME];
+    int flags = 0;
+    unsigned long length = pdfium.FPDFText_GetFontInfo(self->page, index, name, NAME, &flags);
+    if (!length || length > NAME)
+        return NULL;
+    PyObject *key = Py_BuildValue("(yi)", name, flags);
+    PyObject *font = key == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(fonts->known, key));
+    Py_XDECREF(key);
+    return font;
 }
 
 PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle) {
@@ -128,8 +142,13 @@ PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle) {
     if (key == NULL)
         return NULL;
     PyObject *font = Py_XNewRef(PyDict_GetItemWithError(fonts->on_page, key));
-    if (font == NULL && !PyErr_Occurred())
-        font = PyObject_CallMethod(fonts->book, "look_up", "OOiO", self->engine, self->number, index, key);
+    if (font == NULL && !PyErr_Occurred()) {
+        font = known_font(self, fonts, index);
+        if (font != NULL && PyDict_SetItem(fonts->on_page, key, font))
+            Py_CLEAR(font);
+        if (font == NULL && !PyErr_Occurred())
+            font = PyObject_CallMethod(fonts->book, "look_up", "OOiO", self->engine, self->number, index, key);
+    }
     Py_DECREF(key);
     if (font != NULL && fonts->count < KEPT) {
         fonts->handles[fonts->count] = handle;
@@ -143,7 +162,7 @@ Handle font_handle(Characters *self, int index) {
 }
 
 static PyObject *fonts_at(Characters *self, PyObject *const *arguments, Py_ssize_t count) {
-    Fonts fonts;
+    Fonts fonts = {.count = 0};
     if (count != 2) {
         PyErr_SetString(PyExc_TypeError, "expected a book of fonts and positions");
         return NULL;
@@ -164,7 +183,7 @@ static PyObject *fonts_at(Characters *self, PyObject *const *arguments, Py_ssize
         else
             PyList_SET_ITEM(found, number, font);
     }
-    Py_XDECREF(fonts.on_page);
+    fonts_close(&fonts);
     Py_DECREF(positions);
     return found;
 }

@@ -28,13 +28,14 @@ enum { KEPT = 16 };
 
 /* The fonts of a page, of which a few are at hand without a look into the book. */
 typedef struct {
-    PyObject *book, *on_page;
+    PyObject *book, *on_page, *known;
     Handle handles[KEPT];
     PyObject *fonts[KEPT]; /* borrowed from `on_page` */
     int count;
 } Fonts;
 
 int fonts_open(Fonts *fonts, PyObject *book);
+void fonts_close(Fonts *fonts);
 Handle font_handle(Characters *self, int index);
 /* Returns a new reference. */
 PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle);

@@ -11,9 +11,10 @@ static int is_list_of_lines(PyObject *lines) {
     }
     for (Py_ssize_t number = 0; number < PyList_GET_SIZE(lines); number++) {
         PyObject *line = PyList_GET_ITEM(lines, number);
-        if (!record_check(&line_record, line))
+        PyObject *text = record_check(&line_record, line) ? text_in(line) : NULL;
+        if (text == NULL)
             return 0;
-        if (!PyUnicode_Check(text_in(line))) {
+        if (!PyUnicode_Check(text)) {
             PyErr_SetString(PyExc_TypeError, "the text of a line is a string");
             return 0;
         }
@@ -93,8 +94,8 @@ static PyObject *shares_of(PyObject *module, PyObject *lines) {
     Py_ssize_t bold = 0, mono = 0, total = 0;
     for (Py_ssize_t number = 0; sizes != NULL && number < PyList_GET_SIZE(lines); number++) {
         PyObject *line = PyList_GET_ITEM(lines, number), *font = record_get(&line_record, line, FONT);
-        PyObject *size = record_get(&line_record, line, SIZE);
-        Py_ssize_t length = PyLong_AsSsize_t(record_get(&line_record, line, LENGTH));
+        PyObject *size = record_get(&line_record, line, SIZE), *letters = record_get(&line_record, line, LENGTH);
+        Py_ssize_t length = letters == NULL ? -1 : PyLong_AsSsize_t(letters);
         if (PyErr_Occurred() || !record_check(&font_record, font)) {
             Py_CLEAR(sizes);
             break;

@@ -81,7 +81,7 @@ PyObject *lines(Characters *self, PyObject *book) {
         at += is_end;
         begin = at + 1;
     }
-    Py_XDECREF(made.fonts.on_page);
+    fonts_close(&made.fonts);
     if (!good)
         Py_CLEAR(made.lines);
     return made.lines;
@@ -114,7 +114,7 @@ static PyObject *whole_line(PyObject *line) {
 
 static PyObject *words_in(Characters *self, PyObject *line) {
     Place place;
-    if (!line_place(line, &place))
+    if (!line_whole(line, &place))
         return NULL;
     int kind = PyUnicode_KIND(self->text);
     const void *signs = PyUnicode_DATA(self->text);

@@ -52,28 +52,29 @@ PyObject *record_make(const Record *record, PyObject **values) {
 }
 
 int record_check(const Record *record, PyObject *instance) {
-    if (!Py_IS_TYPE(instance, record->type)) {
-        PyErr_Format(PyExc_TypeError, "expected %R, not %R", (PyObject *)record->type, (PyObject *)Py_TYPE(instance));
-        return 0;
-    }
-    for (int field = 0; field < record->count; field++)
-        if (record_get(record, instance, field) == NULL) {
-            PyErr_Format(PyExc_AttributeError, "a field of %R is missing", (PyObject *)record->type);
-            return 0;
-        }
-    return 1;
+    if (Py_IS_TYPE(instance, record->type))
+        return 1;
+    PyErr_Format(PyExc_TypeError, "expected %R, not %R", (PyObject *)record->type, (PyObject *)Py_TYPE(instance));
+    return 0;
 }
 
-static double number_in(PyObject *line, int field) { return PyFloat_AsDouble(record_get(&line_record, line, field)); }
+void record_miss(const Record *record) {
+    PyErr_Format(PyExc_AttributeError, "a field of %R is missing", (PyObject *)record->type);
+}
 
 int line_place(PyObject *line, Place *place) {
-    if (!record_check(&line_record, line))
+    return record_check(&line_record, line) && record_number(&line_record, line, X0, &place->x0) &&
+           record_number(&line_record, line, Y0, &place->y0) && record_number(&line_record, line, X1, &place->x1) &&
+           record_number(&line_record, line, Y1, &place->y1) && record_number(&line_record, line, SIZE, &place->size);
+}
+
+int line_whole(PyObject *line, Place *place) {
+    double position, length;
+    if (!line_place(line, place) || !record_number(&line_record, line, POSITION, &position) ||
+        !record_number(&line_record, line, LENGTH, &length))
         return 0;
-    place->x0 = number_in(line, X0), place->y0 = number_in(line, Y0);
-    place->x1 = number_in(line, X1), place->y1 = number_in(line, Y1);
-    place->size = number_in(line, SIZE);
-    place->position = (Py_ssize_t)number_in(line, POSITION), place->length = (Py_ssize_t)number_in(line, LENGTH);
-    return !PyErr_Occurred();
+    place->position = (Py_ssize_t)position, place->length = (Py_ssize_t)length;
+    return 1;
 }
 
 static int bind_function(PyObject *addresses, const char *name, void *to) {

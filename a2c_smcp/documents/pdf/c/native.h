@@ -25,6 +25,7 @@ typedef struct {
     F(double, FPDFText_GetFontSize, (Handle text, int index))                                                          \
     F(int, FPDFText_GetMatrix, (Handle text, int index, Matrix *to))                                                   \
     F(Handle, FPDFText_GetTextObject, (Handle text, int index))                                                        \
+    F(unsigned long, FPDFText_GetFontInfo, (Handle text, int index, void *to, unsigned long size, int *flags))         \
     F(Handle, FPDFTextObj_GetFont, (Handle object))                                                                    \
     F(int, FPDFPage_CountObjects, (Handle page))                                                                       \
     F(Handle, FPDFPage_GetObject, (Handle page, int number))                                                           \
@@ -68,20 +69,37 @@ extern Record line_record, word_record, font_record, row_record, segment_record;
 /* Returns a new instance; takes the references in `values`, also when it fails. */
 PyObject *record_make(const Record *record, PyObject **values);
 
+/* Returns 0 and sets an error if an object is no such record. */
+int record_check(const Record *record, PyObject *instance);
+/* Sets the error of a field that was deleted. */
+void record_miss(const Record *record);
+
+/* Returns a field of a record, borrowed; NULL and an error if it was deleted. */
 static inline PyObject *record_get(const Record *record, PyObject *instance, int field) {
-    return *(PyObject **)((char *)instance + record->offsets[field]);
+    PyObject *value = *(PyObject **)((char *)instance + record->offsets[field]);
+    if (value == NULL)
+        record_miss(record);
+    return value;
 }
 
-/* Returns 0 and sets an error if an object is no such record, or a field was deleted. */
-int record_check(const Record *record, PyObject *instance);
+/* Puts a number of a record into `to`; returns 0 and sets an error if it is none. */
+static inline int record_number(const Record *record, PyObject *instance, int field, double *to) {
+    PyObject *value = record_get(record, instance, field);
+    if (value == NULL)
+        return 0;
+    *to = PyFloat_AsDouble(value);
+    return *to != -1.0 || !PyErr_Occurred();
+}
 
 typedef struct {
     double x0, y0, x1, y1, size;
     Py_ssize_t position, length;
 } Place;
 
-/* Reads where a line is; returns 0 and sets an error if it is no line. */
+/* Reads where a line is on the page; returns 0 and sets an error if it is no line. */
 int line_place(PyObject *line, Place *place);
+/* Reads where it is in the text as well. */
+int line_whole(PyObject *line, Place *place);
 
 /* What PyArg_ParseTuple takes for granted. */
 static inline int is_tuple(PyObject *object) {

@@ -44,7 +44,7 @@ PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count
         return NULL;
     }
     double x = PyFloat_AsDouble(arguments[1]);
-    if (PyErr_Occurred() || !line_place(arguments[0], &line) || !letters_left_of(self, &line, x, &left))
+    if (PyErr_Occurred() || !line_whole(arguments[0], &line) || !letters_left_of(self, &line, x, &left))
         return NULL;
     return PyLong_FromSsize_t(left);
 }
@@ -75,12 +75,16 @@ PyObject *text_in(Characters *self, PyObject *arguments) {
     for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++) {
         PyObject *line = PyList_GET_ITEM(lines, number), *part;
         Place place;
-        if (!(good = line_place(line, &place)))
-            break;
-        double middle = place.y0 + place.y1;
-        if (middle < 2 * y0 || middle > 2 * y1 || place.x1 <= x0 || place.x0 >= x1)
+        good = record_check(&line_record, line) && record_number(&line_record, line, Y0, &place.y0) &&
+               record_number(&line_record, line, Y1, &place.y1);
+        double middle = good ? place.y0 + place.y1 : 0;
+        if (!good || middle < 2 * y0 || middle > 2 * y1)
             continue;
-        part = x0 <= place.x0 + 1 && place.x1 - 1 <= x1 ? Py_NewRef(record_get(&line_record, line, TEXT))
+        if (!(good = line_whole(line, &place)))
+            break;
+        if (place.x1 <= x0 || place.x0 >= x1)
+            continue;
+        part = x0 <= place.x0 + 1 && place.x1 - 1 <= x1 ? Py_XNewRef(record_get(&line_record, line, TEXT))
                                                         : part_of(self, &place, x0, x1);
         if (part == Py_None) {
             Py_DECREF(parts);
@@ -98,7 +102,7 @@ PyObject *text_in(Characters *self, PyObject *arguments) {
 
 PyObject *widest_gap(Characters *self, PyObject *of) {
     Place line;
-    if (!line_place(of, &line))
+    if (!line_whole(of, &line))
         return NULL;
     double best = 0, middle = 0, left, right, unused;
     Py_ssize_t stop = line.position + line.length * 3 / 4, length = PyUnicode_GET_LENGTH(self->text);
@@ -111,5 +115,5 @@ PyObject *widest_gap(Characters *self, PyObject *of) {
         if (right - left > best)
             best = right - left, middle = (right + left) / 2;
     }
-    return Py_BuildValue("(ddO)", middle, best, record_get(&line_record, of, SIZE));
+    return Py_BuildValue("(ddd)", middle, best, line.size);
 }

@@ -79,7 +79,7 @@ def test_odd_lines_are_found_alike(page_of_lines: list[Line], width: float) -> N
 
 @given(st.lists(lines, min_size=1, max_size=12))
 def test_boxes_are_united_alike(page_of_lines: list[Line]) -> None:
-    same("box_of", page._box_of, page_of_lines)
+    same("box_of", layout._box_of, page_of_lines)
 
 
 @given(st.lists(lines, min_size=2, max_size=6))
