@@ -144,7 +144,7 @@ LINE = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
 WORD = Word("text", 0.0, 0.0, 1.0, 1.0, LINE)
 ROW = Row([], 0.0, 1.0, 1.0)
 BROKEN = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
-del BROKEN.size
+del BROKEN.size, BROKEN.text
 CALLS: dict[str, tuple[Any, ...]] = {
     "parted": ([LINE], 0.0, 1.0),
     "shares_of": ([LINE],),
