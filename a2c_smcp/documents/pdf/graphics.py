@@ -314,6 +314,13 @@ def _apply(matrix: tuple[float, ...], x: float, y: float) -> tuple[float, float]
 
 def merged(rules: list[Rule], tolerance: float = 1.5) -> list[Rule]:
     """Return rules with those that continue or cover one another made one."""
+    if native:
+        found: list[Rule] = native.merged(rules, Rule, tolerance)
+        return found
+    return _merged(rules, tolerance)
+
+
+def _merged(rules: list[Rule], tolerance: float) -> list[Rule]:
     joined: list[tuple[float, float, float]] = []
     open_rules: list[tuple[float, float, float]] = []
     for start, end, at in sorted(rules, key=_place):

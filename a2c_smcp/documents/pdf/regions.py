@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median
 from typing import Final
 
@@ -20,6 +21,7 @@ MAX_BETWEEN: Final = 500.0
 """Points between two rules of one table without a third."""
 
 _TOUCH: Final = 3.0
+_across = attrgetter("at")
 _WIDE_GAP: Final = 1.1
 _FAR: Final = 2.2
 _PASSAGE: Final = 28
@@ -123,8 +125,13 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
 
 def _is_edge(rule: Rule, down: Sequence[Rule]) -> bool:
     """Whether a rule is an edge of a box: it ends at rules down on both sides."""
-    ends = [other.at for other in down if other.start - _TOUCH <= rule.at <= other.end + _TOUCH]
-    return any(abs(at - rule.start) < _TOUCH for at in ends) and any(abs(at - rule.end) < _TOUCH for at in ends)
+    return _is_crossed(rule.at, rule.start, down) and _is_crossed(rule.at, rule.end, down)
+
+
+def _is_crossed(y: float, x: float, down: Sequence[Rule]) -> bool:
+    """Whether a rule goes down through a place; rules are in order from the left."""
+    first, last = bisect_right(down, x - _TOUCH, key=_across), bisect_left(down, x + _TOUCH, key=_across)
+    return any(rule.start - _TOUCH <= y <= rule.end + _TOUCH for rule in down[first:last])
 
 
 def _is_like(rule: Rule, other: Rule) -> bool:

@@ -119,23 +119,25 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
     if not rules:
         return words
-    numbers = {id(word) for word in words if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)}
-    if not numbers:
+    numbers = [word for word in words if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)]
+    places = sorted({round(rule.at, 1) for rule in rules}) if numbers else []
+    cuts = {id(word): at for word in numbers if (at := _crossing(word, rules, places)) is not None}
+    if not cuts:
         return words
-    places = sorted({round(rule.at, 1) for rule in rules})
     divided: list[Word] = []
     for word in words:
-        if id(word) in numbers:
-            number = bisect_right(places, word.x0 + 1.5)
-            at = places[number] if number < len(places) else _NOWHERE
-            middle = (word.y0 + word.y1) / 2
-            if at < word.x1 - 1.5 and any(
-                abs(rule.at - at) < 0.1 and rule.start <= middle <= rule.end for rule in rules
-            ):
-                divided += layer.cut(word, at)
-                continue
-        divided.append(word)
+        divided += layer.cut(word, cuts[id(word)]) if id(word) in cuts else (word,)
     return divided
+
+
+def _crossing(word: Word, rules: Sequence[Rule], places: Sequence[float]) -> float | None:
+    """Return the first place in a word where a rule goes down through it."""
+    number = bisect_right(places, word.x0 + 1.5)
+    at = places[number] if number < len(places) else _NOWHERE
+    middle = (word.y0 + word.y1) / 2
+    if at < word.x1 - 1.5 and any(abs(rule.at - at) < 0.1 and rule.start <= middle <= rule.end for rule in rules):
+        return at
+    return None
 
 
 def _is_drawing(lines: Sequence[Line], paths: int) -> bool:

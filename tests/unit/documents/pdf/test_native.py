@@ -130,6 +130,13 @@ def test_paths_are_sorted_alike(found: Sequence[tuple[float, float, float, float
     same("kinds_of", graphics._kinds_of, drawn, list(found), graphics.Rule, 2.5, 5.0, 4.0)
 
 
+@given(
+    st.lists(st.builds(graphics.Rule, numbers, numbers, st.sampled_from([0.0, 1.0, 1.5, 10.0]) | numbers), max_size=9)
+)
+def test_rules_are_made_one_alike(rules: list[graphics.Rule]) -> None:
+    assert _native.merged(rules, graphics.Rule, 1.5) == graphics._merged(rules, 1.5)
+
+
 def test_an_element_is_made_of_its_fields() -> None:
     fields: tuple[Any, ...] = "p0-h1", "heading", {"level": 1, "text": "T"}, "T", {"bbox": [0.0, 0.0, 1.0, 1.0]}
     assert _native.maker(Element)(*fields) == Element(*fields)
@@ -158,6 +165,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "segments_of": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
     "is_divided": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
     "kinds_of": ([(1, ())], [(0.0, 0.0, 90.0, 1.0)], graphics.Rule, 2.5, 5.0, 4.0),
+    "merged": ([graphics.Rule(0.0, 9.0, 1.0)], graphics.Rule, 1.5),
     "maker": (Element,),
 }
 OTHERS = {"none": None, "number": 1, "text": "x", "empty": [None], "broken": [BROKEN], "row": ROW, "tuple": (1,)}
@@ -176,7 +184,7 @@ def test_what_is_no_record_is_refused(name: str, arguments: tuple[Any, ...], oth
 
 def blocks_after(rounds: int, function: Callable[..., Any], *arguments: Any) -> int:
     for _ in range(rounds):
-        with suppress(TypeError, AttributeError):
+        with suppress(TypeError, AttributeError, ValueError):
             function(*arguments)
     gc.collect()
     return sys.getallocatedblocks()
