@@ -103,7 +103,7 @@ double size_at(Characters *self, int index) {
         double b = matrix.b, d = matrix.d;
         size *= b == 0 ? fabs(d) : pow(b * b + d * d, 0.5);
     }
-    return (double)(long long)(size * 10 + 0.5) / 10;
+    return trunc(size * 10 + 0.5) / 10;
 }
 
 /* Fonts */

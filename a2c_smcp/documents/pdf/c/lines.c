@@ -2,32 +2,74 @@
 
 #include "characters.h"
 
+#include <math.h>
+
 /* Boxes are as high as the size tells, so that lines of one font whose ends are alike share their size. */
 typedef struct {
     Handle handle;
     long first, last;
     double size;
+    int is_known;
 } Alike;
+
+/* The sizes of a page by what tells them: a table of a power of two of places, of which half are free. */
+typedef struct {
+    Alike *places;
+    size_t room, count;
+} Sizes;
+
+static Alike *place_of(const Sizes *sizes, const Alike *alike) {
+    size_t mix = (size_t)alike->handle / 16 * 31 + (size_t)alike->first * 1009 + (size_t)alike->last * 9176741;
+    for (size_t at = mix;; at++) {
+        Alike *place = sizes->places + (at & (sizes->room - 1));
+        if (!place->is_known ||
+            (place->handle == alike->handle && place->first == alike->first && place->last == alike->last))
+            return place;
+    }
+}
+
+static int make_room(Sizes *sizes) {
+    Sizes larger = {NULL, sizes->room ? sizes->room * 4 : 64, sizes->count};
+    larger.places = PyMem_Calloc(larger.room, sizeof *larger.places);
+    if (larger.places == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (size_t at = 0; at < sizes->room; at++)
+        if (sizes->places[at].is_known)
+            *place_of(&larger, sizes->places + at) = sizes->places[at];
+    PyMem_Free(sizes->places);
+    *sizes = larger;
+    return 1;
+}
 
 typedef struct {
     Characters *characters;
     PyObject *lines;
     Fonts fonts;
-    Alike sizes[KEPT];
-    int sizes_count;
+    Sizes sizes;
 } Lines;
 
-static double size_of(Lines *made, int index, Handle handle, Box first, Box last) {
-    Alike alike = {handle, (long)(((double)first.top - first.bottom) * 50), (long)(((double)last.top - last.bottom) * 50), 0};
-    for (int number = 0; number < made->sizes_count; number++) {
-        Alike *known = made->sizes + number;
-        if (known->handle == handle && known->first == alike.first && known->last == alike.last && known->size != 0)
-            return known->size;
+static long fiftieths(double high) { return fabs(high) < 1e6 ? (long)(high * 50) : 0; }
+
+/* Puts the size of a line into `to`. */
+static int size_of(Lines *made, int index, Handle handle, Box first, Box last, double *to) {
+    Alike alike = {
+        .handle = handle,
+        .first = fiftieths((double)first.top - first.bottom),
+        .last = fiftieths((double)last.top - last.bottom),
+        .is_known = 1,
+    };
+    if (made->sizes.count * 2 >= made->sizes.room && !make_room(&made->sizes))
+        return 0;
+    Alike *place = place_of(&made->sizes, &alike);
+    if (!place->is_known || place->size == 0) {
+        made->sizes.count += !place->is_known;
+        alike.size = size_at(made->characters, index);
+        *place = alike;
     }
-    alike.size = size_at(made->characters, index);
-    if (made->sizes_count < KEPT)
-        made->sizes[made->sizes_count++] = alike;
-    return alike.size;
+    *to = place->size;
+    return 1;
 }
 
 /* Adds the line from `start` until before `end`. */
@@ -38,8 +80,8 @@ static int add_line(Lines *made, Py_ssize_t start, Py_ssize_t end, int joined) {
     int middle = index_of(self, PyUnicode_READ_CHAR(self->text, half) == ' ' ? half - 1 : half);
     Handle handle = font_handle(self, middle);
     Box first = box_at(self, start), last = box_at(self, end - 1);
-    double place[4];
-    if (!shown(self, united(first, last), place))
+    double place[4], size;
+    if (!shown(self, united(first, last), place) || !size_of(made, middle, handle, first, last, &size))
         return 0;
     PyObject *values[LINE_FIELDS] = {
         [TEXT] = PyUnicode_Substring(self->text, start, end),
@@ -47,7 +89,7 @@ static int add_line(Lines *made, Py_ssize_t start, Py_ssize_t end, int joined) {
         [Y0] = PyFloat_FromDouble(place[1]),
         [X1] = PyFloat_FromDouble(place[2]),
         [Y1] = PyFloat_FromDouble(place[3]),
-        [SIZE] = PyFloat_FromDouble(size_of(made, middle, handle, first, last)),
+        [SIZE] = PyFloat_FromDouble(size),
         [FONT] = font_of(self, &made->fonts, middle, handle),
         [POSITION] = PyLong_FromSsize_t(start),
         [LENGTH] = PyLong_FromSsize_t(end - start),
@@ -82,6 +124,7 @@ PyObject *lines(Characters *self, PyObject *book) {
         begin = at + 1;
     }
     fonts_close(&made.fonts);
+    PyMem_Free(made.sizes.places);
     if (!good)
         Py_CLEAR(made.lines);
     return made.lines;

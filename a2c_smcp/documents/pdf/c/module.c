@@ -143,7 +143,7 @@ static PyObject *tenths(PyObject *module, PyObject *box) {
             Py_CLEAR(list);
             break;
         }
-        PyObject *at = PyFloat_FromDouble(trunc(place[side] * 10 + (side < 2 ? 0 : 0.9)) / 10);
+        PyObject *at = PyFloat_FromDouble(trunc(place[side] * 10 + (side < 2 ? 0 : 0.9)) / 10 + 0.0); /* never -0.0 */
         if (at == NULL)
             Py_CLEAR(list);
         else

@@ -99,6 +99,7 @@ def test_a_divided_word_is_left_to_python() -> None:
 @given(boxes)
 def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> None:
     same("tenths", page._tenths, box)
+    assert repr(_native.tenths(box)) == repr(page._tenths(box))
 
 
 @pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
