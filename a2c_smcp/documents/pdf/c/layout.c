@@ -120,7 +120,7 @@ static PyObject *steps_of(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "Oddd", &lines, &size, &least, &most) || !is_list_of_lines(lines))
         return NULL;
     PyObject *steps = PyList_New(0);
-    Place last, line;
+    Place last = {0}, line;
     for (Py_ssize_t number = 0; steps != NULL && number < PyList_GET_SIZE(lines); number++, last = line) {
         if (!line_place(PyList_GET_ITEM(lines, number), &line)) {
             Py_CLEAR(steps);
