@@ -24,13 +24,16 @@ _TIGHT: Final = 0.95
 _TIGHT_WIDE: Final = 1.04
 _SHORT: Final = 0.62
 _RUN: Final = 4
+_MANY: Final = 2_000
+"""Lines that are compared with one another in C."""
 _GAP: Final = 0.85
 _length = attrgetter("length")
 
 
 def find_zones(layer: TextLayer, lines: list[Line], paths: Paths, body: Body) -> list[Zone]:
     """Return where a page may have tables; nowhere, for most pages."""
-    marked, runs = _marked(lines, body)
+    mark = marked_lines if len(lines) < _MANY else _marked
+    marked, runs = mark(lines, 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading, body.mono)
     marked += _aligned(layer, runs, body)
     zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
     if 2 < len(paths) < MAX_RULES:
@@ -54,18 +57,29 @@ def _joined(marked: Sequence[Zone], body: Body, least: int) -> list[Zone]:
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(lines: list[Line], body: Body) -> tuple[list[Zone], list[list[Line]]]:
-    """Return lines that look like rows, and runs of short ones below one another that begin at one place."""
+def _marked(
+    lines: list[Line],
+    narrow: float,
+    wide: float,
+    reach: float,
+    is_mono: bool,  # noqa: FBT001 (as in C)
+) -> tuple[list[Zone], list[list[Line]]]:
+    """Return lines that look like rows, and runs of short ones below one another that begin at one place.
+
+    `narrow` is how wide a cell may be, and `wide` how wide a row without much room; `reach` is how far down a run goes
+    on, and `is_mono` whether most text is monospaced.
+    """
     marked: list[Zone] = []
     runs: list[list[Line]] = []
     run: list[Line] = []
     heights: dict[int, Line] = {}
-    narrow, short, reach = 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading
-    for line in odd_lines(lines, short, _ROOMY):
+    for line in lines:
         x0, size, text = line.x0, line.size, line.text
         width = line.x1 - x0
         # A Latin letter is half as wide as the font is high, a Chinese one as wide, which UTF-8 tells by its length.
         natural = 0.5 * len(text)
+        if width >= wide and width <= (_ROOMY * natural + 2) * size:
+            continue  # running text, as most lines are
         y0 = line.y0
         is_loose = width > _TIGHT * natural * size
         if is_loose and not text.isascii():
@@ -73,17 +87,17 @@ def _marked(lines: list[Line], body: Body) -> tuple[list[Zone], list[list[Line]]
             natural = 0.5 * natural + 0.25 * coded
             is_loose = width > (_TIGHT_WIDE if coded > 1.6 * len(text) else _TIGHT) * natural * size
         if width > (_ROOMY * natural + 2) * size and " " in text:
-            if body.mono or not line.font.mono or not text.isascii():
+            if is_mono or not line.font.mono or not text.isascii():
                 marked.append((y0, line.y1))
         elif width < narrow and len(text) < 60:
             row = round((y0 + line.y1) / (2 * size or 1))
             other = heights.get(row) or heights.get(row - 1) or heights.get(row + 1)
             if other is None:
                 heights[row] = line
-            elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not body.mono):
+            elif (x0 > other.x1 or other.x0 > line.x1) and not (line.font.mono and other.font.mono and not is_mono):
                 marked.append((min(y0, other.y0), max(line.y1, other.y1)))
         # Words with a gap among them are wider than such without, but those of a font for code are wide as well.
-        if width < short and (is_loose or line.font.mono) and " " in text:
+        if width < wide and (is_loose or line.font.mono) and " " in text:
             if run and -3 < x0 - run[-1].x0 < 3 and 0 < y0 - run[-1].y0 < reach:
                 run.append(line)
             else:
@@ -92,12 +106,7 @@ def _marked(lines: list[Line], body: Body) -> tuple[list[Zone], list[list[Line]]
     return marked, [run for run in runs if len(run) >= _RUN]
 
 
-def _odd_lines(lines: list[Line], width: float, room: float) -> list[Line]:
-    """Return the lines that are shorter than running text, or have more room, as few lines do."""
-    return [line for line in lines if not width <= line.x1 - line.x0 <= (room * 0.5 * len(line.text) + 2) * line.size]
-
-
-odd_lines = native.odd_lines if native else _odd_lines
+marked_lines = native.marked_lines if native else _marked
 
 
 def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:

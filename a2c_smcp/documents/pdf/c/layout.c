@@ -137,28 +137,6 @@ static PyObject *steps_of(PyObject *module, PyObject *arguments) {
     return steps;
 }
 
-/* Returns the lines that are not running text: too short, or with more room than their letters need. */
-static PyObject *odd_lines(PyObject *module, PyObject *arguments) {
-    PyObject *lines;
-    double width, room;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "Odd", &lines, &width, &room) || !is_list_of_lines(lines))
-        return NULL;
-    PyObject *odd = PyList_New(0);
-    for (Py_ssize_t number = 0; odd != NULL && number < PyList_GET_SIZE(lines); number++) {
-        PyObject *line = PyList_GET_ITEM(lines, number);
-        Place place;
-        if (!line_place(line, &place)) {
-            Py_CLEAR(odd);
-            break;
-        }
-        double wide = place.x1 - place.x0, natural = 0.5 * (double)PyUnicode_GET_LENGTH(text_in(line));
-        if (!(wide >= width && wide <= (room * natural + 2) * place.size) && PyList_Append(odd, line))
-            Py_CLEAR(odd);
-    }
-    return odd;
-}
-
 /* Returns the lines that end above a height, those between, and those that begin below another. */
 static PyObject *parted(PyObject *module, PyObject *arguments) {
     PyObject *lines;
@@ -188,8 +166,6 @@ PyMethodDef layout_functions[] = {
      "shares_of(lines)\n--\n\nReturn how much text there is of each size, how much is bold, how much monospaced, and all."},
     {"steps_of", steps_of, METH_VARARGS,
      "steps_of(lines, size, least, most)\n--\n\nReturn the ways down to lines of a size that are between two."},
-    {"odd_lines", odd_lines, METH_VARARGS,
-     "odd_lines(lines, width, room)\n--\n\nReturn the lines that are shorter than running text, or have more room."},
     {"parted", parted, METH_VARARGS,
      "parted(lines, upper, lower)\n--\n\nReturn the lines above a height, those between, and those below another."},
     {NULL, NULL, 0, NULL},

@@ -183,6 +183,8 @@ static PyObject *maker(PyObject *module, PyObject *type) {
     Record *record = PyMem_Calloc(1, sizeof *record);
     int good = slots != NULL && record != NULL;
     (void)module;
+    if (record == NULL)
+        PyErr_NoMemory();
     if (good && (count < 1 || count > LINE_FIELDS)) {
         PyErr_SetString(PyExc_TypeError, "a record has one to ten slots");
         good = 0;
@@ -214,7 +216,7 @@ static PyMethodDef module_functions[] = {
 static int fill(PyObject *module) {
     return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
                    PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
-                   PyModule_AddFunctions(module, cell_functions)
+                   PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions)
                ? -1
                : 0;
 }

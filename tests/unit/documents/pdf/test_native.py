@@ -37,6 +37,16 @@ lines = st.builds(
     st.integers(0, 90),
     st.booleans(),
 )
+rows_of_cells = st.builds(
+    lambda text, x0, width, row, font: Line(
+        text, x0, 14.0 * row, x0 + width, 14.0 * row + 10, 10.0, font, 0, len(text)
+    ),
+    st.sampled_from(["name value", "1", "中文 表格", "running text that fills its line"]),
+    st.sampled_from([72.0, 74.0, 300.0]),
+    st.sampled_from([8.0, 60.0, 90.0, 150.0, 300.0, 450.0]),
+    st.sampled_from([14.0 * row for row in range(9)]),
+    fonts,
+)
 pages = st.lists(lines, max_size=12)
 boxes = st.tuples(numbers, numbers, numbers, numbers)
 
@@ -72,9 +82,9 @@ def test_steps_are_found_alike(page_of_lines: list[Line], size: float) -> None:
     same("steps_of", layout._steps_of, page_of_lines, size, 0.8 * size, 2.5 * size)
 
 
-@given(pages, st.floats(0, 400))
-def test_odd_lines_are_found_alike(page_of_lines: list[Line], width: float) -> None:
-    same("odd_lines", zones._odd_lines, page_of_lines, width, 1.25)
+@given(st.lists(lines | rows_of_cells, max_size=12), st.booleans())
+def test_lines_look_like_rows_alike(page_of_lines: list[Line], is_mono: bool) -> None:
+    same("marked_lines", zones._marked, page_of_lines, 220.0, 380.0, 38.4, is_mono)
 
 
 @given(st.lists(lines, min_size=1, max_size=12))
@@ -138,12 +148,12 @@ def test_rules_are_made_one_alike(rules: list[graphics.Rule]) -> None:
     assert _native.merged(rules, graphics.Rule, 1.5) == graphics._merged(rules, 1.5)
 
 
-def test_an_element_is_made_of_its_fields() -> None:
+def test_a_record_is_made_of_its_fields() -> None:
     fields: tuple[Any, ...] = "p0-h1", "heading", {"level": 1, "text": "T"}, "T", {"bbox": [0.0, 0.0, 1.0, 1.0]}
     assert _native.maker(Element)(*fields) == Element(*fields)
 
 
-def test_an_element_needs_all_of_its_fields() -> None:
+def test_a_record_needs_all_of_its_fields() -> None:
     with pytest.raises(TypeError, match="5 fields, not 1"):
         _native.maker(Element)("p0-h1")
 
@@ -157,7 +167,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "parted": ([LINE], 0.0, 1.0),
     "shares_of": ([LINE],),
     "steps_of": ([LINE], 10.0, 8.0, 12.0),
-    "odd_lines": ([LINE], 10.0, 1.25),
+    "marked_lines": ([LINE], 220.0, 380.0, 38.4, False),
     "box_of": ([LINE],),
     "joined_text": ([LINE, LINE],),
     "tenths": ((0.0, 1.0, 2.0, 3.0),),
