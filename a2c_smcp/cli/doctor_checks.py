@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp import __version__
 from a2c_smcp.cli.up_home import home
+from a2c_smcp.documents.pdf.native import PURE, native
 
 State: TypeAlias = Literal["ok", "missing", "problem", "absent"]
 """`absent` is no fault: something that only some uses need."""
@@ -66,6 +67,7 @@ def examine(env: Mapping[str, str], roles: Iterable[str] = (), port: int | None 
         *python(sys.version_info[:3]),
         *extras(needed, requirements(importlib.metadata.requires(PACKAGE) or ())),
         *search(needed),
+        *extension(env, getattr(native, "__file__", None)),
         *keyring(),
         *programs(needed, env),
         *folders(needed, env),
@@ -174,6 +176,17 @@ def search(needed: frozenset[str]) -> Iterator[Finding]:
         yield Finding("search", "problem", f"SQLite {sqlite3.sqlite_version} has no FTS5", must, remedy)
         return
     yield Finding("search", "ok", f"SQLite {sqlite3.sqlite_version} with FTS5", must)
+
+
+def extension(env: Mapping[str, str], module: str | None) -> Iterator[Finding]:
+    """Whether PDF is read with the help of the C extension."""
+    if module:
+        yield Finding("C extension", "ok", f"{module}: PDF is read faster")
+        return
+    built = "install the package again where there are a C compiler and the headers of Python"
+    yield Finding(
+        "C extension", "absent", "PDF is read in Python alone", remedy=f"unset {PURE}" if env.get(PURE) else built
+    )
 
 
 def keyring() -> Iterator[Finding]:

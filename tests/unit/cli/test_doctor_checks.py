@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.cli import doctor_checks
-from a2c_smcp.cli.doctor_checks import Finding, Requirement, clock, extras, folders, model, ports, python, requirements
+from a2c_smcp.cli.doctor_checks import (
+    Finding,
+    Requirement,
+    clock,
+    extension,
+    extras,
+    folders,
+    model,
+    ports,
+    python,
+    requirements,
+)
 from tests.unit.cli.running import a2c
 
 
@@ -89,6 +100,32 @@ def test_a_clock_before_the_package_was_made_is_a_problem() -> None:
 def test_a_model_is_told_without_its_key() -> None:
     (finding,) = model({"A2C_LLM_BASE_URL": "https://x", "A2C_LLM_API_KEY": "secret", "A2C_LLM_MODEL": "m"})
     assert finding == Finding("model", "ok", "m writes digests")
+
+
+@pytest.mark.parametrize(
+    ("env", "module", "finding"),
+    [
+        ({}, "/x/_native.so", Finding("C extension", "ok", "/x/_native.so: PDF is read faster")),
+        (
+            {},
+            None,
+            Finding(
+                "C extension",
+                "absent",
+                "PDF is read in Python alone",
+                remedy="install the package again where there are a C compiler and the headers of Python",
+            ),
+        ),
+        (
+            {"A2C_PURE_PYTHON": "1"},
+            None,
+            Finding("C extension", "absent", "PDF is read in Python alone", remedy="unset A2C_PURE_PYTHON"),
+        ),
+    ],
+    ids=["built", "not built", "not wanted"],
+)
+def test_the_c_extension_is_told_and_is_no_fault(env: dict[str, str], module: str | None, finding: Finding) -> None:
+    assert list(extension(env, module)) == [finding]
 
 
 def test_the_exit_code_says_whether_something_needed_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
