@@ -53,6 +53,8 @@ class Body:
     height: float
 
 
+_CODE: Final = 1.15
+"""Monospaced text of less than so many sizes of the running text is a listing."""
 _BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}])\n(?=[{_WIDE}])")
 
 
@@ -224,10 +226,19 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
 
 def blocks_of(lines: list[Line], body: Body) -> list[Block]:
     """Return paragraphs, list items, listings and lines of a table of contents."""
+    code = 0.0 if body.mono else _CODE * body.size
+    if native:
+        blocks: list[Block] = native.blocks_of(lines, _kind_of, _block, body.leading, body.size, code)
+    else:
+        blocks = _blocks_of(lines, body, code)
+    return _rejoined(blocks)
+
+
+def _blocks_of(lines: list[Line], body: Body, code: float) -> list[Block]:
     blocks: list[Block] = []
     block: Block | None = None
     for line in lines:
-        kind, label = _kind_of(line, body)
+        kind, label = _kind_of(line, code)
         if block is None:
             block = _block([line], kind, 0, label, body.leading)
         elif (kind == block.kind == "text" and _goes_on(block.lines, line, body)) or not _breaks(
@@ -239,7 +250,7 @@ def blocks_of(lines: list[Line], body: Body) -> list[Block]:
             above = block.lines[-1]
             block = _block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
         blocks.append(block)
-    return _rejoined(blocks)
+    return blocks
 
 
 def _goes_on(lines: Sequence[Line], line: Line, body: Body) -> bool:
@@ -253,9 +264,10 @@ def _goes_on(lines: Sequence[Line], line: Line, body: Body) -> bool:
     return -0.9 * size < line.x0 - left < 0.9 * size and 0.8 * size < down < body.leading + 0.3 * size
 
 
-def _kind_of(line: Line, body: Body) -> tuple[BlockKind, str]:
+def _kind_of(line: Line, code: float) -> tuple[BlockKind, str]:
+    """Return what a line looks like, and the label of an item; monospaced text smaller than `code` is a listing."""
     text = line.text
-    if line.font.mono and not body.mono and line.size < 1.15 * body.size:
+    if line.font.mono and line.size < code:
         return "code", ""
     first = text[0]
     if not first.isalpha() or (len(text) > 1 and not text[1].isalpha()) or first in "ivxIVX":

@@ -216,7 +216,8 @@ static PyMethodDef module_functions[] = {
 static int fill(PyObject *module) {
     return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
                    PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
-                   PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions)
+                   PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions) ||
+                   PyModule_AddFunctions(module, paragraph_functions)
                ? -1
                : 0;
 }

@@ -114,6 +114,6 @@ static inline Handle handle_of(PyObject *number) {
 }
 
 extern PyTypeObject CharactersType;
-extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[];
+extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[];
 
 #endif

@@ -106,6 +106,43 @@ def test_a_divided_word_is_left_to_python() -> None:
     assert _native.joined_text([second, first]) == "ded divi"
 
 
+PLAIN, BOLD, ITALIC, MONO = Font("a"), Font("b", bold=True), Font("c", italic=True), Font("d", mono=True)
+written = st.sampled_from(
+    ["The text of a line", "goes on here", "and ends.", "indeed", "he said (so.)", "中文的一行", "结束。"]
+)
+labelled = st.sampled_from(
+    ["1. item", "2) item", "• item", "(a) part", "- dash", "2. or more", "Name . . . . 12", "x := y"]
+)
+flowing = st.builds(
+    lambda text, x0, width, y0, size, font: Line(text, x0, y0, x0 + width, y0 + size, size, font, 0, len(text)),
+    written | labelled,
+    st.sampled_from([72.0, 72.5, 84.0, 96.0, 300.0]),
+    st.sampled_from([40.0, 200.0, 330.0, 400.0]),
+    st.sampled_from([*(12.0 * row for row in range(12)), 150.0, 158.0]),
+    st.sampled_from([8.0, 10.0, 10.5, 14.0]),
+    st.sampled_from([PLAIN, PLAIN, BOLD, ITALIC, MONO]),
+)
+bodies = st.builds(
+    layout.Body,
+    st.sampled_from([8.0, 10.0]),
+    st.just(10.0),
+    st.sampled_from([10.0, 12.0, 14.0]),
+    st.booleans(),
+    st.booleans(),
+    st.just(612.0),
+    st.just(792.0),
+)
+
+
+@given(st.lists(flowing, max_size=14), st.booleans(), bodies)
+def test_lines_become_blocks_alike(page_of_lines: list[Line], in_order: bool, body: layout.Body) -> None:
+    if in_order:
+        page_of_lines.sort(key=lambda line: line.y0)
+    code = 0.0 if body.mono else 1.15 * body.size
+    arguments = page_of_lines, layout._kind_of, layout._block, body.leading, body.size, code
+    assert _native.blocks_of(*arguments) == layout._blocks_of(page_of_lines, body, code)
+
+
 @given(boxes)
 def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> None:
     same("tenths", page._tenths, box)
@@ -169,6 +206,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "steps_of": ([LINE], 10.0, 8.0, 12.0),
     "marked_lines": ([LINE], 220.0, 380.0, 38.4, False),
     "box_of": ([LINE],),
+    "blocks_of": ([LINE], layout._kind_of, layout._block, 12.0, 10.0, 11.5),
     "joined_text": ([LINE, LINE],),
     "tenths": ((0.0, 1.0, 2.0, 3.0),),
     "rows_of": ([WORD, WORD],),
