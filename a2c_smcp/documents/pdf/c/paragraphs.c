@@ -88,9 +88,10 @@ static int look_at(PyObject *line, Looked *looked) {
 
 /* Tells what a line looks like, and the label of an item, as new references; most lines need no look by expressions. */
 static int tell_kind(const Layout *layout, const Looked *line, Kind *kind, PyObject **name, PyObject **label) {
-    if (is_plain(line->text) && !(line->is_mono && line->place.size < layout->code)) {
-        *kind = TEXT_KIND;
-        *name = PyUnicode_InternFromString(kind_names[TEXT_KIND]), *label = PyUnicode_New(0, 0);
+    int is_code = line->is_mono && line->place.size < layout->code;
+    if (is_code || is_plain(line->text)) {
+        *kind = is_code ? CODE_KIND : TEXT_KIND;
+        *name = PyUnicode_InternFromString(kind_names[*kind]), *label = PyUnicode_New(0, 0);
         return *name != NULL && *label != NULL;
     }
     PyObject *told = PyObject_CallFunctionObjArgs(layout->kind_of, line->line, layout->code_size, NULL);
