@@ -131,7 +131,7 @@ def _places(layer: TextLayer, line: Line) -> set[int]:
 
 def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
     """Return where three or more rules of one length are, with others across them or text in columns between them."""
-    if len(rules.across) < 3 or max(Counter(map(_ends, rules.across)).values()) < 3:
+    if len(rules.across) < 3 or _most_alike(rules.across) < 3:
         return []
     across, down = rules.joined()
     alike: dict[tuple[int, int], list[Rule]] = {}
@@ -149,6 +149,11 @@ def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) 
         if is_grid or (not is_box and _has_columns(layer, lines, stack)):
             zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
     return zones
+
+
+def _most_alike(rules: Sequence[Rule]) -> int:
+    """Return how many rules begin and end at the same places at most."""
+    return max(Counter([(round(start / 4), round(end / 4)) for start, end, _ in rules]).values())
 
 
 def _divides(rule: Rule, stack: Sequence[Rule]) -> bool:
