@@ -110,9 +110,9 @@ def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     if not row.words[0].line.font.mono or not all(word.line.font.mono for word in row.words):
         return False
     lines = {id(word.line): word.line for word in row.words}.values()
-    if any(_COMMENT.match(word.text) for word in row.words):
+    if not body.mono and all(font.mono for font in layer.fonts_at([line.position + line.length - 1 for line in lines])):
         return True
-    return not body.mono and all(layer.font_at(line, line.length - 1).mono for line in lines)
+    return any(_COMMENT.match(word.text) for word in row.words)
 
 
 def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) -> list[Word]:

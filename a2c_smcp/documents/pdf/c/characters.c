@@ -91,7 +91,7 @@ int shown(Characters *self, Box box, double *to) {
     }
     PyObject *found = PyObject_CallFunction(self->box, "dddd", (double)box.left, (double)box.bottom, (double)box.right,
                                             (double)box.top);
-    int good = found != NULL && is_tuple(found) && PyArg_ParseTuple(found, "dddd", to, to + 1, to + 2, to + 3);
+    int good = found != NULL && read_numbers(found, to, 4);
     Py_XDECREF(found);
     return good;
 }

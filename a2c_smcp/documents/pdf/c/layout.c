@@ -46,7 +46,7 @@ static PyObject *box_of(PyObject *module, PyObject *lines) {
         box[2] = !number || line.x1 > box[2] ? line.x1 : box[2];
         box[3] = !number || line.y1 > box[3] ? line.y1 : box[3];
     }
-    return Py_BuildValue("(dddd)", box[0], box[1], box[2], box[3]);
+    return four(box[0], box[1], box[2], box[3]);
 }
 
 static int is_wide(Py_UCS4 sign) {

@@ -46,9 +46,7 @@ static PyObject *told_of(Handle document, Handle link, PyObject *known) {
     if (!PyErr_Occurred())
         address = index != NULL ? Py_NewRef(Py_None) : address_of(document, link);
     if (address != NULL)
-        place = is_placed
-                    ? Py_BuildValue("(dddd)", (double)box.left, (double)box.bottom, (double)box.right, (double)box.top)
-                    : Py_NewRef(Py_None);
+        place = is_placed ? four(box.left, box.bottom, box.right, box.top) : Py_NewRef(Py_None);
     if (place != NULL)
         told = PyTuple_Pack(4, destination, index == NULL ? Py_None : index, address, place);
     Py_DECREF(destination), Py_XDECREF(address), Py_XDECREF(place);

@@ -134,7 +134,7 @@ static PyObject *functions(PyObject *module, PyObject *nothing) {
 static PyObject *tenths(PyObject *module, PyObject *box) {
     double place[4];
     (void)module;
-    if (!is_tuple(box) || !PyArg_ParseTuple(box, "dddd", place, place + 1, place + 2, place + 3))
+    if (!read_numbers(box, place, 4))
         return NULL;
     PyObject *list = PyList_New(4);
     for (int side = 0; list != NULL && side < 4; side++) {

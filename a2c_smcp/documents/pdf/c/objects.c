@@ -44,6 +44,18 @@ static PyObject *objects_of(PyObject *module, PyObject *arguments) {
     return NULL;
 }
 
+/* Reads an object of a page: its handle, and the matrices of the forms around it, borrowed. */
+static int is_drawn(PyObject *drawn, PyObject **handle, PyObject **matrices) {
+    if (!is_tuple(drawn))
+        return 0;
+    if (PyTuple_GET_SIZE(drawn) != 2 || !PyTuple_Check(PyTuple_GET_ITEM(drawn, 1))) {
+        PyErr_SetString(PyExc_TypeError, "expected a handle and matrices");
+        return 0;
+    }
+    *handle = PyTuple_GET_ITEM(drawn, 0), *matrices = PyTuple_GET_ITEM(drawn, 1);
+    return 1;
+}
+
 /* Returns where objects are as shown; None where one has no box. An object is its handle, and the matrices of the forms
  * around it. On a plain page one without any is only shifted; of others `shown` is asked.
  */
@@ -60,14 +72,14 @@ static PyObject *boxes_of(PyObject *module, PyObject *arguments) {
         PyObject *handle, *matrices, *box = NULL;
         float left, bottom, right, top;
         PyObject *one = PyList_GET_ITEM(drawn, number);
-        if (is_tuple(one) && PyArg_ParseTuple(one, "OO!", &handle, &PyTuple_Type, &matrices)) {
+        if (is_drawn(one, &handle, &matrices)) {
             Handle object = handle_of(handle);
             if (PyErr_Occurred())
                 box = NULL;
             else if (!pdfium.FPDFPageObj_GetBounds(object, &left, &bottom, &right, &top))
                 box = Py_NewRef(Py_None);
             else if (is_plain && !PyTuple_GET_SIZE(matrices))
-                box = Py_BuildValue("(dddd)", left + right_of, top_of - top, right + right_of, top_of - bottom);
+                box = four(left + right_of, top_of - top, right + right_of, top_of - bottom);
             else
                 box = PyObject_CallFunction(shown, "ddddO", (double)left, (double)bottom, (double)right, (double)top, matrices);
         }
@@ -114,7 +126,7 @@ static int add_rule(PyObject *list, PyObject *drawn, PyTypeObject *type, double 
 static PyObject *kinds_of(PyObject *module, PyObject *arguments) {
     PyObject *drawn, *boxes;
     PyTypeObject *rule;
-    double thin, dot, least, x0, y0, x1, y1;
+    double thin, dot, least, place[4];
     (void)module;
     if (!PyArg_ParseTuple(arguments, "O!O!O!ddd", &PyList_Type, &drawn, &PyList_Type, &boxes, &PyType_Type, &rule, &thin,
                           &dot, &least))
@@ -131,11 +143,12 @@ static PyObject *kinds_of(PyObject *module, PyObject *arguments) {
         PyObject *one = PyList_GET_ITEM(drawn, number), *box = PyList_GET_ITEM(boxes, number);
         if (box == Py_None)
             continue;
-        good = is_tuple(one) && PyTuple_GET_SIZE(one) && is_tuple(box) && PyArg_ParseTuple(box, "dddd", &x0, &y0, &x1, &y1);
-        if (good && y1 - y0 <= thin) {
-            good = x1 - x0 <= dot || add_rule(across, one, rule, x0, x1, (y0 + y1) / 2);
-        } else if (good && x1 - x0 <= thin) {
-            good = y1 - y0 <= least || add_rule(down, one, rule, y0, y1, (x0 + x1) / 2);
+        good = is_tuple(one) && PyTuple_GET_SIZE(one) && read_numbers(box, place, 4);
+        double wide = good ? place[2] - place[0] : 0, high = good ? place[3] - place[1] : 0;
+        if (good && high <= thin) {
+            good = wide <= dot || add_rule(across, one, rule, place[0], place[2], (place[1] + place[3]) / 2);
+        } else if (good && wide <= thin) {
+            good = high <= least || add_rule(down, one, rule, place[1], place[3], (place[0] + place[2]) / 2);
         } else if (good) {
             PyObject *entry = PyTuple_Pack(2, one, box);
             good = entry != NULL && !PyList_Append(others, entry);
@@ -242,8 +255,10 @@ static PyObject *merged(PyObject *module, PyObject *arguments) {
     int good = 1;
     for (Py_ssize_t at = 0; good && at < count; at++) {
         PyObject *rule = PyList_GET_ITEM(list, at);
-        rules[at].number = at;
-        good = is_tuple(rule) && PyArg_ParseTuple(rule, "ddd", &rules[at].start, &rules[at].end, &rules[at].at);
+        double numbers[3];
+        good = read_numbers(rule, numbers, 3);
+        if (good)
+            rules[at] = (Rule){numbers[0], numbers[1], numbers[2], at};
     }
     if (good) {
         qsort(rules, (size_t)count, sizeof *rules, by_place);
