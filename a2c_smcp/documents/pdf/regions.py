@@ -12,6 +12,7 @@ from typing import Final
 from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
+from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Segment
 
 MAX_CROSSINGS: Final = 400_000
@@ -36,6 +37,13 @@ def crossing_regions(rules: Rules) -> list[Region]:
     across, down = rules.joined()
     if not across or not down or len(across) * len(down) > MAX_CROSSINGS:
         return []
+    groups = crossing_groups(across, down, _TOUCH)
+    regions = [_region(*group) for group in groups if len(group[0]) >= 2 and group[1]]
+    return _outermost([region for region in regions if region.x1 - region.x0 > 30 and region.y1 - region.y0 > 12])
+
+
+def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list[tuple[list[Rule], list[Rule]]]:
+    """Return rules across and down that cross or touch one another; those down are in order from the left."""
     parents = list(range(len(across) + len(down)))
 
     def root(number: int) -> int:
@@ -46,9 +54,8 @@ def crossing_regions(rules: Rules) -> list[Region]:
 
     places = [rule.at for rule in down]
     for i, (start, end, at) in enumerate(across):
-        low, high, own = at - _TOUCH, at + _TOUCH, i
-        # Rules down are in order from the left.
-        for j in range(bisect_left(places, start - _TOUCH), bisect_right(places, end + _TOUCH)):
+        low, high, own = at - touch, at + touch, i
+        for j in range(bisect_left(places, start - touch), bisect_right(places, end + touch)):
             top, bottom, _ = down[j]
             if top <= high and low <= bottom:
                 other = root(len(across) + j)
@@ -59,8 +66,10 @@ def crossing_regions(rules: Rules) -> list[Region]:
         groups.setdefault(root(i), ([], []))[0].append(rule)
     for j, rule in enumerate(down):
         groups.setdefault(root(len(across) + j), ([], []))[1].append(rule)
-    regions = [_region(*group) for group in groups.values() if len(group[0]) >= 2 and group[1]]
-    return _outermost([region for region in regions if region.x1 - region.x0 > 30 and region.y1 - region.y0 > 12])
+    return list(groups.values())
+
+
+crossing_groups = native.crossing_groups if native else _crossing_groups
 
 
 def _region(across: list[Rule], down: list[Rule]) -> Region:

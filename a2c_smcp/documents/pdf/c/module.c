@@ -217,7 +217,7 @@ static int fill(PyObject *module) {
     return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
                    PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
                    PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions) ||
-                   PyModule_AddFunctions(module, paragraph_functions)
+                   PyModule_AddFunctions(module, paragraph_functions) || PyModule_AddFunctions(module, rule_functions)
                ? -1
                : 0;
 }

@@ -141,7 +141,11 @@ static inline Handle handle_of(PyObject *number) {
     return number == Py_None ? NULL : PyLong_AsVoidPtr(number);
 }
 
+/* Whether a class is that of rules, which are named tuples of where they start, end and stand. */
+int is_rule_type(PyTypeObject *type);
+PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
+
 extern PyTypeObject CharactersType;
-extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[];
+extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
 
 #endif

@@ -91,28 +91,6 @@ static PyObject *boxes_of(PyObject *module, PyObject *arguments) {
     return boxes;
 }
 
-static int is_rule_type(PyTypeObject *type) {
-    if (PyType_IsSubtype(type, &PyTuple_Type) && type->tp_itemsize == sizeof(PyObject *))
-        return 1;
-    PyErr_SetString(PyExc_TypeError, "a rule is a named tuple");
-    return 0;
-}
-
-/* Returns a rule, which is a named tuple. */
-static PyObject *rule_of(PyTypeObject *type, double start, double end, double at) {
-    PyObject *numbers[] = {PyFloat_FromDouble(start), PyFloat_FromDouble(end), PyFloat_FromDouble(at)};
-    PyObject *rule = type->tp_alloc(type, 3);
-    for (int number = 0; number < 3; number++) {
-        if (rule != NULL && numbers[number] != NULL) {
-            PyTuple_SET_ITEM(rule, number, numbers[number]);
-        } else {
-            Py_XDECREF(numbers[number]);
-            Py_CLEAR(rule);
-        }
-    }
-    return rule;
-}
-
 /* Adds the handle of an object and its rule. */
 static int add_rule(PyObject *list, PyObject *drawn, PyTypeObject *type, double start, double end, double at) {
     PyObject *rule = rule_of(type, start, end, at), *entry = NULL;
@@ -184,90 +162,6 @@ static PyObject *are_drawn(PyObject *module, PyObject *handles) {
     return answers;
 }
 
-/* Rules */
-
-typedef struct {
-    double start, end, at;
-    Py_ssize_t number;
-} Rule;
-
-static int by_place(const void *first, const void *second) {
-    const Rule *one = first, *other = second;
-    if (one->at != other->at)
-        return one->at < other->at ? -1 : 1;
-    if (one->start != other->start)
-        return one->start < other->start ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
-}
-
-/* Makes rules one that continue or cover one another; returns how many are left at the beginning. */
-static Py_ssize_t join_rules(Rule *rules, Py_ssize_t count, Rule *open, double tolerance) {
-    Py_ssize_t joined = 0, waiting = 0, number = 0;
-    for (Py_ssize_t at = 0; at < count; at++) {
-        Rule rule = rules[at];
-        Py_ssize_t still = 0;
-        for (Py_ssize_t other = 0; other < waiting; other++) {
-            if (rule.at - open[other].at > tolerance) {
-                rules[joined] = open[other];
-                rules[joined++].number = number++;
-            } else if (rule.start <= open[other].end + 3 && open[other].start <= rule.end + 3) {
-                rule.start = rule.start < open[other].start ? rule.start : open[other].start;
-                rule.end = rule.end > open[other].end ? rule.end : open[other].end;
-                rule.at = open[other].at;
-            } else {
-                open[still++] = open[other];
-            }
-        }
-        open[still++] = rule;
-        waiting = still;
-    }
-    for (Py_ssize_t other = 0; other < waiting; other++) {
-        rules[joined] = open[other];
-        rules[joined++].number = number++;
-    }
-    qsort(rules, (size_t)joined, sizeof *rules, by_place);
-    return joined;
-}
-
-static PyObject *rules_as_list(const Rule *rules, Py_ssize_t count, PyTypeObject *type) {
-    PyObject *list = PyList_New(count);
-    for (Py_ssize_t number = 0; list != NULL && number < count; number++) {
-        PyObject *rule = rule_of(type, rules[number].start, rules[number].end, rules[number].at);
-        if (rule == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, number, rule);
-    }
-    return list;
-}
-
-static PyObject *merged(PyObject *module, PyObject *arguments) {
-    PyObject *list, *found = NULL;
-    PyTypeObject *type;
-    double tolerance;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!O!d", &PyList_Type, &list, &PyType_Type, &type, &tolerance) || !is_rule_type(type))
-        return NULL;
-    Py_ssize_t count = PyList_GET_SIZE(list);
-    Rule *rules = PyMem_Calloc(2 * (size_t)count + 1, sizeof *rules);
-    if (rules == NULL)
-        return PyErr_NoMemory();
-    int good = 1;
-    for (Py_ssize_t at = 0; good && at < count; at++) {
-        PyObject *rule = PyList_GET_ITEM(list, at);
-        double numbers[3];
-        good = read_numbers(rule, numbers, 3);
-        if (good)
-            rules[at] = (Rule){numbers[0], numbers[1], numbers[2], at};
-    }
-    if (good) {
-        qsort(rules, (size_t)count, sizeof *rules, by_place);
-        found = rules_as_list(rules, join_rules(rules, count, rules + count, tolerance), type);
-    }
-    PyMem_Free(rules);
-    return found;
-}
-
 PyMethodDef object_functions[] = {
     {"objects_of", objects_of, METH_VARARGS,
      "objects_of(holder, is_form, most)\n--\n\nReturn the paths, images and forms of a page or a form."},
@@ -276,8 +170,6 @@ PyMethodDef object_functions[] = {
     {"kinds_of", kinds_of, METH_VARARGS,
      "kinds_of(drawn, boxes, rule, thin, dot, short)\n--\n\n"
      "Return the paths that are no more than a line across, those that are one down, and others with their boxes."},
-    {"merged", merged, METH_VARARGS,
-     "merged(rules, rule, tolerance)\n--\n\nReturn rules with those that continue or cover one another made one."},
     {"are_drawn", are_drawn, METH_O, "are_drawn(handles)\n--\n\nReturn which paths are filled or stroked."},
     {NULL, NULL, 0, NULL},
 };

@@ -215,6 +215,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "is_divided": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
     "kinds_of": ([(1, ())], [(0.0, 0.0, 90.0, 1.0)], graphics.Rule, 2.5, 5.0, 4.0),
     "merged": ([graphics.Rule(0.0, 9.0, 1.0)], graphics.Rule, 1.5),
+    "crossing_groups": ([graphics.Rule(0.0, 9.0, 1.0)], [graphics.Rule(0.0, 9.0, 1.0)], 3.0),
     "maker": (Element,),
 }
 OTHERS = {"none": None, "number": 1, "text": "x", "empty": [None], "broken": [BROKEN], "row": ROW, "tuple": (1,)}
