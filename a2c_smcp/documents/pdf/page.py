@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -103,22 +102,30 @@ class PageContent:
         return len(self.elements) + len(self.pictures) + self.characters // _CHARACTERS
 
 
-@contextmanager
-def opened(source: Source, index: int) -> Iterator[Handles]:
-    """Open a page; the caller holds the lock."""
-    engine = source.engine
-    page = engine.FPDF_LoadPage(source.document, index)
-    if not page:
-        raise DocumentError(f"page {index} is damaged")
-    try:
-        text = engine.FPDFText_LoadPage(page)
-        try:
-            yield Handles(page, text)
-        finally:
-            if text:
-                engine.FPDFText_ClosePage(text)
-    finally:
-        engine.FPDF_ClosePage(page)
+class opened:  # noqa: N801 (used like a function)
+    """Open a page for a `with` block; the caller holds the lock.
+
+    Raises:
+        DocumentError: The page is damaged.
+    """
+
+    __slots__ = ("_engine", "_handles", "_index", "_source")
+
+    def __init__(self, source: Source, index: int) -> None:
+        self._source, self._engine, self._index = source, source.engine, index
+        self._handles = Handles(0, 0)
+
+    def __enter__(self) -> Handles:
+        page = self._engine.FPDF_LoadPage(self._source.document, self._index)
+        if not page:
+            raise DocumentError(f"page {self._index} is damaged")
+        self._handles = Handles(page, self._engine.FPDFText_LoadPage(page))
+        return self._handles
+
+    def __exit__(self, *_: object) -> None:
+        if self._handles.text:
+            self._engine.FPDFText_ClosePage(self._handles.text)
+        self._engine.FPDF_ClosePage(self._handles.page)
 
 
 class PageReader:

@@ -1,7 +1,7 @@
 """The tables of a page: found only where its text looks like one, so that other pages do not pay for it."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -120,6 +120,7 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     if not rules:
         return words
     numbers = [word for word in words if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)]
+    numbers = _near_rules(numbers, rules) if numbers else []
     places = sorted({round(rule.at, 1) for rule in rules}) if numbers else []
     cuts = {id(word): at for word in numbers if (at := _crossing(word, rules, places)) is not None}
     if not cuts:
@@ -128,6 +129,12 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     for word in words:
         divided += layer.cut(word, cuts[id(word)]) if id(word) in cuts else (word,)
     return divided
+
+
+def _near_rules(words: list[Word], rules: Sequence[Rule]) -> list[Word]:
+    """Return the words that a rule goes down through somewhere on the page, as few do."""
+    places = sorted([rule.at for rule in rules])
+    return [word for word in words if bisect_right(places, word.x0 + 1.4) < bisect_left(places, word.x1 - 1.4)]
 
 
 def _crossing(word: Word, rules: Sequence[Rule], places: Sequence[float]) -> float | None:
