@@ -56,6 +56,8 @@ def summarize(category: ElementCategory, content: Mapping[str, Any]) -> str:
 
 def clip(text: str, length: int = MAX_SUMMARY) -> str:
     """Return `text` on one line of at most `length` characters, cut between words where it has any."""
+    if len(text) <= length and text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
+        return text  # nothing to put in order, as in most
     line = " ".join(text[: length * 8].split())
     if len(line) <= length:
         return line

@@ -23,4 +23,6 @@ def is_clean(text: str) -> bool:
 
 def clean(text: str) -> str:
     """Return text without what JSON, Markdown and people cannot take: control characters and halves of pairs."""
+    if text.isprintable():
+        return text  # as most text is that has no line ends
     return _UNCLEAN.sub(lambda match: "\ufffd" if "\ud800" <= match[0] <= "\udfff" else "", text)
