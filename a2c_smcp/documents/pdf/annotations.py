@@ -3,6 +3,7 @@
 import ctypes
 import re
 import struct
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -17,6 +18,8 @@ from a2c_smcp.types import ElementCategory
 MAX_ANNOTATIONS: Final = 2_000
 """A page with more is read up to here."""
 MAX_QUADS: Final = 200
+_FEW_LINES: Final = 300
+"""All of so many are looked at for the text of a link; of more, those at its height."""
 _MANY_TARGETS: Final = 100
 """From so many on, a document is being walked through rather than looked into."""
 
@@ -94,6 +97,7 @@ class Overlay:
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
+        self._by_height: list[tuple[float, int]] = []
 
     def links(self) -> list[Found]:
         """Return where the page leads to, other documents and other pages."""
@@ -157,7 +161,19 @@ class Overlay:
     def _text_in(self, left: float, bottom: float, right: float, top: float) -> tuple[str, Box]:
         """Return the text inside a rectangle of PDF space, on one line, and the rectangle as shown."""
         box = self._frame.box(left, bottom, right, top)
-        return self._layer.text_in(self._lines, box), box
+        lines = self._lines if len(self._lines) <= _FEW_LINES else self._near(box[1], box[3])
+        return self._layer.text_in(lines, box), box
+
+    def _near(self, top: float, bottom: float) -> list[Line]:
+        """Return the lines whose middles are between two heights, in their order."""
+        lines = self._lines
+        if not self._by_height:
+            self._by_height = sorted([(line.y0 + line.y1, number) for number, line in enumerate(lines)])
+        first, last = (
+            bisect_left(self._by_height, (2 * top, 0)),
+            bisect_right(self._by_height, (2 * bottom, len(lines))),
+        )
+        return [lines[number] for number in sorted([number for _, number in self._by_height[first:last]])]
 
     def _note(self, handle: int, kind: int) -> Found | None:
         text = self._value(handle, b"Contents").strip()

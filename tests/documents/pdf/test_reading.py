@@ -294,3 +294,16 @@ def test_bullets_that_are_drawn_make_a_list(tmp_path: Path) -> None:
     content += "".join(f"76 {642 - 14 * number} 4 4 re f\n" for number in range(3))
     document = opened(tmp_path, Made([MadePage(content)]))
     assert contents(document, "list") == [{"ordered": False, "items": items}]
+
+
+def test_a_link_on_a_page_of_very_many_lines_has_the_text_it_lies_on(tmp_path: Path) -> None:
+    rows = "".join(f"BT /F1 1 Tf 72 {780 - 1.5 * row:.1f} Td (entry {row}) Tj ET " for row in range(500))
+    links = [
+        f"<< /Type /Annot /Subtype /Link /Rect [70 {779.5 - 1.5 * row} 80 {780.8 - 1.5 * row}]"
+        f" /A << /S /URI /URI (https://example.com/{row}) >> >>"
+        for row in (0, 7, 499)
+    ]
+    path = tmp_path / "many.pdf"
+    path.write_bytes(Made([MadePage(rows, links)]).build())
+    found = [element.content for element in FORMAT.open(path).page(0).elements if element.category == "link"]
+    assert found == [{"text": f"entry {row}", "url": f"https://example.com/{row}"} for row in (0, 7, 499)]
