@@ -5,14 +5,13 @@ import re
 import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
 from a2c_smcp.documents.pdf.lines import TextLayer
-from a2c_smcp.documents.pdf.native import maker, native
-from a2c_smcp.documents.pdf.words import Box, Line
+from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.words import Box, Line, Piece
 from a2c_smcp.types import ElementCategory
 
 MAX_ANNOTATIONS: Final = 2_000
@@ -73,18 +72,6 @@ class Targets:
         return index
 
 
-@dataclass(slots=True)
-class Found:
-    """Something that becomes an element."""
-
-    category: ElementCategory
-    content: dict[str, Any]
-    box: Box
-
-
-_found = maker(Found)
-
-
 class Overlay:
     """The annotations of one open page."""
 
@@ -99,11 +86,17 @@ class Overlay:
         self._links = 0
         self._by_height: list[tuple[float, int]] = []
 
-    def links(self) -> list[Found]:
+    def links(self) -> list[Piece]:
         """Return where the page leads to, other documents and other pages."""
         links = links_of(self._engine, self._document, self._page, self._targets.known)
         self._links = len(links)
-        found: list[Found] = []
+        in_c = self._layer.link_pieces
+        if in_c and len(self._lines) <= _FEW_LINES:
+            return in_c(links, self._lines, self._url, self._layer.text_in)
+        return self._pieces_of(links)
+
+    def _pieces_of(self, links: list["Link"]) -> list[Piece]:
+        found: list[Piece] = []
         for destination, index, address, place in links:
             url = f"#page={index + 1}" if index is not None and index >= 0 else self._url(destination, address)
             if not url or place is None:
@@ -115,16 +108,16 @@ class Overlay:
                 last.content["text"] = f"{last.content['text']} {text}".strip()
                 last.box = _union(last.box, box)
             else:
-                found.append(_found("link", {"text": text, "url": url}, box))
+                found.append(Piece("link", {"text": text, "url": url}, box))
         return found
 
-    def notes(self) -> list[Found]:
+    def notes(self) -> list[Piece]:
         """Return comments, marked passages and media; ask after `links`, which counts what need not be looked at."""
         if self.count <= self._links:
             return []
         engine, page = self._engine, self._page
-        found: list[Found] = []
-        by_index: dict[int, Found] = {}
+        found: list[Piece] = []
+        by_index: dict[int, Piece] = {}
         replies: list[tuple[int, dict[str, Any]]] = []
         for index in range(min(self.count, MAX_ANNOTATIONS)):
             handle = engine.FPDFPage_GetAnnot(page, index)
@@ -175,12 +168,12 @@ class Overlay:
         )
         return [lines[number] for number in sorted([number for _, number in self._by_height[first:last]])]
 
-    def _note(self, handle: int, kind: int) -> Found | None:
+    def _note(self, handle: int, kind: int) -> Piece | None:
         text = self._value(handle, b"Contents").strip()
         self._engine.FPDFAnnot_GetRect(handle, ctypes.addressof(self._rect))
         box = self._frame.box(self._rect.left, self._rect.bottom, self._rect.right, self._rect.top)
         if kind in _MEDIA:
-            return Found(_MEDIA[kind], {"title": text or self._value(handle, b"T")}, box)
+            return Piece(_MEDIA[kind], {"title": text or self._value(handle, b"T")}, box)
         named = _KINDS.get(kind)
         if named is None:
             return None
@@ -194,7 +187,7 @@ class Overlay:
             return None  # a drawing that says nothing
         author = self._value(handle, b"T").strip()
         created = iso_date(self._value(handle, b"CreationDate") or self._value(handle, b"M"))
-        return Found("annotation", content | _known(author=author, created=created), box)
+        return Piece("annotation", content | _known(author=author, created=created), box)
 
     def _passage(self, handle: int) -> str:
         engine = self._engine

@@ -9,7 +9,7 @@ import ctypes
 import re
 import struct
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, repeat
 from typing import Final
 
@@ -179,6 +179,27 @@ class Characters:
             known.get(handle) or look_up(self._engine, self._text_page, index, handle)
             for index, handle in zip(indices, self._handles(indices), strict=True)
         ]
+
+    def settle_fonts(
+        self,
+        fonts: FontBook,
+        lines: list[Line],
+        is_bold: bool,  # noqa: FBT001 (as in C)
+        is_mono: bool,  # noqa: FBT001
+        mixed: Callable[[Font, Font, Font], Font],
+    ) -> None:
+        """Give lines whose middle stands out from their ends the font that `mixed` makes of all three."""
+        odd = [
+            line
+            for line in lines
+            if (font := line.font).italic or (font.bold and not is_bold) or (font.mono and not is_mono)
+        ]
+        for line, first in zip(odd, self.fonts_at(fonts, [line.position for line in odd]), strict=True):
+            font = last = line.font
+            if font.bold or font.italic:
+                last = self.fonts_at(fonts, (line.position + line.length - 1,))[0]
+            if first is not font or last is not font:
+                line.font = mixed(font, first, last)
 
     def index(self, position: int) -> int:
         """Return how PDFium counts a character: not all of them are in the text."""

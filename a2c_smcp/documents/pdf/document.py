@@ -18,8 +18,9 @@ from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
 from a2c_smcp.documents.pdf.labels import Labels
+from a2c_smcp.documents.pdf.native import maker
 from a2c_smcp.documents.pdf.outline import Outline
-from a2c_smcp.documents.pdf.page import PageContent, PageReader, Source, opened
+from a2c_smcp.documents.pdf.page import PageContent, Source, read_page
 from a2c_smcp.documents.pdf.pictures import jpeg_of
 from a2c_smcp.documents.pdf.rendering import draw, scale_for
 from a2c_smcp.documents.pdf.scans import recognized
@@ -32,7 +33,9 @@ KEPT_WEIGHT: Final = 4_000
 """How much stays parsed, at most 4 MB or about 80 usual pages: who reads a chapter goes back and forth in it."""
 MAX_DPI: Final = 600
 
-_PASSWORD, _SECURITY = 4, 5
+_PASSWORD: Final = 4
+_page = maker(Page)
+"""Ids count by category, so that no two of a page are the same."""
 _REASONS: Final = {
     2: "it is not a PDF, or it cannot be opened",
     3: "it is not a PDF, or it is damaged",
@@ -171,14 +174,10 @@ class PdfDocument:
         with LOCK:
             self._check_open()
             label = self._labels.of(index)
-            with opened(self._source, index) as handles:
-                content = PageReader(self._source, handles, index, label).read()
+            content = read_page(self._source, index, label)
         if content.is_scan:
             recognized(content, index, self._ocr, lambda dpi: self.render(index, dpi))
-        heading = next((element for element in content.elements if element.category == "heading"), None)
-        title = self._title(index, label)
-        page = Page(index, f"{title} · {clip(heading.summary, 80)}" if heading else title, tuple(content.elements))
-        kept = page, content
+        kept = _page(index, self._title(index, label, content.elements), tuple(content.elements)), content
         with LOCK:
             self._keep(index, kept)
         return kept
@@ -192,7 +191,10 @@ class PdfDocument:
         while self._weight > KEPT_WEIGHT and len(self._pages) > 1:
             self._weight -= self._pages.popitem(last=False)[1][1].weight
 
-    def _title(self, index: int, label: str = "") -> str:
+    def _title(self, index: int, label: str = "", elements: Sequence[Element] = ()) -> str:
+        for element in elements:
+            if element.category == "heading":
+                return f"Page {label or index + 1} · {clip(element.summary, 80)}"
         return f"Page {label or index + 1}"
 
     def _draw(self, index: int, dpi: float, crop: tuple[float, float, float, float] | None = None) -> bytes:

@@ -24,11 +24,11 @@ _height = attrgetter("y0")
 def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], list[Line], list[Line]]:
     """Return the lines of running headers, of the body, and of running footers."""
     upper, lower = 0.15 * body.height, 0.8 * body.height
-    above, inside, below = parted(lines, upper, lower)
+    above, below, inner_top, inner_bottom = parted(lines, upper, lower, _FAR, -_FAR)
     if not above and not below:
         return [], lines, []
-    top, inner_top = _outer(above, inside, is_top=True)
-    bottom, inner_bottom = _outer(below, inside, is_top=False)
+    top, inner_top = _outer(above, inner_top, is_top=True)
+    bottom, inner_bottom = _outer(below, inner_bottom, is_top=False)
     top = top[: _running(top, body, label, inner_top, len(lines), is_top=True)]
     bottom = bottom[: _running(bottom, body, label, inner_bottom, len(lines), is_top=False)]
     headers = {id(line) for row in top for line in row}
@@ -43,34 +43,35 @@ def split_edges(lines: list[Line], body: Body, label: str) -> tuple[list[Line], 
     )
 
 
-def _parted(lines: list[Line], upper: float, lower: float) -> tuple[list[Line], list[Line], list[Line]]:
-    """Return the lines above a height, those between, and those below another."""
+def _parted(
+    lines: list[Line], upper: float, lower: float, top: float, bottom: float
+) -> tuple[list[Line], list[Line], float, float]:
+    """Return the lines above a height, those below another, and where the rest begins and ends."""
     above: list[Line] = []
-    inside: list[Line] = []
     below: list[Line] = []
     for line in lines:
-        (above if line.y1 < upper else below if line.y0 > lower else inside).append(line)
-    return above, inside, below
+        if line.y1 < upper or line.y0 > lower:
+            (above if line.y1 < upper else below).append(line)
+        else:
+            top, bottom = min(top, line.y0), max(bottom, line.y1)
+    return above, below, top, bottom
 
 
 parted = native.parted if native else _parted
 
 
-def _outer(edge: Sequence[Line], inside: Sequence[Line], *, is_top: bool) -> tuple[list[list[Line]], float]:
+def _outer(edge: list[Line], inner: float, *, is_top: bool) -> tuple[list[list[Line]], float]:
     """Return the rows at an edge, the outermost first, and where the other lines begin.
 
-    Three rows are looked at, so that the outermost lines suffice.
+    Three rows are looked at, so that the outermost lines suffice; `inner` is where the lines inside begin.
     """
-    if not edge:
-        return [], 0.0
     if len(edge) > _OUTER:
         edge = sorted(edge, key=_height, reverse=not is_top)
-        inside = [edge[_OUTER], *inside]
+        following = edge[_OUTER]
+        inner = min(inner, following.y0) if is_top else max(inner, following.y1)
         edge = edge[:_OUTER]
     rows = rows_of(edge)
-    if is_top:
-        return rows, min([line.y0 for line in inside], default=_FAR)
-    return rows[::-1], max([line.y1 for line in inside], default=-_FAR)
+    return (rows if is_top else rows[::-1]), inner
 
 
 def _running(rows: Sequence[list[Line]], body: Body, label: str, inner: float, count: int, *, is_top: bool) -> int:

@@ -4,11 +4,11 @@ import ctypes
 from contextlib import suppress
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET, Found
+from a2c_smcp.documents.pdf.annotations import MAX_ANNOTATIONS, WIDGET
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine, Rect
 from a2c_smcp.documents.pdf.frames import Frame
-from a2c_smcp.documents.pdf.words import Box
+from a2c_smcp.documents.pdf.words import Box, Piece
 
 MAX_OPTIONS: Final = 500
 
@@ -41,12 +41,12 @@ class Fields:
         self._engine, self._form, self._page, self._frame = engine, form, page, frame
         self._rect = Rect()
 
-    def read(self) -> list[Found]:
+    def read(self) -> list[Piece]:
         """Return the form of the page, and its push buttons as widgets."""
         engine = self._engine
         fields: dict[str, dict[str, Any]] = {}
         boxes: list[Box] = []
-        buttons: list[Found] = []
+        buttons: list[Piece] = []
         for index in range(min(engine.FPDFPage_GetAnnotCount(self._page), MAX_ANNOTATIONS)):
             handle = engine.FPDFPage_GetAnnot(self._page, index)
             if not handle:
@@ -60,10 +60,10 @@ class Fields:
         if fields:
             x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
             content = {"fields": list(fields.values())}
-            found.append(Found("form", content, (min(x0s), min(y0s), max(x1s), max(y1s))))
+            found.append(Piece("form", content, (min(x0s), min(y0s), max(x1s), max(y1s))))
         return found + buttons
 
-    def _widget(self, handle: int, fields: dict[str, dict[str, Any]], boxes: list[Box], buttons: list[Found]) -> None:
+    def _widget(self, handle: int, fields: dict[str, dict[str, Any]], boxes: list[Box], buttons: list[Piece]) -> None:
         engine = self._engine
         kind = _KINDS.get(engine.FPDFAnnot_GetFormFieldType(self._form, handle), "unknown")
         name = self._told(engine.FPDFAnnot_GetFormFieldName, handle)
@@ -72,7 +72,7 @@ class Fields:
         box = self._frame.box(self._rect.left, self._rect.bottom, self._rect.right, self._rect.top)
         if kind == "button":
             content = {"widget_type": "button", "name": name}
-            buttons.append(Found("widget", content | ({"label": label} if label else {}), box))
+            buttons.append(Piece("widget", content | ({"label": label} if label else {}), box))
             return
         boxes.append(box)
         field = fields.get(name)

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from a2c_smcp.documents.pdf.layout import Block, Body, text_of
+from a2c_smcp.documents.pdf.layout import Body, text_of
+from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
+from a2c_smcp.documents.pdf.words import Block, Line
 
 MAX_HEADING: Final = 200
 TITLE_SIZE: Final = 14.0
@@ -53,14 +55,15 @@ class _Candidate:
 
 
 def mark_headings(
-    blocks: Sequence[Block],
+    blocks: list[Block],
     body: Body,
     page_index: int,
     outline: Outline,
     tags: Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None,
 ) -> None:
     """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
-    candidates = [found for block in blocks if (found := _candidate(block, body))] if _any_odd(blocks, body) else []
+    possible = possible_headings(blocks, body.size, body.largest, body.bold)
+    candidates = [found for block in possible if (found := _candidate(block, body))]
     looked = [found for found in candidates if not found.is_plain]
     if not looked:
         _mark_title(blocks, body)
@@ -89,14 +92,43 @@ def mark_headings(
             found.block.kind, found.block.level = "heading", level
 
 
-def _any_odd(blocks: Sequence[Block], body: Body) -> bool:
-    """Whether anything may stand out by its looks: where nothing does, the texts need not be looked at."""
-    big = _BIG * body.size
+def _possible(
+    blocks: list[Block],
+    size: float,
+    largest: float,
+    is_bold: bool,  # noqa: FBT001 (as in C)
+) -> list[Block]:
+    """Return the blocks whose text may be a heading; none where nothing on the page stands out by its looks.
+
+    What most paragraphs are is told by their ends, so that their text need not be put together.
+    """
+    if not any(_is_odd(block.lines[0], _BIG * size) for block in blocks):
+        return []
+    possible: list[Block] = []
     for block in blocks:
-        first = block.lines[0]
-        if first.size >= big or first.font.bold or first.font.italic:
-            return True
-    return False
+        lines, first = block.lines, block.lines[0]
+        if block.kind not in ("text", "list") or len(lines) > _MAX_LINES:
+            continue
+        if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
+            continue
+        ratio = _ratio(first, size, largest)
+        is_plain = ratio < _BIG and (is_bold or not first.font.bold)
+        if is_plain and (len(lines) > 2 or lines[-1].text[-1] in ".,;。，；" or first.text[0].islower()):
+            continue
+        if ratio >= 0.85 and first.is_upright:
+            possible.append(block)
+    return possible
+
+
+possible_headings = native.possible_headings if native else _possible
+
+
+def _is_odd(line: Line, big: float) -> bool:
+    return line.size >= big or line.font.bold or line.font.italic
+
+
+def _ratio(line: Line, size: float, largest: float) -> float:
+    return line.size / (largest if line.size > size else size)
 
 
 def _mark_title(blocks: Sequence[Block], body: Body) -> None:
@@ -115,19 +147,10 @@ def _mark_title(blocks: Sequence[Block], body: Body) -> None:
 
 def _candidate(block: Block, body: Body) -> _Candidate | None:
     lines = block.lines
-    if block.kind not in ("text", "list") or len(lines) > _MAX_LINES:
-        return None
     first = lines[0]
-    if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
-        return None
-    ratio = first.size / (body.largest if first.size > body.size else body.size)
+    ratio = _ratio(first, body.size, body.largest)
     bold = first.font.bold and not body.bold
     is_plain = ratio < _BIG and not bold
-    # What most paragraphs are is told by their ends, so that their text need not be put together.
-    if is_plain and (len(lines) > 2 or lines[-1].text[-1] in ".,;。，；" or first.text[0].islower()):
-        return None
-    if ratio < 0.85 or not first.is_upright:
-        return None
     text = first.text if len(lines) == 1 else text_of(lines)
     if len(text) > (100 if is_plain else MAX_HEADING) or len(text) < 2:
         return None

@@ -5,12 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from a2c_smcp.documents.pdf.native import maker, native
-from a2c_smcp.documents.pdf.words import Box, Line
-
-BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents"]
+from a2c_smcp.documents.pdf.words import Block, BlockKind, Box, Line
 
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _TERMINAL: Final = frozenset(".!?:;。！？：；…")
@@ -26,20 +24,6 @@ _NUMBER = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Block:
-    """Lines that belong together; `gap` is the room above the first of them."""
-
-    lines: list[Line]
-    kind: BlockKind = "text"
-    level: int = 0
-    label: str = ""
-    gap: float = 0.0
-
-
-_block = maker(Block)
-
-
 @dataclass(frozen=True, slots=True)
 class Body:
     """What most of the text of a page looks like; `largest` is the largest size that is still running text."""
@@ -51,6 +35,9 @@ class Body:
     mono: bool
     width: float
     height: float
+
+
+_body = maker(Body)
 
 
 _CODE: Final = 1.15
@@ -102,42 +89,29 @@ box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
 
 def body_of(lines: list[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
-    sizes, bold, mono, total = shares_of(lines)
+    looks = (native.looks_of(lines) if native else None) or _looks_of(lines)
+    size, largest, leading, bold, mono = looks
+    return _body(size, largest, leading, bold, mono, width, height)
+
+
+def _looks_of(lines: list[Line]) -> tuple[float, float, float, bool, bool]:
+    """Return the fields of a body but for its page."""
+    sizes: dict[float, int] = {}
+    bold = mono = total = 0
+    for line in lines:
+        length, font = line.length, line.font
+        sizes[line.size] = sizes.get(line.size, 0) + length
+        total += length
+        bold += length if font.bold else 0
+        mono += length if font.mono else 0
     size = max(sizes, key=sizes.__getitem__, default=10.0) or 1.0
-    steps = steps_of(lines, size, 0.8 * size, 2.5 * size)
+    downs = [second.y0 - first.y0 for first, second in pairwise(lines) if second.size == size]
+    steps = [down for down in downs if 0.8 * size < down < 2.5 * size]
     leading = median(steps) if len(steps) >= 3 else 1.2 * size
     # A table in small print may be most of a page, and its text is not large for that.
     larger = [other for other, share in sizes.items() if other > size and share > 0.2 * total]
     largest = max([size, *[other for other in larger if sum(line.size == other for line in lines) > 2]])
-    return Body(size, largest, leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
-
-
-def _shares_of(lines: list[Line]) -> tuple[dict[float, int], int, int, int]:
-    """Return how much text there is of each size, how much is bold, how much monospaced, and all."""
-    sizes: dict[float, int] = {}
-    bold = mono = total = 0
-    for line in lines:
-        size, length, font = line.size, line.length, line.font
-        sizes[size] = sizes.get(size, 0) + length
-        total += length
-        if font.bold:
-            bold += length
-        if font.mono:
-            mono += length
-    return sizes, bold, mono, total
-
-
-def _steps_of(lines: list[Line], size: float, least: float, most: float) -> list[float]:
-    """Return the ways down to lines of a size that are between two."""
-    return [
-        down
-        for first, second in pairwise(lines)
-        if second.size == size and least < (down := second.y0 - first.y0) < most
-    ]
-
-
-shares_of = native.shares_of if native else _shares_of
-steps_of = native.steps_of if native else _steps_of
+    return size, largest, leading, bold > 0.6 * total, mono > 0.9 * total
 
 
 # Order
@@ -180,7 +154,7 @@ def _gutters(lines: Sequence[Line], body: Body) -> list[float]:
     return gutters if len(gutters) <= 3 else []
 
 
-def _by_columns(lines: Sequence[Line], gutters: Sequence[float]) -> list[Line]:
+def _by_columns(lines: list[Line], gutters: Sequence[float]) -> list[Line]:
     """Return lines from top to bottom, column by column between those that go across all."""
     ordered: list[Line] = []
     columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
@@ -198,14 +172,14 @@ def _by_columns(lines: Sequence[Line], gutters: Sequence[float]) -> list[Line]:
     return ordered
 
 
-def _by_rows(lines: Sequence[Line]) -> list[Line]:
+def _by_rows(lines: list[Line]) -> list[Line]:
     ordered: list[Line] = []
     for row in rows_of(lines):
         ordered += row
     return ordered
 
 
-def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
+def _rows_of(lines: list[Line]) -> list[list[Line]]:
     """Return lines in rows from top to bottom, each from left to right."""
     rows: list[list[Line]] = []
     low = 0.0
@@ -221,6 +195,9 @@ def rows_of(lines: Sequence[Line]) -> list[list[Line]]:
     return rows
 
 
+rows_of: Callable[[list[Line]], list[list[Line]]] = native.line_rows if native else _rows_of
+
+
 # Paragraphs
 
 
@@ -228,10 +205,9 @@ def blocks_of(lines: list[Line], body: Body) -> list[Block]:
     """Return paragraphs, list items, listings and lines of a table of contents."""
     code = 0.0 if body.mono else _CODE * body.size
     if native:
-        blocks: list[Block] = native.blocks_of(lines, _kind_of, _block, body.leading, body.size, code)
-    else:
-        blocks = _blocks_of(lines, body, code)
-    return _rejoined(blocks)
+        blocks: list[Block] = native.blocks_of(lines, _kind_of, body.leading, body.size, code)
+        return blocks
+    return _rejoined(_blocks_of(lines, body, code))
 
 
 def _blocks_of(lines: list[Line], body: Body, code: float) -> list[Block]:
@@ -240,7 +216,7 @@ def _blocks_of(lines: list[Line], body: Body, code: float) -> list[Block]:
     for line in lines:
         kind, label = _kind_of(line, code)
         if block is None:
-            block = _block([line], kind, 0, label, body.leading)
+            block = Block([line], kind, 0, label, body.leading)
         elif (kind == block.kind == "text" and _goes_on(block.lines, line, body)) or not _breaks(
             block, line, kind, label, body
         ):
@@ -248,7 +224,7 @@ def _blocks_of(lines: list[Line], body: Body, code: float) -> list[Block]:
             continue
         else:
             above = block.lines[-1]
-            block = _block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
+            block = Block([line], kind, 0, label, line.y0 - above.y1 if line.y0 > above.y0 else body.leading)
         blocks.append(block)
     return blocks
 

@@ -8,11 +8,13 @@ from a2c_smcp.documents.pdf.cleaning import HYPHEN, clean
 from a2c_smcp.documents.pdf.engine import Engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
+from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Box, Font, Line, Word
+from a2c_smcp.documents.pdf.words import Box, Font, Line, Piece, Word
 
 _Characters = native.Characters if native else Characters
 _TextIn: TypeAlias = Callable[[list[Line], Box], str | None]
+_LinkPieces: TypeAlias = Callable[..., list[Piece]]
 
 
 class TextLayer:
@@ -25,6 +27,7 @@ class TextLayer:
         self.text, self._is_clean = self._characters.text, self._characters.is_clean
         self.widest_gap = self._characters.widest_gap
         self._quick_text: _TextIn | None = getattr(self._characters, "text_in", None)
+        self.link_pieces: _LinkPieces | None = getattr(self._characters, "link_pieces", None)
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
@@ -34,6 +37,10 @@ class TextLayer:
                 line.text = clean(line.text).strip()
             lines = [line for line in lines if line.text]
         return _mended(lines) if HYPHEN in self.text else lines
+
+    def settle_fonts(self, lines: list[Line], body: Body) -> None:
+        """Look at both ends of lines whose middle stands out: a bold word makes no heading, one of code no listing."""
+        self._characters.settle_fonts(self._fonts, lines, body.bold, body.mono, _mixed)
 
     def words(self, line: Line) -> list[Word]:
         """Return the words of a line with their boxes."""
@@ -98,6 +105,16 @@ class TextLayer:
         """Return the marked content that a line belongs to; -1 where there is none."""
         drawn = self._engine.FPDFText_GetTextObject(self._text_page, self._characters.index(line.position))
         return int(self._engine.FPDFPageObj_GetMarkedContentID(drawn)) if drawn else -1
+
+
+def _mixed(font: Font, first: Font, last: Font) -> Font:
+    """Return the font of a line with those of its ends: what all three are."""
+    return Font(
+        font.name,
+        font.bold and first.bold and last.bold,
+        font.italic and first.italic and last.italic,
+        font.mono and first.mono,
+    )
 
 
 def _mended(lines: list[Line]) -> list[Line]:

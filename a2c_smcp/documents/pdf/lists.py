@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.layout import Block, text_of
+from a2c_smcp.documents.pdf.layout import text_of
+from a2c_smcp.documents.pdf.words import Block
 
 _INSIDE: Final = 6
 """How far to the right an inner list begins at least, in points."""

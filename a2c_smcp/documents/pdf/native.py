@@ -10,7 +10,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final, TypeVar
 
-from a2c_smcp.documents.pdf.words import Font, Line, Row, Segment, Word
+from a2c_smcp.documents.model import Element
+from a2c_smcp.documents.pdf.words import Block, Font, Line, Piece, Row, Segment, Word
 
 _Record = TypeVar("_Record")
 
@@ -25,7 +26,7 @@ def _load() -> ModuleType | None:
         module = import_module("a2c_smcp.documents.pdf._native")
     except ImportError:
         return None
-    module.learn(Line, Word, Font, Row, Segment)
+    module.learn(Line, Word, Font, Row, Segment, Block, Piece, Element)
     return module
 
 

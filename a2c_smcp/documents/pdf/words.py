@@ -1,7 +1,11 @@
-"""The records of a page's text: its fonts, its lines and words with their places, and words in rows."""
+"""The records of a page: its fonts, its lines and words with their places, words in rows, and what lines become."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from a2c_smcp.types import ElementCategory
+
+BlockKind: TypeAlias = Literal["text", "heading", "list", "code", "contents"]
 
 Box: TypeAlias = tuple[float, float, float, float]
 """A place in points from the top left of the page as shown: x0, y0, x1, y1."""
@@ -88,3 +92,23 @@ class Segment:
     def text(self) -> str:
         """Its words."""
         return " ".join([word.text for word in self.words])
+
+
+@dataclass(slots=True)
+class Block:
+    """Lines that belong together; `gap` is the room above the first of them."""
+
+    lines: list[Line]
+    kind: BlockKind = "text"
+    level: int = 0
+    label: str = ""
+    gap: float = 0.0
+
+
+@dataclass(slots=True)
+class Piece:
+    """What becomes an element, and its place."""
+
+    category: ElementCategory
+    content: dict[str, Any]
+    box: Box

@@ -41,9 +41,13 @@ Handle font_handle(Characters *self, int index);
 PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle);
 
 PyObject *lines(Characters *self, PyObject *book);
+PyObject *settle_fonts(Characters *self, PyObject *arguments);
 PyObject *words(Characters *self, PyObject *lines);
 PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *text_in(Characters *self, PyObject *arguments);
+/* Returns the text of a list of lines inside x0, y0, x1 and y1; None where it must be cleaned. */
+PyObject *text_between(Characters *self, PyObject *lines, const double *box);
+PyObject *link_pieces(Characters *self, PyObject *arguments);
 PyObject *widest_gap(Characters *self, PyObject *of);
 
 #endif

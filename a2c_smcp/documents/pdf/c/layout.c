@@ -1,10 +1,10 @@
-/* What is asked of the lines of every page: their looks, their places, and their text as one. */
+/* The place of lines, and their text as one. */
 
 #include "native.h"
 
 static PyObject *text_in(PyObject *line) { return record_get(&line_record, line, TEXT); }
 
-static int is_list_of_lines(PyObject *lines) {
+int is_list_of_lines(PyObject *lines) {
     if (!PyList_Check(lines)) {
         PyErr_SetString(PyExc_TypeError, "expected a list of lines");
         return 0;
@@ -22,14 +22,7 @@ static int is_list_of_lines(PyObject *lines) {
     return 1;
 }
 
-static int is_true(const Record *record, PyObject *instance, int field) {
-    return record_get(record, instance, field) == Py_True;
-}
-
-/* Boxes and texts */
-
-static PyObject *box_of(PyObject *module, PyObject *lines) {
-    (void)module;
+PyObject *box_of_lines(PyObject *lines) {
     if (!is_list_of_lines(lines))
         return NULL;
     if (!PyList_GET_SIZE(lines)) {
@@ -49,124 +42,66 @@ static PyObject *box_of(PyObject *module, PyObject *lines) {
     return four(box[0], box[1], box[2], box[3]);
 }
 
+static PyObject *box_of(PyObject *module, PyObject *lines) {
+    (void)module;
+    return box_of_lines(lines);
+}
+
 static int is_wide(Py_UCS4 sign) {
     return (sign >= 0x2E80 && sign <= 0x30FF) || (sign >= 0x3400 && sign <= 0x9FFF) || (sign >= 0xF900 && sign <= 0xFAFF) ||
            (sign >= 0xFF00 && sign <= 0xFFEF);
 }
 
-/* Returns lines as one paragraph; None where a word is divided, or a text has line ends of its own. */
+/* Returns what stands between the texts of a line and of the next one; 0 for nothing. */
+static Py_UCS4 between(PyObject *line, PyObject *next) {
+    PyObject *text = text_in(line);
+    Py_UCS4 last = PyUnicode_READ_CHAR(text, PyUnicode_GET_LENGTH(text) - 1), first = PyUnicode_READ_CHAR(text_in(next), 0);
+    if (record_get(&line_record, line, JOINED) == Py_True) /* a name or a number after the hyphen was no divided word */
+        return Py_UNICODE_ISLOWER(first) ? 0 : '-';
+    return is_wide(last) && is_wide(first) ? 0 : ' ';
+}
+
+PyObject *text_of_lines(PyObject *lines) {
+    if (!is_list_of_lines(lines))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(lines), length = count ? count - 1 : 0, at = 0;
+    Py_UCS4 largest = 0;
+    for (Py_ssize_t number = 0; number < count; number++) {
+        PyObject *text = text_in(PyList_GET_ITEM(lines, number));
+        Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+        if (!size || PyUnicode_FindChar(text, '\n', 0, size, 1) != -1)
+            Py_RETURN_NONE;
+        length += size;
+        largest = PyUnicode_MAX_CHAR_VALUE(text) > largest ? PyUnicode_MAX_CHAR_VALUE(text) : largest;
+    }
+    if (count == 1)
+        return Py_NewRef(text_in(PyList_GET_ITEM(lines, 0)));
+    for (Py_ssize_t number = 0; number < count - 1; number++)
+        length -= !between(PyList_GET_ITEM(lines, number), PyList_GET_ITEM(lines, number + 1));
+    PyObject *whole = PyUnicode_New(length, largest);
+    for (Py_ssize_t number = 0; whole != NULL && number < count; number++) {
+        PyObject *line = PyList_GET_ITEM(lines, number), *text = text_in(line);
+        Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+        if (PyUnicode_CopyCharacters(whole, at, text, 0, size) < 0)
+            Py_CLEAR(whole);
+        at += size;
+        Py_UCS4 sign = number < count - 1 ? between(line, PyList_GET_ITEM(lines, number + 1)) : 0;
+        if (whole != NULL && sign)
+            PyUnicode_WRITE(PyUnicode_KIND(whole), PyUnicode_DATA(whole), at++, sign);
+    }
+    if (PyErr_Occurred()) /* whether a line is joined may be missing */
+        Py_CLEAR(whole);
+    return whole;
+}
+
 static PyObject *joined_text(PyObject *module, PyObject *lines) {
     (void)module;
-    if (!is_list_of_lines(lines))
-        return NULL;
-    Py_ssize_t count = PyList_GET_SIZE(lines);
-    for (Py_ssize_t number = 0; number < count; number++) {
-        PyObject *line = PyList_GET_ITEM(lines, number), *text = text_in(line);
-        Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-        if (!length || PyUnicode_FindChar(text, '\n', 0, length, 1) != -1 ||
-            (number < count - 1 && is_true(&line_record, line, JOINED)))
-            Py_RETURN_NONE;
-    }
-    PyObject *parts = PyList_New(0), *blank = PyUnicode_FromOrdinal(' '), *empty = PyUnicode_New(0, 0), *found = NULL;
-    int good = parts != NULL && blank != NULL && empty != NULL;
-    Py_UCS4 last = 0;
-    for (Py_ssize_t number = 0; good && number < count; number++) {
-        PyObject *text = text_in(PyList_GET_ITEM(lines, number));
-        if (number && !(is_wide(last) && is_wide(PyUnicode_READ_CHAR(text, 0))))
-            good = !PyList_Append(parts, blank);
-        last = PyUnicode_READ_CHAR(text, PyUnicode_GET_LENGTH(text) - 1);
-        good = good && !PyList_Append(parts, text);
-    }
-    if (good)
-        found = PyUnicode_Join(empty, parts);
-    Py_XDECREF(parts), Py_XDECREF(blank), Py_XDECREF(empty);
-    return found;
-}
-
-/* Looks */
-
-/* Returns how much text there is of each size, how much is bold and how much monospaced, and all. */
-static PyObject *shares_of(PyObject *module, PyObject *lines) {
-    (void)module;
-    if (!is_list_of_lines(lines))
-        return NULL;
-    PyObject *sizes = PyDict_New();
-    Py_ssize_t bold = 0, mono = 0, total = 0;
-    for (Py_ssize_t number = 0; sizes != NULL && number < PyList_GET_SIZE(lines); number++) {
-        PyObject *line = PyList_GET_ITEM(lines, number), *font = record_get(&line_record, line, FONT);
-        PyObject *size = record_get(&line_record, line, SIZE), *letters = record_get(&line_record, line, LENGTH);
-        Py_ssize_t length = letters == NULL ? -1 : PyLong_AsSsize_t(letters);
-        if (PyErr_Occurred() || !record_check(&font_record, font)) {
-            Py_CLEAR(sizes);
-            break;
-        }
-        total += length;
-        bold += is_true(&font_record, font, BOLD) ? length : 0;
-        mono += is_true(&font_record, font, MONO) ? length : 0;
-        PyObject *before = PyDict_GetItemWithError(sizes, size);
-        PyObject *after = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(length + (before ? PyLong_AsSsize_t(before) : 0));
-        if (after == NULL || PyDict_SetItem(sizes, size, after))
-            Py_CLEAR(sizes);
-        Py_XDECREF(after);
-    }
-    return sizes == NULL ? NULL : Py_BuildValue("(Nnnn)", sizes, bold, mono, total);
-}
-
-/* Returns how far down each line of a size is below the one before, where that is between two ways. */
-static PyObject *steps_of(PyObject *module, PyObject *arguments) {
-    PyObject *lines;
-    double size, least, most;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "Oddd", &lines, &size, &least, &most) || !is_list_of_lines(lines))
-        return NULL;
-    PyObject *steps = PyList_New(0);
-    Place last = {0}, line;
-    for (Py_ssize_t number = 0; steps != NULL && number < PyList_GET_SIZE(lines); number++, last = line) {
-        if (!line_place(PyList_GET_ITEM(lines, number), &line)) {
-            Py_CLEAR(steps);
-            break;
-        }
-        double down = number ? line.y0 - last.y0 : 0;
-        if (!number || line.size != size || !(least < down && down < most))
-            continue;
-        PyObject *step = PyFloat_FromDouble(down);
-        if (step == NULL || PyList_Append(steps, step))
-            Py_CLEAR(steps);
-        Py_XDECREF(step);
-    }
-    return steps;
-}
-
-/* Returns the lines that end above a height, those between, and those that begin below another. */
-static PyObject *parted(PyObject *module, PyObject *arguments) {
-    PyObject *lines;
-    double upper, lower;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "Odd", &lines, &upper, &lower) || !is_list_of_lines(lines))
-        return NULL;
-    PyObject *above = PyList_New(0), *inside = PyList_New(0), *below = PyList_New(0);
-    int good = above != NULL && inside != NULL && below != NULL;
-    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++) {
-        PyObject *line = PyList_GET_ITEM(lines, number);
-        Place place;
-        good = line_place(line, &place) &&
-               !PyList_Append(place.y1 < upper ? above : place.y0 > lower ? below : inside, line);
-    }
-    if (good)
-        return Py_BuildValue("(NNN)", above, inside, below);
-    Py_XDECREF(above), Py_XDECREF(inside), Py_XDECREF(below);
-    return NULL;
+    return text_of_lines(lines);
 }
 
 PyMethodDef layout_functions[] = {
     {"box_of", box_of, METH_O, "box_of(lines)\n--\n\nReturn the place of all lines."},
     {"joined_text", joined_text, METH_O,
-     "joined_text(lines)\n--\n\nReturn lines as one paragraph; None where a word is divided."},
-    {"shares_of", shares_of, METH_O,
-     "shares_of(lines)\n--\n\nReturn how much text there is of each size, how much is bold, how much monospaced, and all."},
-    {"steps_of", steps_of, METH_VARARGS,
-     "steps_of(lines, size, least, most)\n--\n\nReturn the ways down to lines of a size that are between two."},
-    {"parted", parted, METH_VARARGS,
-     "parted(lines, upper, lower)\n--\n\nReturn the lines above a height, those between, and those below another."},
+     "joined_text(lines)\n--\n\nReturn lines as one paragraph; None where a text has line ends of its own."},
     {NULL, NULL, 0, NULL},
 };

@@ -130,6 +130,60 @@ PyObject *lines(Characters *self, PyObject *book) {
     return made.lines;
 }
 
+/* Fonts */
+
+typedef struct {
+    Characters *characters;
+    Fonts fonts;
+    PyObject *mixed; /* what makes one font of that of a line and those of its ends */
+    int is_bold, is_mono;
+} Settling;
+
+static PyObject *font_at(Settling *settling, Py_ssize_t position) {
+    int index = index_of(settling->characters, position);
+    return font_of(settling->characters, &settling->fonts, index, font_handle(settling->characters, index));
+}
+
+static int settle(Settling *settling, PyObject *line) {
+    PyObject *font = record_check(&line_record, line) ? record_get(&line_record, line, FONT) : NULL;
+    if (font == NULL || !record_check(&font_record, font))
+        return 0;
+    int is_bold = record_get(&font_record, font, BOLD) == Py_True, is_mono = record_get(&font_record, font, MONO) == Py_True;
+    int is_italic = record_get(&font_record, font, ITALIC) == Py_True;
+    if (PyErr_Occurred())
+        return 0;
+    if (!is_italic && (!is_bold || settling->is_bold) && (!is_mono || settling->is_mono))
+        return 1; /* as most lines */
+    Place place;
+    PyObject *first = line_whole(line, &place) ? font_at(settling, place.position) : NULL, *last = NULL, *made = NULL;
+    if (first != NULL)
+        last = is_bold || is_italic ? font_at(settling, place.position + place.length - 1) : Py_NewRef(font);
+    int good = last != NULL;
+    if (good && (first != font || last != font)) {
+        made = PyObject_CallFunctionObjArgs(settling->mixed, font, first, last, NULL);
+        good = made != NULL;
+    }
+    Py_XDECREF(first), Py_XDECREF(last);
+    if (made != NULL)
+        Py_SETREF(*(PyObject **)((char *)line + line_record.offsets[FONT]), made);
+    return good;
+}
+
+PyObject *settle_fonts(Characters *self, PyObject *arguments) {
+    PyObject *book, *lines;
+    Settling settling = {.characters = self};
+    if (!PyArg_ParseTuple(arguments, "OO!ppO", &book, &PyList_Type, &lines, &settling.is_bold, &settling.is_mono,
+                          &settling.mixed))
+        return NULL;
+    int good = fonts_open(&settling.fonts, book);
+    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++)
+        good = settle(&settling, PyList_GET_ITEM(lines, number));
+    fonts_close(&settling.fonts);
+    if (!good)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 /* Words */
 
 static PyObject *word_of(Characters *self, PyObject *line, const Place *of, int is_level, Py_ssize_t start, Py_ssize_t end) {

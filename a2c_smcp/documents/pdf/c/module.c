@@ -6,13 +6,30 @@
 #include <structmember.h>
 
 Pdfium pdfium;
-Record line_record, word_record, font_record, row_record, segment_record;
+Strings strings;
+Record line_record, word_record, font_record, row_record, segment_record, block_record, piece_record, element_record;
 
 static const char *const line_fields[] = {"text", "x0", "y0", "x1", "y1", "size", "font", "position", "length", "joined"};
 static const char *const word_fields[] = {"text", "x0", "y0", "x1", "y1", "line"};
 static const char *const font_fields[] = {"bold", "italic", "mono"};
 static const char *const row_fields[] = {"words", "y0", "y1", "size"};
 static const char *const segment_fields[] = {"words", "x0", "x1"};
+static const char *const block_fields[] = {"lines", "kind", "level", "label", "gap"};
+static const char *const piece_fields[] = {"category", "content", "box"};
+static const char *const element_fields[] = {"id", "category", "content", "summary", "metadata"};
+
+/* In the order in which `learn` is told of them. */
+static const struct {
+    Record *record;
+    const char *const *names;
+    int count;
+} records[] = {
+    {&line_record, line_fields, LINE_FIELDS},          {&word_record, word_fields, WORD_FIELDS},
+    {&font_record, font_fields, FONT_FIELDS},          {&row_record, row_fields, ROW_FIELDS},
+    {&segment_record, segment_fields, SEGMENT_FIELDS}, {&block_record, block_fields, BLOCK_FIELDS},
+    {&piece_record, piece_fields, PIECE_FIELDS},       {&element_record, element_fields, ELEMENT_FIELDS},
+};
+enum { RECORDS = sizeof records / sizeof *records };
 
 static int learn(Record *record, PyObject *type, const char *const *names, int count) {
     if (!PyType_Check(type)) {
@@ -102,15 +119,13 @@ static PyObject *bind(PyObject *module, PyObject *addresses) {
     Py_RETURN_NONE;
 }
 
-static PyObject *learn_records(PyObject *module, PyObject *arguments) {
-    PyObject *line, *word, *font, *row, *segment;
+static PyObject *learn_records(PyObject *module, PyObject *const *types, Py_ssize_t count) {
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OOOOO", &line, &word, &font, &row, &segment))
-        return NULL;
-    if (!learn(&line_record, line, line_fields, LINE_FIELDS) || !learn(&word_record, word, word_fields, WORD_FIELDS) ||
-        !learn(&font_record, font, font_fields, FONT_FIELDS) || !learn(&row_record, row, row_fields, ROW_FIELDS) ||
-        !learn(&segment_record, segment, segment_fields, SEGMENT_FIELDS))
-        return NULL;
+    if (count != RECORDS)
+        return PyErr_Format(PyExc_TypeError, "expected %d records, not %zd", RECORDS, count);
+    for (int number = 0; number < RECORDS; number++)
+        if (!learn(records[number].record, types[number], records[number].names, records[number].count))
+            return NULL;
     Py_RETURN_NONE;
 }
 
@@ -131,9 +146,8 @@ static PyObject *functions(PyObject *module, PyObject *nothing) {
     return list;
 }
 
-static PyObject *tenths(PyObject *module, PyObject *box) {
+PyObject *tenths_of(PyObject *box) {
     double place[4];
-    (void)module;
     if (!read_numbers(box, place, 4))
         return NULL;
     PyObject *list = PyList_New(4);
@@ -150,6 +164,11 @@ static PyObject *tenths(PyObject *module, PyObject *box) {
             PyList_SET_ITEM(list, side, at);
     }
     return list;
+}
+
+static PyObject *tenths(PyObject *module, PyObject *box) {
+    (void)module;
+    return tenths_of(box);
 }
 
 /* Makers of records: what a class of slots would do, without its checks and in a tenth of the time. */
@@ -205,19 +224,29 @@ static PyObject *maker(PyObject *module, PyObject *type) {
 static PyMethodDef module_functions[] = {
     {"functions", functions, METH_NOARGS, "functions()\n--\n\nReturn the names of the functions of PDFium that `bind` needs."},
     {"bind", bind, METH_O, "bind(addresses)\n--\n\nLearn where the functions of PDFium are."},
-    {"learn", learn_records, METH_VARARGS,
-     "learn(line, word, font, row, segment)\n--\n\nLearn what the records of a page's text look like."},
+    {"learn", (PyCFunction)(void (*)(void))learn_records, METH_FASTCALL,
+     "learn(line, word, font, row, segment, block, piece, element)\n--\n\nLearn what the records of a page look like."},
     {"maker", maker, METH_O,
      "maker(type)\n--\n\nReturn a function that makes a record out of all of its fields in their order, unchecked."},
     {"tenths", tenths, METH_O, "tenths(box)\n--\n\nReturn a box in tenths of a point, none smaller than it is."},
     {NULL, NULL, 0, NULL},
 };
 
+static int know_strings(void) {
+#define KNOW(name) &&(strings.name = PyUnicode_InternFromString(#name)) != NULL
+    return 1 STRINGS(KNOW) && (strings.empty = PyUnicode_New(0, 0)) != NULL;
+#undef KNOW
+}
+
 static int fill(PyObject *module) {
+    if (!know_strings())
+        return -1;
     return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
                    PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
                    PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions) ||
-                   PyModule_AddFunctions(module, paragraph_functions) || PyModule_AddFunctions(module, rule_functions)
+                   PyModule_AddFunctions(module, paragraph_functions) || PyModule_AddFunctions(module, rule_functions) ||
+                   PyModule_AddFunctions(module, heading_functions) ||
+                   PyModule_AddFunctions(module, look_functions) || PyModule_AddFunctions(module, piece_functions) || PyModule_AddFunctions(module, element_functions)
                ? -1
                : 0;
 }

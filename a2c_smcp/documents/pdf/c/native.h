@@ -56,6 +56,9 @@ enum { LINE = SIZE, WORD_FIELDS };
 enum { BOLD, ITALIC, MONO, FONT_FIELDS };
 enum { ROW_WORDS, ROW_Y0, ROW_Y1, ROW_SIZE, ROW_FIELDS };
 enum { SEGMENT_WORDS, SEGMENT_X0, SEGMENT_X1, SEGMENT_FIELDS };
+enum { BLOCK_LINES, BLOCK_KIND, BLOCK_LEVEL, BLOCK_LABEL, BLOCK_GAP, BLOCK_FIELDS };
+enum { PIECE_CATEGORY, PIECE_CONTENT, PIECE_BOX, PIECE_FIELDS };
+enum { ELEMENT_ID, ELEMENT_CATEGORY, ELEMENT_CONTENT, ELEMENT_SUMMARY, ELEMENT_METADATA, ELEMENT_FIELDS };
 
 /* A dataclass with slots: where in an instance each of its fields is. */
 typedef struct {
@@ -64,7 +67,20 @@ typedef struct {
     int count;
 } Record;
 
-extern Record line_record, word_record, font_record, row_record, segment_record;
+extern Record line_record, word_record, font_record, row_record, segment_record, block_record, piece_record, element_record;
+
+/* Strings that are asked for again and again: names of categories, of kinds of blocks and of keys. */
+#define STRINGS(S)                                                                                                     \
+    S(text) S(heading) S(list) S(code) S(contents) S(header) S(footer) S(link) S(level) S(url) S(bbox) S(page_width)     \
+    S(page_height)
+
+#define STRING(name) *name,
+typedef struct {
+    PyObject STRINGS(STRING) *empty;
+} Strings;
+#undef STRING
+
+extern Strings strings;
 
 /* Returns a new instance; takes the references in `values`, also when it fails. */
 PyObject *record_make(const Record *record, PyObject **values);
@@ -137,6 +153,20 @@ static inline int read_numbers(PyObject *tuple, double *to, Py_ssize_t count) {
     return 1;
 }
 
+/* Whether a string says the same as one of `strings`, which it mostly is. */
+static inline int is_string(PyObject *object, PyObject *string) {
+    return object == string || (PyUnicode_Check(object) && !PyUnicode_Compare(object, string));
+}
+
+/* Returns 0 and sets an error if an object is no list of lines. */
+int is_list_of_lines(PyObject *lines);
+/* Returns lines as one paragraph; None where a text has line ends of its own. */
+PyObject *text_of_lines(PyObject *lines);
+/* Returns the place of lines, one at least, as a tuple. */
+PyObject *box_of_lines(PyObject *lines);
+/* Returns a box in tenths of a point as a list. */
+PyObject *tenths_of(PyObject *box);
+
 static inline Handle handle_of(PyObject *number) {
     return number == Py_None ? NULL : PyLong_AsVoidPtr(number);
 }
@@ -147,5 +177,6 @@ PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
 
 extern PyTypeObject CharactersType;
 extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
+extern PyMethodDef heading_functions[], look_functions[], piece_functions[], element_functions[];
 
 #endif

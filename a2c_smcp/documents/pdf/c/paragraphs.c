@@ -1,4 +1,4 @@
-/* From lines to paragraphs, list items and listings: what `_blocks_of` of layout.py does, rule by rule. */
+/* From lines to paragraphs, list items and listings: what `_blocks_of` and `_rejoined` of layout.py do, rule by rule. */
 
 #include "native.h"
 
@@ -6,7 +6,9 @@
 
 typedef enum { TEXT_KIND, LIST_KIND, CODE_KIND, CONTENTS_KIND, KINDS } Kind;
 
-static const char *const kind_names[KINDS] = {"text", "list", "code", "contents"};
+static PyObject *kind_name(Kind kind) {
+    return kind == TEXT_KIND ? strings.text : kind == LIST_KIND ? strings.list : kind == CODE_KIND ? strings.code : strings.contents;
+}
 
 static const Py_UCS4 terminal[] = {'.', '!', '?', ':', ';', 0x3002, 0xFF01, 0xFF1F, 0xFF1A, 0xFF1B, 0x2026, 0};
 static const Py_UCS4 closing[] = {'"', '\'', 0x201D, 0x2019, ')', ']', 0xFF09, 0x300D, 0x300F, 0};
@@ -31,9 +33,11 @@ typedef struct {
 } Open;
 
 typedef struct {
-    PyObject *kind_of, *make_block, *code_size, *blocks;
+    PyObject *kind_of, *code_size, *blocks;
     double leading, size, code;
     Open block;
+    Kind last_kind; /* of the last of `blocks` */
+    Looked end;     /* the line before the open block */
 } Layout;
 
 static int is_among(Py_UCS4 sign, const Py_UCS4 *signs) {
@@ -91,8 +95,8 @@ static int tell_kind(const Layout *layout, const Looked *line, Kind *kind, PyObj
     int is_code = line->is_mono && line->place.size < layout->code;
     if (is_code || is_plain(line->text)) {
         *kind = is_code ? CODE_KIND : TEXT_KIND;
-        *name = PyUnicode_InternFromString(kind_names[*kind]), *label = PyUnicode_New(0, 0);
-        return *name != NULL && *label != NULL;
+        *name = Py_NewRef(kind_name(*kind)), *label = Py_NewRef(strings.empty);
+        return 1;
     }
     PyObject *told = PyObject_CallFunctionObjArgs(layout->kind_of, line->line, layout->code_size, NULL);
     int good = told != NULL && is_tuple(told) && PyArg_ParseTuple(told, "UU", name, label);
@@ -104,7 +108,7 @@ static int tell_kind(const Layout *layout, const Looked *line, Kind *kind, PyObj
     Py_INCREF(*name), Py_INCREF(*label);
     Py_DECREF(told);
     for (*kind = TEXT_KIND; *kind < KINDS; (*kind)++)
-        if (!PyUnicode_CompareWithASCIIString(*name, kind_names[*kind]))
+        if (is_string(*name, kind_name(*kind)))
             return 1;
     PyErr_SetString(PyExc_ValueError, "a line of no kind");
     return 0;
@@ -203,17 +207,45 @@ static void drop_block(Open *block) {
     block->count = 0;
 }
 
+/* Whether the open block is the rest of a paragraph that the end of a column has cut. */
+static int is_rest(const Layout *layout) {
+    const Looked *end = &layout->end, *first = &layout->block.first;
+    if (!PyList_GET_SIZE(layout->blocks) || !(first->place.y0 < end->place.y0) || layout->block.kind != TEXT_KIND ||
+        (layout->last_kind != TEXT_KIND && layout->last_kind != LIST_KIND) || first->place.size != end->place.size)
+        return 0;
+    int is_joined = record_get(&line_record, end->line, JOINED) == Py_True;
+    return (is_joined || Py_UNICODE_ISLOWER(PyUnicode_READ_CHAR(first->text, 0))) && !end->is_ended;
+}
+
+static int add_block(Layout *layout) {
+    Open *block = &layout->block;
+    Py_ssize_t count = PyList_GET_SIZE(layout->blocks);
+    int is_part = is_rest(layout);
+    if (PyErr_Occurred())
+        return 0;
+    if (is_part) {
+        PyObject *lines = record_get(&block_record, PyList_GET_ITEM(layout->blocks, count - 1), BLOCK_LINES);
+        return lines != NULL && !PyList_SetSlice(lines, PyList_GET_SIZE(lines), PyList_GET_SIZE(lines), block->lines);
+    }
+    PyObject *values[BLOCK_FIELDS] = {
+        [BLOCK_LINES] = Py_NewRef(block->lines),
+        [BLOCK_KIND] = Py_NewRef(block->kind_name),
+        [BLOCK_LEVEL] = PyLong_FromLong(0),
+        [BLOCK_LABEL] = Py_NewRef(block->label),
+        [BLOCK_GAP] = PyFloat_FromDouble(block->gap),
+    };
+    PyObject *made = record_make(&block_record, values);
+    int good = made != NULL && !PyList_Append(layout->blocks, made);
+    Py_XDECREF(made);
+    layout->last_kind = block->kind;
+    return good;
+}
+
 /* Adds the open block to the others, and leaves none open. */
 static int close_block(Layout *layout) {
-    Open *block = &layout->block;
-    int good = 1;
-    if (block->lines != NULL) {
-        PyObject *made = PyObject_CallFunction(layout->make_block, "OOiOd", block->lines, block->kind_name, 0, block->label,
-                                               block->gap);
-        good = made != NULL && !PyList_Append(layout->blocks, made);
-        Py_XDECREF(made);
-    }
-    drop_block(block);
+    int good = layout->block.lines == NULL || add_block(layout);
+    layout->end = layout->block.last;
+    drop_block(&layout->block);
     return good;
 }
 
@@ -245,7 +277,7 @@ static PyObject *blocks_of(PyObject *module, PyObject *arguments) {
     PyObject *lines;
     Layout layout = {.blocks = NULL};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!OOddO", &PyList_Type, &lines, &layout.kind_of, &layout.make_block, &layout.leading,
+    if (!PyArg_ParseTuple(arguments, "O!OddO", &PyList_Type, &lines, &layout.kind_of, &layout.leading,
                           &layout.size, &layout.code_size))
         return NULL;
     layout.code = PyFloat_AsDouble(layout.code_size);
@@ -262,7 +294,7 @@ static PyObject *blocks_of(PyObject *module, PyObject *arguments) {
 
 PyMethodDef paragraph_functions[] = {
     {"blocks_of", blocks_of, METH_VARARGS,
-     "blocks_of(lines, kind_of, make_block, leading, size, code)\n--\n\n"
+     "blocks_of(lines, kind_of, leading, size, code)\n--\n\n"
      "Return paragraphs, list items, listings and lines of a table of contents."},
     {NULL, NULL, 0, NULL},
 };

@@ -65,11 +65,8 @@ static PyObject *part_of(Characters *self, const Place *line, double x0, double 
     return PyUnicode_Substring(self->text, start, end);
 }
 
-PyObject *text_in(Characters *self, PyObject *arguments) {
-    PyObject *lines;
-    double x0, y0, x1, y1;
-    if (!PyArg_ParseTuple(arguments, "O!(dddd)", &PyList_Type, &lines, &x0, &y0, &x1, &y1))
-        return NULL;
+PyObject *text_between(Characters *self, PyObject *lines, const double *box) {
+    double x0 = box[0], y0 = box[1], x1 = box[2], y1 = box[3];
     PyObject *parts = PyList_New(0), *found = NULL;
     int good = parts != NULL;
     for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++) {
@@ -98,6 +95,14 @@ PyObject *text_in(Characters *self, PyObject *arguments) {
         found = PyUnicode_Join(blank, parts);
     Py_XDECREF(blank), Py_XDECREF(parts);
     return found;
+}
+
+PyObject *text_in(Characters *self, PyObject *arguments) {
+    PyObject *lines;
+    double box[4];
+    if (!PyArg_ParseTuple(arguments, "O!(dddd)", &PyList_Type, &lines, box, box + 1, box + 2, box + 3))
+        return NULL;
+    return text_between(self, lines, box);
 }
 
 PyObject *widest_gap(Characters *self, PyObject *of) {

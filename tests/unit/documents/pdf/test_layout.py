@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.documents.pdf.layout import (
-    Block,
     Body,
     blocks_of,
     body_of,
@@ -13,7 +12,7 @@ from a2c_smcp.documents.pdf.layout import (
     rows_of,
     text_of,
 )
-from a2c_smcp.documents.pdf.words import Font, Line
+from a2c_smcp.documents.pdf.words import Block, Font, Line
 
 PLAIN, BOLD, MONO = Font("Serif"), Font("Serif-Bold", bold=True), Font("Mono", mono=True)
 BODY = Body(10.0, 10.0, 12.0, bold=False, mono=False, width=612.0, height=792.0)

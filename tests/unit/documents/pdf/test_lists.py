@@ -1,8 +1,7 @@
 """Items as nested lists."""
 
-from a2c_smcp.documents.pdf.layout import Block
 from a2c_smcp.documents.pdf.lists import list_content, lists_of
-from a2c_smcp.documents.pdf.words import Font, Line
+from a2c_smcp.documents.pdf.words import Block, Font, Line
 
 
 def item(label: str, text: str, x: float = 72.0) -> Block:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.documents.formats.elements import PREFIXES
 from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.pdf import cells, edges, graphics, layout, native, page, zones
-from a2c_smcp.documents.pdf.words import Font, Line, Row, Word
+from a2c_smcp.documents.pdf import cells, edges, graphics, headings, layout, native, pieces, zones
+from a2c_smcp.documents.pdf.words import Block, Font, Line, Piece, Row, Word
 
 _native: Any = native.native
 if _native is None:
@@ -69,17 +70,22 @@ def same(name: str, python: Callable[..., Any], *arguments: Any) -> None:
 
 @given(pages, numbers, numbers)
 def test_lines_are_parted_alike(page_of_lines: list[Line], upper: float, lower: float) -> None:
-    same("parted", edges._parted, page_of_lines, min(upper, lower), max(upper, lower))
+    same("parted", edges._parted, page_of_lines, min(upper, lower), max(upper, lower), 1e4, -1e4)
 
 
 @given(pages)
 def test_looks_are_counted_alike(page_of_lines: list[Line]) -> None:
-    same("shares_of", layout._shares_of, page_of_lines)
+    same("looks_of", layout._looks_of, page_of_lines)
 
 
-@given(pages, st.sampled_from([8.0, 10.0]))
-def test_steps_are_found_alike(page_of_lines: list[Line], size: float) -> None:
-    same("steps_of", layout._steps_of, page_of_lines, size, 0.8 * size, 2.5 * size)
+def test_many_sizes_are_left_to_python() -> None:
+    assert _native.looks_of([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 65)]) is not None
+    assert _native.looks_of([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 66)]) is None
+
+
+@given(st.lists(lines | rows_of_cells, max_size=12))
+def test_lines_stand_in_rows_alike(page_of_lines: list[Line]) -> None:
+    same("line_rows", layout._rows_of, page_of_lines)
 
 
 @given(st.lists(lines | rows_of_cells, max_size=12), st.booleans())
@@ -98,12 +104,10 @@ def test_a_paragraph_reads_alike(page_of_lines: list[Line]) -> None:
     assert whole is None or whole == layout._joined_text(page_of_lines)
 
 
-def test_a_divided_word_is_left_to_python() -> None:
-    first, second = (
-        Line(text, 0, 0, 1, 1, 10, Font(), 0, 4, joined) for text, joined in (("divi", True), ("ded", False))
-    )
+def test_a_text_with_a_line_end_is_left_to_python() -> None:
+    first, second = (Line(text, 0, 0, 1, 1, 10, Font(), 0, 4) for text in ("one", "fi\nx"))
     assert _native.joined_text([first, second]) is None
-    assert _native.joined_text([second, first]) == "ded divi"
+    assert _native.joined_text([first, first]) == "one one"
 
 
 PLAIN, BOLD, ITALIC, MONO = Font("a"), Font("b", bold=True), Font("c", italic=True), Font("d", mono=True)
@@ -139,14 +143,64 @@ def test_lines_become_blocks_alike(page_of_lines: list[Line], in_order: bool, bo
     if in_order:
         page_of_lines.sort(key=lambda line: line.y0)
     code = 0.0 if body.mono else 1.15 * body.size
-    arguments = page_of_lines, layout._kind_of, layout._block, body.leading, body.size, code
-    assert _native.blocks_of(*arguments) == layout._blocks_of(page_of_lines, body, code)
+    found = _native.blocks_of(page_of_lines, layout._kind_of, body.leading, body.size, code)
+    assert found == layout._rejoined(layout._blocks_of(page_of_lines, body, code))
+
+
+blocks = st.builds(
+    Block,
+    st.lists(flowing, min_size=1, max_size=5),
+    st.sampled_from(["text", "text", "heading", "list", "code", "contents"]),
+    st.integers(0, 6),
+    st.sampled_from(["", "1.", "•"]),
+    st.sampled_from([0.0, 12.0]),
+)
+
+
+@given(st.lists(blocks, max_size=8), bodies)
+def test_headings_are_possible_alike(of_page: list[Block], body: layout.Body) -> None:
+    same("possible_headings", headings._possible, of_page, body.size, body.largest, body.bold)
+
+
+@given(st.lists(blocks, max_size=8))
+def test_blocks_become_pieces_alike(of_page: list[Block]) -> None:
+    found = _native.pieces_of(of_page, layout.text_of, pieces._listing, pieces._lists)
+    assert found == pieces._pieces_of(of_page)
+
+
+told = (
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+    | st.text(st.sampled_from("word  \n中😀,"), min_size=90, max_size=110)
+    | st.text(st.sampled_from("wordy "), min_size=60, max_size=180)
+)
+found_pieces = st.builds(
+    Piece,
+    st.sampled_from(["text", "heading", "header", "footer", "annotation"]),
+    st.fixed_dictionaries({"text": told}),
+    boxes,
+) | st.builds(
+    Piece,
+    st.just("link"),
+    st.fixed_dictionaries({"text": told | st.just(""), "url": st.sampled_from(["#page=3", "https://example.com/"])}),
+    boxes,
+)
+
+
+@given(st.lists(found_pieces, max_size=9))
+def test_pieces_become_elements_alike(of_page: list[Piece]) -> None:
+    arguments = of_page, "p12-", 612.0, 792.0
+    assert _native.elements_of(*arguments, PREFIXES, pieces._summary) == pieces._elements_of(*arguments)
+
+
+def test_a_category_that_there_is_not_is_refused() -> None:
+    with pytest.raises(KeyError, match="poem"):
+        _native.elements_of([Piece("poem", {"text": ""}, (0.0, 0.0, 1.0, 1.0))], "p0-", 1.0, 1.0, PREFIXES, None)  # type: ignore[arg-type]
 
 
 @given(boxes)
 def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> None:
-    same("tenths", page._tenths, box)
-    assert repr(_native.tenths(box)) == repr(page._tenths(box))
+    same("tenths", pieces._tenths, box)
+    assert repr(_native.tenths(box)) == repr(pieces._tenths(box))
 
 
 @pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
@@ -198,15 +252,21 @@ def test_a_record_needs_all_of_its_fields() -> None:
 LINE = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
 WORD = Word("text", 0.0, 0.0, 1.0, 1.0, LINE)
 ROW = Row([], 0.0, 1.0, 1.0)
+BLOCK, ITEM = Block([LINE]), Block([LINE], "list", label="1.")
+PIECE = Piece("text", {"text": "text " * 30}, (0.0, 0.0, 1.0, 1.0))
+LINK = Piece("link", {"text": "text", "url": "#page=1"}, (0.0, 0.0, 1.0, 1.0))
 BROKEN = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
 del BROKEN.size, BROKEN.text
 CALLS: dict[str, tuple[Any, ...]] = {
-    "parted": ([LINE], 0.0, 1.0),
-    "shares_of": ([LINE],),
-    "steps_of": ([LINE], 10.0, 8.0, 12.0),
+    "parted": ([LINE], 0.0, 1.0, 9.0, -9.0),
+    "looks_of": ([LINE],),
+    "line_rows": ([LINE, LINE],),
+    "possible_headings": ([BLOCK], 10.0, 10.0, False),
+    "pieces_of": ([BLOCK, ITEM], layout.text_of, pieces._listing, pieces._lists),
+    "elements_of": ([PIECE, LINK], "p0-", 612.0, 792.0, PREFIXES, pieces._summary),
     "marked_lines": ([LINE], 220.0, 380.0, 38.4, False),
     "box_of": ([LINE],),
-    "blocks_of": ([LINE], layout._kind_of, layout._block, 12.0, 10.0, 11.5),
+    "blocks_of": ([LINE], layout._kind_of, 12.0, 10.0, 11.5),
     "joined_text": ([LINE, LINE],),
     "tenths": ((0.0, 1.0, 2.0, 3.0),),
     "rows_of": ([WORD, WORD],),
