@@ -58,9 +58,11 @@ def clip(text: str, length: int = MAX_SUMMARY) -> str:
     """Return `text` on one line of at most `length` characters, cut between words where it has any."""
     if len(text) <= length and text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
         return text  # nothing to put in order, as in most
-    line = " ".join(text[: length * 8].split())
-    if len(line) <= length:
-        return line
+    line = " ".join(text[: length + 40].split())
+    if len(line) <= length:  # much of it is blanks, or there is no more
+        line = " ".join(text[: length * 8].split())
+        if len(line) <= length:
+            return line
     kept = line[: length - 1]
     at_word = kept.rpartition(" ")[0]
     return f"{(at_word if len(at_word) > length * 0.7 else kept).rstrip()}…"
@@ -97,8 +99,9 @@ def _table(content: Mapping[str, Any]) -> str:
 
 
 def _list(content: Mapping[str, Any]) -> str:
-    items = [item if isinstance(item, str) else item["text"] for item in content["items"]]
-    return f"{len(items)} {_plural('item', len(items))}: {' · '.join(items[:20])}"
+    items = content["items"]
+    told = " · ".join([item if isinstance(item, str) else item["text"] for item in items[:20]])
+    return f"{len(items)} {_plural('item', len(items))}: {told}"
 
 
 def _code(content: Mapping[str, Any]) -> str:
@@ -113,8 +116,8 @@ def _diagram(content: Mapping[str, Any]) -> str:
 def _listing(text: str, language: str) -> str:
     lines = text.splitlines()
     size = f"{len(lines)} {_plural('line', len(lines))}"
-    first = next((line for line in lines if line.strip()), "")
-    return f"{', '.join(filter(None, (language, size)))}: {first}"
+    first = next(filter(str.strip, lines), "")
+    return f"{language}, {size}: {first}" if language else f"{size}: {first}"
 
 
 def _unnamed(category: ElementCategory, content: Mapping[str, Any]) -> str:

@@ -10,9 +10,9 @@ from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Line
 
 _LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
-_NUMBER_AT_END = re.compile(
-    r"(?:^(?:\d{1,4}|[ivxlc]{1,7})\s)|(?:\s(?:\d{1,4}|[ivxlc]{1,7})$)|\d+\s*(?:/|of|von|sur|de)\s*\d+"
-    r"|\bpage\s+\d+|第\s*\d+\s*页|[A-Z]-\d{1,3}$",
+_NUMBER = re.compile(r"\d{1,4}|[ivxlc]{1,7}", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\d+\s*(?:/|of|von|sur|de)\s*\d+|\bpage\s+\d+|第\s*\d+\s*页|[A-Z]-\d{1,3}$",
     re.IGNORECASE,
 )
 _OUTER: Final = 9
@@ -95,13 +95,19 @@ def _running(rows: Sequence[list[Line]], body: Body, label: str, inner: float, c
                 found = number + 1
         elif depth > 0.15 * body.height or _is_prose(row, text) or _is_note(row, body, label):
             break
-        elif (gap > 0.6 * body.leading and _NUMBER_AT_END.search(text)) or (
-            _is_set_off(text, gap, depth, body) and count > 4
-        ):
+        elif (gap > 0.6 * body.leading and _is_numbered(text)) or (_is_set_off(text, gap, depth, body) and count > 4):
             found = number + 1
         elif number:
             break
     return found
+
+
+def _is_numbered(text: str) -> bool:
+    """Whether a row begins or ends with the number of a page, or tells it otherwise."""
+    words = text.split()
+    if len(words) > 1 and (_NUMBER.fullmatch(words[0]) or _NUMBER.fullmatch(words[-1])):
+        return True
+    return _COUNTED.search(text) is not None
 
 
 def _is_note(row: Sequence[Line], body: Body, label: str) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.layout import text_of
@@ -20,7 +21,7 @@ def lists_of(items: Sequence[Block]) -> list[list[Block]]:
         if lists:
             first = lists[-1][0]
             is_inside = item.lines[0].x0 > first.lines[0].x0 + _INSIDE
-            if is_inside or _is_sign(item) == _is_sign(first):
+            if is_inside or _is_sign(item.label) == _is_sign(first.label):
                 lists[-1].append(item)
                 continue
         lists.append([item])
@@ -41,9 +42,16 @@ def list_content(items: Sequence[Block]) -> dict[str, Any]:
     return root.content()
 
 
-def _is_sign(item: Block) -> bool:
-    label = item.label.strip()
+@lru_cache(maxsize=512)
+def _is_sign(label: str) -> bool:
+    label = label.strip()
     return bool(label) and not any(character.isalnum() for character in label)
+
+
+@lru_cache(maxsize=512)
+def _number_in(label: str) -> int | None:
+    number = _NO_NUMBER.sub("", label)
+    return int(number) if number.isdecimal() and number.isascii() else None
 
 
 class _List:
@@ -55,11 +63,9 @@ class _List:
         self._numbers: list[int | None] = []
 
     def add(self, item: Block) -> None:
-        text = text_of(item.lines)
-        label = item.label.strip()
-        number = _NO_NUMBER.sub("", label)
-        self._numbers.append(int(number) if number.isdecimal() and number.isascii() else None)
-        self.items.append({"text": text[len(item.label) :].lstrip() if _is_sign(item) else text, "label": item.label})
+        text, label = text_of(item.lines), item.label
+        self._numbers.append(_number_in(label))
+        self.items.append({"text": text[len(label) :].lstrip() if _is_sign(label) else text, "label": label})
 
     def content(self) -> dict[str, Any]:
         first = self._numbers[0]

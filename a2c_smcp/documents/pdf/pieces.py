@@ -108,9 +108,10 @@ tenths: Callable[[Box], list[float]] = native.tenths if native else _tenths
 def _clipped(text: str) -> str:
     """Return what `clip` does, without a look at all of a long paragraph."""
     head = text[: MAX_SUMMARY + 1]
+    if head[-1] == " ":
+        head = text[: MAX_SUMMARY + 2]
     if head.isprintable() and "  " not in head and head[0] != " " != head[-1]:  # nothing to put in order, as in most
         kept = head[: MAX_SUMMARY - 1]
         at_word = kept.rpartition(" ")[0]
         return f"{at_word if len(at_word) > MAX_SUMMARY * 0.7 else kept.rstrip()}…"
-    short = clip(text[: MAX_SUMMARY + 40])
-    return short if short[-1:] == "…" else clip(text)
+    return clip(text)

@@ -59,9 +59,9 @@ static PyObject *id_of(const Page *page, const Counted *counted) {
 static PyObject *clipped(PyObject *text) {
     int kind = PyUnicode_KIND(text);
     const void *signs = PyUnicode_DATA(text);
-    Py_ssize_t blank = -1, end = MAX_SUMMARY - 1;
+    Py_ssize_t blank = -1, end = MAX_SUMMARY - 1, length = PyUnicode_GET_LENGTH(text);
     Py_UCS4 before = ' ', largest = ELLIPSIS;
-    for (Py_ssize_t at = 0; at <= MAX_SUMMARY; at++) {
+    for (Py_ssize_t at = 0; at <= MAX_SUMMARY + (before == ' ') && at < length; at++) {
         Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
         if ((sign == ' ' && before == ' ') || !Py_UNICODE_ISPRINTABLE(sign))
             Py_RETURN_NONE;
@@ -84,14 +84,12 @@ static PyObject *clipped(PyObject *text) {
     return head;
 }
 
-/* Returns what a short link inside a document says; None where it is another. */
-static PyObject *link_summary(PyObject *text, PyObject *url) {
-    if (!PyUnicode_Check(url) || PyUnicode_GET_LENGTH(text) >= SHORT_LINK || !PyUnicode_GET_LENGTH(text) ||
-        Py_UNICODE_ISSPACE(PyUnicode_READ_CHAR(text, 0)) || PyUnicode_READ_CHAR(url, 0) != '#')
-        Py_RETURN_NONE;
+/* Returns one text, an arrow and another. */
+static PyObject *with_arrow(PyObject *text, PyObject *url) {
     Py_ssize_t at = PyUnicode_GET_LENGTH(text), length = PyUnicode_GET_LENGTH(url);
     Py_UCS4 largest = PyUnicode_MAX_CHAR_VALUE(text) > ARROW ? PyUnicode_MAX_CHAR_VALUE(text) : ARROW;
-    PyObject *told = PyUnicode_New(at + 3 + length, PyUnicode_MAX_CHAR_VALUE(url) > largest ? PyUnicode_MAX_CHAR_VALUE(url) : largest);
+    largest = PyUnicode_MAX_CHAR_VALUE(url) > largest ? PyUnicode_MAX_CHAR_VALUE(url) : largest;
+    PyObject *told = PyUnicode_New(at + 3 + length, largest);
     if (told == NULL || PyUnicode_CopyCharacters(told, 0, text, 0, at) < 0 ||
         PyUnicode_CopyCharacters(told, at + 3, url, 0, length) < 0) {
         Py_XDECREF(told);
@@ -101,6 +99,33 @@ static PyObject *link_summary(PyObject *text, PyObject *url) {
     void *signs = PyUnicode_DATA(told);
     PyUnicode_WRITE(kind, signs, at, ' '), PyUnicode_WRITE(kind, signs, at + 1, ARROW);
     PyUnicode_WRITE(kind, signs, at + 2, ' ');
+    return told;
+}
+
+/* Whether `clip` would leave a text as it is. */
+static int is_tidy(PyObject *text) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    int kind = PyUnicode_KIND(text);
+    const void *signs = PyUnicode_DATA(text);
+    Py_UCS4 before = ' ';
+    for (Py_ssize_t at = 0; at < length; at++) {
+        Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
+        if ((sign == ' ' && before == ' ') || !Py_UNICODE_ISPRINTABLE(sign))
+            return 0;
+        before = sign;
+    }
+    return length <= MAX_SUMMARY && before != ' ';
+}
+
+/* Returns what a link says; None where blanks must be put in order, or it is too long. */
+static PyObject *link_summary(PyObject *text, PyObject *url) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    if (!PyUnicode_Check(url) || !length || Py_UNICODE_ISSPACE(PyUnicode_READ_CHAR(text, 0)) || is_string(text, url))
+        Py_RETURN_NONE;
+    PyObject *told = with_arrow(text, url);
+    int is_inside = length < SHORT_LINK && PyUnicode_READ_CHAR(url, 0) == '#'; /* as long as it may be */
+    if (told != NULL && !is_inside && !is_tidy(told))
+        Py_SETREF(told, Py_NewRef(Py_None));
     return told;
 }
 

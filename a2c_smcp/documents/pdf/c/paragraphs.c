@@ -54,12 +54,25 @@ static int is_ended(PyObject *text) {
            (is_among(last, closing) && length > 1 && is_among(PyUnicode_READ_CHAR(text, length - 2), terminal));
 }
 
+/* Whether a text may begin with the sign or the number of an item: other letters than these begin none. */
+static int may_be_item(PyObject *text, Py_ssize_t length) {
+    Py_UCS4 first = PyUnicode_READ_CHAR(text, 0), second = length > 1 ? PyUnicode_READ_CHAR(text, 1) : 0;
+    if (!Py_UNICODE_ISALPHA(first))
+        return 1;
+    if (first >= 0x80)
+        return length > 1 && !Py_UNICODE_ISALPHA(second);
+    if (second == '.' || second == ')' || (first == 'o' && Py_UNICODE_ISSPACE(second)))
+        return 1;
+    Py_ssize_t at = 0;
+    while (at < length && is_among(PyUnicode_READ_CHAR(text, at), roman))
+        at++;
+    return at > 0 && at < length && (PyUnicode_READ_CHAR(text, at) == '.' || PyUnicode_READ_CHAR(text, at) == ')');
+}
+
 /* Whether nothing in a text looks like the beginning of an item, or like a line of a table of contents. */
 static int is_plain(PyObject *text) {
     Py_ssize_t length = PyUnicode_GET_LENGTH(text), dots = 0;
-    Py_UCS4 first = length ? PyUnicode_READ_CHAR(text, 0) : ' ';
-    if (!Py_UNICODE_ISALPHA(first) || is_among(first, roman) ||
-        (length > 1 && !Py_UNICODE_ISALPHA(PyUnicode_READ_CHAR(text, 1))))
+    if (!length || may_be_item(text, length))
         return 0;
     if (!is_among(PyUnicode_READ_CHAR(text, length - 1), numeral))
         return 1;
