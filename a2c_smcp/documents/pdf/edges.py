@@ -10,11 +10,11 @@ from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Line
 
 _LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
-_NUMBER = re.compile(r"\d{1,4}|[ivxlc]{1,7}", re.IGNORECASE)
 _COUNTED = re.compile(
     r"\d+\s*(?:/|of|von|sur|de)\s*\d+|\bpage\s+\d+|第\s*\d+\s*页|[A-Z]-\d{1,3}$",
     re.IGNORECASE,
 )
+_LONGEST_NUMBER: Final = 20
 _OUTER: Final = 9
 _FAR: Final = 1e4
 """Where the text begins and ends when all of it is at the edges."""
@@ -84,7 +84,7 @@ def _running(rows: Sequence[list[Line]], body: Body, label: str, inner: float, c
         following = boxes[number + 1][1 if is_top else 3] if number + 1 < len(boxes) else inner
         gap = following - y1 if is_top else y0 - following
         text = " ".join([line.text for line in row])
-        is_number = _LONE_NUMBER.fullmatch(text) is not None
+        is_number = len(text) < _LONGEST_NUMBER and _LONE_NUMBER.fullmatch(text) is not None
         if max([line.size for line in row]) > 1.12 * body.size:
             # A large number may still be that of the page.
             if is_number and gap > 0.3 * body.size:
@@ -105,9 +105,14 @@ def _running(rows: Sequence[list[Line]], body: Body, label: str, inner: float, c
 def _is_numbered(text: str) -> bool:
     """Whether a row begins or ends with the number of a page, or tells it otherwise."""
     words = text.split()
-    if len(words) > 1 and (_NUMBER.fullmatch(words[0]) or _NUMBER.fullmatch(words[-1])):
+    if len(words) > 1 and (_is_number(words[-1]) or _is_number(words[0])):
         return True
-    return _COUNTED.search(text) is not None
+    return any(map(str.isdecimal, text)) and _COUNTED.search(text) is not None
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is the number of a page, in digits or in Roman numerals."""
+    return (word.isdecimal() and len(word) < 5) or (len(word) < 8 and not word.strip("ivxlcIVXLC"))
 
 
 def _is_note(row: Sequence[Line], body: Body, label: str) -> bool:

@@ -11,6 +11,8 @@ from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Block, Box, Line, Piece
 from a2c_smcp.types import ElementCategory
 
+_FARTHEST: Final = 80
+"""Blanks at most between what stands in one line of a listing."""
 _PLAIN: Final = frozenset({"text", "heading", "header", "footer"})
 
 
@@ -56,11 +58,16 @@ def _listing(lines: Sequence[Line]) -> str:
     last: Line | None = None
     for line in lines:
         if last is not None and abs(line.y0 - last.y0) < 0.5 * line.size and line.x0 > last.x1:
-            rows[-1] += " " * max(1, round((line.x0 - last.x1) / wide)) + line.text
+            rows[-1] += " " * _blanks((line.x0 - last.x1) / wide, 1) + line.text
         else:
-            rows.append(" " * min(round((line.x0 - left) / wide), 80) + line.text + ("-" if line.joined else ""))
+            rows.append(" " * _blanks((line.x0 - left) / wide, 0) + line.text + ("-" if line.joined else ""))
         last = line
     return "\n".join(rows)
+
+
+def _blanks(letters: float, least: int) -> int:
+    """Return how many blanks are as wide as so many letters."""
+    return max(least, min(round(letters), _FARTHEST))
 
 
 # Elements
@@ -90,7 +97,7 @@ def _elements_of(pieces: list[Piece], page: str, width: float, height: float) ->
 def _summary(category: ElementCategory, content: Mapping[str, Any]) -> str:
     if category in _PLAIN:
         text: str = content["text"]
-        return text if len(text) <= MAX_SUMMARY else _clipped(text)
+        return text if len(text) <= MAX_SUMMARY else clip(text)
     if category == "link" and len(content["text"]) < 40 and content["url"][0] == "#":
         return f"{content['text']} → {content['url']}".lstrip()
     return summarize(category, content)
@@ -103,15 +110,3 @@ def _tenths(box: Box) -> list[float]:
 
 
 tenths: Callable[[Box], list[float]] = native.tenths if native else _tenths
-
-
-def _clipped(text: str) -> str:
-    """Return what `clip` does, without a look at all of a long paragraph."""
-    head = text[: MAX_SUMMARY + 1]
-    if head[-1] == " ":
-        head = text[: MAX_SUMMARY + 2]
-    if head.isprintable() and "  " not in head and head[0] != " " != head[-1]:  # nothing to put in order, as in most
-        kept = head[: MAX_SUMMARY - 1]
-        at_word = kept.rpartition(" ")[0]
-        return f"{at_word if len(at_word) > MAX_SUMMARY * 0.7 else kept.rstrip()}…"
-    return clip(text)

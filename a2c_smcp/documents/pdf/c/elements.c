@@ -1,17 +1,17 @@
-/* From pieces of a page to elements with ids and summaries: what `_elements_of` of pieces.py does. */
+/* From pieces of a page to elements with ids: what `_elements_of` of pieces.py does. */
 
 #include "native.h"
 
 #include <stdio.h>
 
-enum { CATEGORIES = 19, LONGEST_ID = 64, MAX_SUMMARY = 100, SHORT_LINK = 40, ARROW = 0x2192, ELLIPSIS = 0x2026 };
+enum { CATEGORIES = 19, LONGEST_ID = 64 };
 
 /* A category on one page. */
 typedef struct {
     PyObject *name; /* borrowed from the prefixes */
     const char *prefix;
     long count;
-    int is_plain, is_link;
+    Telling telling;
 } Counted;
 
 typedef struct {
@@ -20,11 +20,6 @@ typedef struct {
     Counted counted[CATEGORIES];
     int known;
 } Page;
-
-static int is_plain(PyObject *category) {
-    return is_string(category, strings.text) || is_string(category, strings.heading) || is_string(category, strings.header) ||
-           is_string(category, strings.footer);
-}
 
 /* Returns how a category is counted; NULL and an error if it is none. */
 static Counted *counted_as(Page *page, PyObject *category) {
@@ -39,7 +34,7 @@ static Counted *counted_as(Page *page, PyObject *category) {
         return NULL;
     }
     Counted *counted = page->counted + page->known++;
-    *counted = (Counted){category, written, 0, is_plain(category), is_string(category, strings.link)};
+    *counted = (Counted){category, written, 0, telling_of(category)};
     return counted;
 }
 
@@ -53,99 +48,14 @@ static PyObject *id_of(const Page *page, const Counted *counted) {
     return PyUnicode_FromStringAndSize(room, length);
 }
 
-/* Summaries */
-
-/* Returns how a long text begins, cut between words; None where blanks must be put in order. */
-static PyObject *clipped(PyObject *text) {
-    int kind = PyUnicode_KIND(text);
-    const void *signs = PyUnicode_DATA(text);
-    Py_ssize_t blank = -1, end = MAX_SUMMARY - 1, length = PyUnicode_GET_LENGTH(text);
-    Py_UCS4 before = ' ', largest = ELLIPSIS;
-    for (Py_ssize_t at = 0; at <= MAX_SUMMARY + (before == ' ') && at < length; at++) {
-        Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
-        if ((sign == ' ' && before == ' ') || !Py_UNICODE_ISPRINTABLE(sign))
-            Py_RETURN_NONE;
-        blank = sign == ' ' && at < end ? at : blank;
-        before = sign;
-    }
-    if (before == ' ')
-        Py_RETURN_NONE;
-    if (blank * 10 > MAX_SUMMARY * 7)
-        end = blank;
-    else if (PyUnicode_READ(kind, signs, end - 1) == ' ')
-        end--;
-    for (Py_ssize_t at = 0; kind == PyUnicode_4BYTE_KIND && at < end; at++)
-        largest = PyUnicode_READ(kind, signs, at) > largest ? PyUnicode_READ(kind, signs, at) : largest;
-    PyObject *head = PyUnicode_New(end + 1, largest);
-    if (head == NULL || PyUnicode_CopyCharacters(head, 0, text, 0, end) < 0)
-        Py_CLEAR(head);
-    else
-        PyUnicode_WRITE(PyUnicode_KIND(head), PyUnicode_DATA(head), end, ELLIPSIS);
-    return head;
-}
-
-/* Returns one text, an arrow and another. */
-static PyObject *with_arrow(PyObject *text, PyObject *url) {
-    Py_ssize_t at = PyUnicode_GET_LENGTH(text), length = PyUnicode_GET_LENGTH(url);
-    Py_UCS4 largest = PyUnicode_MAX_CHAR_VALUE(text) > ARROW ? PyUnicode_MAX_CHAR_VALUE(text) : ARROW;
-    largest = PyUnicode_MAX_CHAR_VALUE(url) > largest ? PyUnicode_MAX_CHAR_VALUE(url) : largest;
-    PyObject *told = PyUnicode_New(at + 3 + length, largest);
-    if (told == NULL || PyUnicode_CopyCharacters(told, 0, text, 0, at) < 0 ||
-        PyUnicode_CopyCharacters(told, at + 3, url, 0, length) < 0) {
-        Py_XDECREF(told);
-        return NULL;
-    }
-    int kind = PyUnicode_KIND(told);
-    void *signs = PyUnicode_DATA(told);
-    PyUnicode_WRITE(kind, signs, at, ' '), PyUnicode_WRITE(kind, signs, at + 1, ARROW);
-    PyUnicode_WRITE(kind, signs, at + 2, ' ');
-    return told;
-}
-
-/* Whether `clip` would leave a text as it is. */
-static int is_tidy(PyObject *text) {
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    int kind = PyUnicode_KIND(text);
-    const void *signs = PyUnicode_DATA(text);
-    Py_UCS4 before = ' ';
-    for (Py_ssize_t at = 0; at < length; at++) {
-        Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
-        if ((sign == ' ' && before == ' ') || !Py_UNICODE_ISPRINTABLE(sign))
-            return 0;
-        before = sign;
-    }
-    return length <= MAX_SUMMARY && before != ' ';
-}
-
-/* Returns what a link says; None where blanks must be put in order, or it is too long. */
-static PyObject *link_summary(PyObject *text, PyObject *url) {
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
-    if (!PyUnicode_Check(url) || !length || Py_UNICODE_ISSPACE(PyUnicode_READ_CHAR(text, 0)) || is_string(text, url))
-        Py_RETURN_NONE;
-    PyObject *told = with_arrow(text, url);
-    int is_inside = length < SHORT_LINK && PyUnicode_READ_CHAR(url, 0) == '#'; /* as long as it may be */
-    if (told != NULL && !is_inside && !is_tidy(told))
-        Py_SETREF(told, Py_NewRef(Py_None));
-    return told;
-}
-
-static PyObject *summary_of(const Page *page, const Counted *counted, PyObject *content) {
-    PyObject *told = Py_NewRef(Py_None);
-    PyObject *text = PyDict_Check(content) ? PyDict_GetItemWithError(content, strings.text) : NULL;
-    if (text != NULL && PyUnicode_Check(text)) {
-        PyObject *url = counted->is_link ? PyDict_GetItemWithError(content, strings.url) : NULL;
-        if (counted->is_plain)
-            Py_SETREF(told, PyUnicode_GET_LENGTH(text) > MAX_SUMMARY ? clipped(text) : Py_NewRef(text));
-        else if (url != NULL)
-            Py_SETREF(told, link_summary(text, url));
-    }
-    if (told != Py_None || PyErr_Occurred())
-        return told;
-    Py_SETREF(told, PyObject_CallFunctionObjArgs(page->summary_of, counted->name, content, NULL));
-    return told;
-}
-
 /* Elements */
+
+static PyObject *summary_in(const Page *page, const Counted *counted, PyObject *content) {
+    PyObject *told = summary_of(counted->telling, content);
+    if (told == Py_None)
+        Py_SETREF(told, PyObject_CallFunctionObjArgs(page->summary_of, counted->name, content, NULL));
+    return told;
+}
 
 static PyObject *metadata_of(const Page *page, PyObject *box) {
     PyObject *metadata = PyDict_New(), *place = metadata == NULL ? NULL : tenths_of(box);
@@ -171,7 +81,7 @@ static PyObject *element_of(Page *page, PyObject *piece) {
         [ELEMENT_ID] = id_of(page, counted),
         [ELEMENT_CATEGORY] = Py_NewRef(category),
         [ELEMENT_CONTENT] = Py_NewRef(content),
-        [ELEMENT_SUMMARY] = summary_of(page, counted, content),
+        [ELEMENT_SUMMARY] = summary_in(page, counted, content),
         [ELEMENT_METADATA] = metadata_of(page, box),
     };
     return record_make(&element_record, values);

@@ -164,6 +164,13 @@ int is_list_of_lines(PyObject *lines);
 PyObject *text_of_lines(PyObject *lines);
 /* Returns the place of lines, one at least, as a tuple. */
 PyObject *box_of_lines(PyObject *lines);
+/* Which elements tell themselves in one line without Python. */
+typedef enum { TELL_NOTHING, TELL_TEXT, TELL_LINK, TELL_LISTING, TELL_ITEMS } Telling;
+Telling telling_of(PyObject *category);
+/* Returns the summary of a content; None where Python tells it. */
+PyObject *summary_of(Telling telling, PyObject *content);
+/* Returns lines of code as they are indented; None where one has no text. */
+PyObject *listing_of_lines(PyObject *lines);
 /* Returns a box in tenths of a point as a list. */
 PyObject *tenths_of(PyObject *box);
 
@@ -177,6 +184,6 @@ PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
 
 extern PyTypeObject CharactersType;
 extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
-extern PyMethodDef heading_functions[], look_functions[], piece_functions[], element_functions[];
+extern PyMethodDef heading_functions[], listing_functions[], look_functions[], piece_functions[], element_functions[];
 
 #endif

@@ -2,19 +2,18 @@
 
 #include "native.h"
 
-/* What Python does: text with line ends of its own, listings, and lists of items. */
+/* What Python does: text with line ends of its own, listings of lines without text, and lists of items. */
 typedef struct {
     PyObject *text_of, *listing_of, *lists_of;
     PyObject *pieces, *items;
 } Making;
 
-/* Returns the text of lines. */
-static PyObject *text_of(const Making *making, PyObject *lines) {
-    PyObject *text = text_of_lines(lines);
-    if (text != Py_None)
-        return text;
-    Py_DECREF(text);
-    return PyObject_CallOneArg(making->text_of, lines);
+/* Returns what a function says of lines; where it says nothing, what one of Python does. */
+static PyObject *told(PyObject *(*function)(PyObject *), PyObject *python, PyObject *lines) {
+    PyObject *text = function(lines);
+    if (text == Py_None)
+        Py_SETREF(text, PyObject_CallOneArg(python, lines));
+    return text;
 }
 
 /* Adds a piece of lines; takes the reference to its content, also when it fails. */
@@ -65,11 +64,11 @@ static int add_block(Making *making, PyObject *block) {
     if (level == NULL || (ends_items(making, kind) && !add_lists(making)))
         return 0;
     if (is_string(kind, strings.text))
-        return add_piece(making, strings.text, content_of(NULL, text_of(making, lines)), lines);
+        return add_piece(making, strings.text, content_of(NULL, told(text_of_lines, making->text_of, lines)), lines);
     if (is_string(kind, strings.heading))
-        return add_piece(making, strings.heading, content_of(level, text_of(making, lines)), lines);
+        return add_piece(making, strings.heading, content_of(level, told(text_of_lines, making->text_of, lines)), lines);
     if (is_string(kind, strings.code))
-        return add_piece(making, strings.code, content_of(NULL, PyObject_CallOneArg(making->listing_of, lines)), lines);
+        return add_piece(making, strings.code, content_of(NULL, told(listing_of_lines, making->listing_of, lines)), lines);
     return !PyList_Append(making->items, block); /* an item, or a line of a table of contents */
 }
 
