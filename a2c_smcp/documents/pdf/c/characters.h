@@ -45,8 +45,10 @@ PyObject *settle_fonts(Characters *self, PyObject *arguments);
 PyObject *words(Characters *self, PyObject *lines);
 PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *text_in(Characters *self, PyObject *arguments);
-/* Returns the text of a list of lines inside x0, y0, x1 and y1; None where it must be cleaned. */
-PyObject *text_between(Characters *self, PyObject *lines, const double *box);
+/* Returns the text of a tuple of lines inside x0, y0, x1 and y1; None where it must be cleaned. */
+PyObject *text_between(Characters *self, PyObject *lines, const Place *places, const double *box);
+/* Reads the places of a tuple of lines; returns 0 and sets an error where one is no line. */
+int read_places(PyObject *lines, Place *places);
 PyObject *link_pieces(Characters *self, PyObject *arguments);
 PyObject *widest_gap(Characters *self, PyObject *of);
 

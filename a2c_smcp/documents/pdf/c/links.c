@@ -76,6 +76,8 @@ static PyObject *links_of(PyObject *module, PyObject *arguments) {
 
 typedef struct {
     Characters *characters;
+    PyObject *kept; /* the lines as a tuple */
+    Place *places;  /* where they are */
     PyObject *lines, *url_of, *text_in; /* what Python is asked for: addresses and texts that must be cleaned */
     PyObject *pieces;
 } Linking;
@@ -105,7 +107,7 @@ static PyObject *url_of(const Linking *linking, PyObject *destination, PyObject 
 }
 
 static PyObject *text_at(const Linking *linking, const double *box, PyObject *place) {
-    PyObject *text = text_between(linking->characters, linking->lines, box);
+    PyObject *text = text_between(linking->characters, linking->kept, linking->places, box);
     if (text == Py_None)
         Py_SETREF(text, PyObject_CallFunctionObjArgs(linking->text_in, linking->lines, place, NULL));
     if (text != NULL && !PyUnicode_Check(text)) {
@@ -184,8 +186,13 @@ PyObject *link_pieces(Characters *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O!O!OO", &PyList_Type, &links, &PyList_Type, &linking.lines, &linking.url_of,
                           &linking.text_in))
         return NULL;
-    linking.pieces = PyList_New(0);
-    int good = linking.pieces != NULL;
+    linking.kept = PyList_AsTuple(linking.lines), linking.pieces = PyList_New(0);
+    if (linking.kept != NULL && linking.pieces != NULL) {
+        linking.places = PyMem_Malloc(((size_t)PyTuple_GET_SIZE(linking.kept) + 1) * sizeof *linking.places);
+        if (linking.places == NULL)
+            PyErr_NoMemory();
+    }
+    int good = linking.places != NULL && read_places(linking.kept, linking.places);
     for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(links); number++) {
         PyObject *destination, *index, *address, *rectangle, *url = NULL;
         PyObject *link = PyList_GET_ITEM(links, number);
@@ -195,6 +202,8 @@ PyObject *link_pieces(Characters *self, PyObject *arguments) {
             good = add_link(&linking, url, rectangle);
         Py_XDECREF(url);
     }
+    PyMem_Free(linking.places);
+    Py_XDECREF(linking.kept);
     if (!good)
         Py_CLEAR(linking.pieces);
     return linking.pieces;

@@ -54,19 +54,35 @@ static int is_ended(PyObject *text) {
            (is_among(last, closing) && length > 1 && is_among(PyUnicode_READ_CHAR(text, length - 2), terminal));
 }
 
-/* Whether a text may begin with the sign or the number of an item: other letters than these begin none. */
-static int may_be_item(PyObject *text, Py_ssize_t length) {
-    Py_UCS4 first = PyUnicode_READ_CHAR(text, 0), second = length > 1 ? PyUnicode_READ_CHAR(text, 1) : 0;
-    if (!Py_UNICODE_ISALPHA(first))
-        return 1;
-    if (first >= 0x80)
-        return length > 1 && !Py_UNICODE_ISALPHA(second);
-    if (second == '.' || second == ')' || (first == 'o' && Py_UNICODE_ISSPACE(second)))
-        return 1;
+static const Py_UCS4 bullets[] = {
+    0x2022, 0x2023, 0x25CF, 0x25CB, 0x25AA, 0x25AB, 0x25A0, 0x25A1, 0x25E6, 0x25C6, 0x25C7, 0x25B6, 0x25BA,
+    0x25B8, 0x2043, 0x2219, 0x2217, 0xB7,   0x27A2, 0x2192, 0x2713, 0x2714, 0x2610, 0x2611, 0x2612, 0x2751,
+    0x2756, 0xF0A7, 0xF0B7, 0xF0D8, 0xF0FC, 0xF076, 0xF0A8, 0xF06E, 0xF0E0, 0};
+static const Py_UCS4 dashes[] = {'-', 0x2013, 0x2014, '*', '+', 'o', 0xA7, 0};
+
+/* Whether so many signs as `is_part` takes, and one that ends a label, begin a text. */
+static int begins_label(PyObject *text, Py_ssize_t length, int (*is_part)(Py_UCS4)) {
     Py_ssize_t at = 0;
-    while (at < length && is_among(PyUnicode_READ_CHAR(text, at), roman))
+    while (at < length && is_part(PyUnicode_READ_CHAR(text, at)))
         at++;
     return at > 0 && at < length && (PyUnicode_READ_CHAR(text, at) == '.' || PyUnicode_READ_CHAR(text, at) == ')');
+}
+
+static int is_digit(Py_UCS4 sign) { return Py_UNICODE_ISDECIMAL(sign); }
+static int is_roman(Py_UCS4 sign) { return is_among(sign, roman); }
+
+/* Whether a text may begin with the sign or the number of an item: most texts can not. */
+static int may_be_item(PyObject *text, Py_ssize_t length) {
+    Py_UCS4 first = PyUnicode_READ_CHAR(text, 0), second = length > 1 ? PyUnicode_READ_CHAR(text, 1) : 0;
+    if (is_among(first, dashes))
+        return Py_UNICODE_ISSPACE(second) || second == '.' || second == ')';
+    if (is_digit(first))
+        return begins_label(text, length, is_digit);
+    if (!Py_UNICODE_ISALPHA(first))
+        return first == '(' || first == 0xFF08 || is_among(first, bullets);
+    if (first >= 0x80) /* numerals of Chinese */
+        return length > 1 && !Py_UNICODE_ISALPHA(second);
+    return second == '.' || second == ')' || begins_label(text, length, is_roman);
 }
 
 /* Whether nothing in a text looks like the beginning of an item, or like a line of a table of contents. */

@@ -65,36 +65,39 @@ static PyObject *part_of(Characters *self, const Place *line, double x0, double 
     return PyUnicode_Substring(self->text, start, end);
 }
 
-PyObject *text_between(Characters *self, PyObject *lines, const double *box) {
-    double x0 = box[0], y0 = box[1], x1 = box[2], y1 = box[3];
-    PyObject *parts = PyList_New(0), *found = NULL;
-    int good = parts != NULL;
-    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++) {
-        PyObject *line = PyList_GET_ITEM(lines, number), *part;
-        Place place;
-        good = record_check(&line_record, line) && record_number(&line_record, line, Y0, &place.y0) &&
-               record_number(&line_record, line, Y1, &place.y1);
-        double middle = good ? place.y0 + place.y1 : 0;
-        if (!good || middle < 2 * y0 || middle > 2 * y1)
+int read_places(PyObject *lines, Place *places) {
+    for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(lines); number++)
+        if (!line_whole(PyTuple_GET_ITEM(lines, number), places + number))
+            return 0;
+    return 1;
+}
+
+PyObject *text_between(Characters *self, PyObject *lines, const Place *places, const double *box) {
+    PyObject *found = NULL;
+    for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(lines); number++) {
+        const Place *place = places + number;
+        double middle = place->y0 + place->y1;
+        if (middle < 2 * box[1] || middle > 2 * box[3] || place->x1 <= box[0] || place->x0 >= box[2])
             continue;
-        if (!(good = line_whole(line, &place)))
-            break;
-        if (place.x1 <= x0 || place.x0 >= x1)
-            continue;
-        part = x0 <= place.x0 + 1 && place.x1 - 1 <= x1 ? Py_XNewRef(record_get(&line_record, line, TEXT))
-                                                        : part_of(self, &place, x0, x1);
-        if (part == Py_None) {
-            Py_DECREF(parts);
+        int is_whole = box[0] <= place->x0 + 1 && place->x1 - 1 <= box[2];
+        PyObject *part = is_whole ? Py_XNewRef(record_get(&line_record, PyTuple_GET_ITEM(lines, number), TEXT))
+                                  : part_of(self, place, box[0], box[2]);
+        if (part == NULL || !PyUnicode_Check(part)) { /* None, where it must be cleaned */
+            Py_XDECREF(found);
             return part;
         }
-        good = part != NULL && PyUnicode_Check(part) && (!PyUnicode_GET_LENGTH(part) || !PyList_Append(parts, part));
-        Py_XDECREF(part);
+        if (found == NULL || !PyUnicode_GET_LENGTH(found))
+            Py_XSETREF(found, part);
+        else if (!PyUnicode_GET_LENGTH(part))
+            Py_DECREF(part);
+        else {
+            Py_SETREF(found, PyUnicode_FromFormat("%U %U", found, part));
+            Py_DECREF(part);
+        }
+        if (found == NULL)
+            return NULL;
     }
-    PyObject *blank = good ? PyUnicode_FromOrdinal(' ') : NULL;
-    if (blank != NULL)
-        found = PyUnicode_Join(blank, parts);
-    Py_XDECREF(blank), Py_XDECREF(parts);
-    return found;
+    return found == NULL ? Py_NewRef(strings.empty) : found;
 }
 
 PyObject *text_in(Characters *self, PyObject *arguments) {
@@ -102,7 +105,15 @@ PyObject *text_in(Characters *self, PyObject *arguments) {
     double box[4];
     if (!PyArg_ParseTuple(arguments, "O!(dddd)", &PyList_Type, &lines, box, box + 1, box + 2, box + 3))
         return NULL;
-    return text_between(self, lines, box);
+    PyObject *kept = PyList_AsTuple(lines), *text = NULL;
+    Place *places = kept == NULL ? NULL : PyMem_Malloc(((size_t)PyTuple_GET_SIZE(kept) + 1) * sizeof *places);
+    if (places == NULL)
+        PyErr_NoMemory();
+    else if (read_places(kept, places))
+        text = text_between(self, kept, places, box);
+    PyMem_Free(places);
+    Py_XDECREF(kept);
+    return text;
 }
 
 PyObject *widest_gap(Characters *self, PyObject *of) {

@@ -147,6 +147,30 @@ def test_lines_become_blocks_alike(page_of_lines: list[Line], in_order: bool, bo
     assert found == layout._rejoined(layout._blocks_of(page_of_lines, body, code))
 
 
+def test_every_sign_begins_an_item_alike() -> None:
+    signs = [chr(code) for code in range(0x20, 0x10000) if not 0xD800 <= code < 0xE000]
+    begun = [
+        text for sign in signs for text in (f"{sign} item", f"{sign}. item", f"{sign}x) item", f"{sign}、item", sign)
+    ]
+    begun += [
+        "123. item",
+        "1234. item",
+        "12 item",
+        "xiv) item",
+        "xxviii) item",
+        "I am",
+        "(一) item",
+        "（12）item",
+        "oo item",
+    ]
+    page_of_lines = [
+        Line(text, 72.0, 1_000.0 * row, 200.0, 1_000.0 * row + 10, 10.0, PLAIN, 0, len(text))
+        for row, text in enumerate(begun)
+    ]
+    found = _native.blocks_of(page_of_lines, layout._kind_of, 12.0, 10.0, 0.0)
+    assert [(block.kind, block.label) for block in found] == [layout._kind_of(line, 0.0) for line in page_of_lines]
+
+
 blocks = st.builds(
     Block,
     st.lists(flowing, min_size=1, max_size=5),
