@@ -11,6 +11,7 @@ from typing import Final
 from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.native import maker, native
 
 MAX_ENTRIES: Final = 20_000
 """Larger outlines exist only to do harm, or list every line."""
@@ -33,6 +34,15 @@ class Bookmark:
     handle: int
     title: str
     level: int
+
+
+_bookmark = maker(Bookmark)
+
+
+def _tidy(title: str) -> str:
+    if title.isprintable() and "  " not in title and title[:1] != " " != title[-1:]:
+        return title  # as most titles are
+    return " ".join(clean(title).split())
 
 
 def folded(text: str) -> str:
@@ -63,7 +73,8 @@ class Outline:
     @cached_property
     def bookmarks(self) -> list[Bookmark]:
         """Every entry in reading order."""
-        return list(self._walk())
+        found = native.bookmarks(self._document, MAX_ENTRIES, MAX_LEVEL) if native else self._walk()
+        return [_bookmark(handle, _tidy(title), level) for handle, title, level in found]
 
     @cached_property
     def titles(self) -> dict[str, list[Bookmark]]:
@@ -86,7 +97,7 @@ class Outline:
         titles: list[str] = []
         handle = engine.FPDFBookmark_GetFirstChild(self._document, None)
         while handle and len(titles) < most:
-            titles.append(" ".join(clean(engine.string(engine.FPDFBookmark_GetTitle, handle)).split()))
+            titles.append(_tidy(engine.string(engine.FPDFBookmark_GetTitle, handle)))
             handle = engine.FPDFBookmark_GetNextSibling(self._document, handle)
         return titles
 
@@ -105,7 +116,8 @@ class Outline:
         index = engine.FPDFDest_GetDestPageIndex(self._document, target) if target else -1
         return index if index >= 0 else None
 
-    def _walk(self) -> Iterator[Bookmark]:
+    def _walk(self) -> Iterator[tuple[int, str, int]]:
+        """Yield the handle, the title and the level of every entry."""
         engine, document = self._engine, self._document
         first, after, title = (
             engine.FPDFBookmark_GetFirstChild,
@@ -123,7 +135,7 @@ class Outline:
             seen.add(handle)
             length = title(handle, address, _TITLE_BYTES)
             told = buffer.raw[: max(0, length - 2)].decode("utf-16-le", "replace") if length <= _TITLE_BYTES else ""
-            yield Bookmark(handle, " ".join(clean(told).split()), level)
+            yield handle, told, level
             waiting.append((after(document, handle), level))
             if level < MAX_LEVEL:
                 waiting.append((first(document, handle), level + 1))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents.formats.pdf import FORMAT
+from a2c_smcp.documents.formats.base import OpenOptions
+from a2c_smcp.documents.pdf.document import PdfDocument
 from a2c_smcp.documents.pdf.native import PURE, native
 from tests.documents.pdf.making import Made, MadePage
 
@@ -24,10 +25,15 @@ json.dump([native is not None, *map(told, map(Path, sys.argv[1:]))], sys.stdout)
 
 def told(path: Path) -> list[object]:
     """Return all that is read of a file."""
-    document = FORMAT.open(path)
+    document = PdfDocument(path, OpenOptions())
     pages = [document.page(index) for index in range(document.describe().page_count)]
+    outline = [[entry.title, entry.page_index, entry.level] for entry in document.outline()]
     return [
-        [page.title, [[e.id, e.category, e.content, e.summary, e.metadata] for e in page.elements]] for page in pages
+        outline,
+        *[
+            [page.title, [[e.id, e.category, e.content, e.summary, e.metadata] for e in page.elements]]
+            for page in pages
+        ],
     ]
 
 

@@ -34,6 +34,9 @@ typedef struct {
     F(int, FPDFPageObj_GetType, (Handle object))                                                                       \
     F(int, FPDFPageObj_GetBounds, (Handle object, float *left, float *bottom, float *right, float *top))               \
     F(int, FPDFPath_GetDrawMode, (Handle path, int *fill, int *stroke))                                                \
+    F(Handle, FPDFBookmark_GetFirstChild, (Handle document, Handle bookmark))                                          \
+    F(Handle, FPDFBookmark_GetNextSibling, (Handle document, Handle bookmark))                                         \
+    F(unsigned long, FPDFBookmark_GetTitle, (Handle bookmark, void *to, unsigned long size))                           \
     F(int, FPDFLink_Enumerate, (Handle page, int *position, Handle *link))                                             \
     F(int, FPDFLink_GetAnnotRect, (Handle link, Box *to))                                                              \
     F(Handle, FPDFLink_GetDest, (Handle document, Handle link))                                                        \
@@ -184,6 +187,6 @@ PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
 
 extern PyTypeObject CharactersType;
 extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
-extern PyMethodDef heading_functions[], listing_functions[], look_functions[], piece_functions[], element_functions[];
+extern PyMethodDef heading_functions[], listing_functions[], outline_functions[], look_functions[], piece_functions[], element_functions[];
 
 #endif
