@@ -8,6 +8,7 @@ No build library is needed: one call of the compiler that Python itself names do
 (Windows), the package is pure.
 """
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -95,9 +96,18 @@ def _command(sources: list[Path], module: Path) -> list[str]:
         *("-O2", "-g0", "-Wall", "-Wextra", "-fvisibility=hidden"),
         *shlex.split(os.environ.get("CFLAGS", "")),
         f"-I{include}",
+        f'-DA2C_SOURCE="{_digest(sources[0].parent)}"',
         *("-o", str(module), *map(str, sources)),
         *shlex.split(os.environ.get("LDFLAGS", "")),
     ]
+
+
+def _digest(folder: Path) -> str:
+    """Return what tells one source from another; `native.py` compares it, so that no older module is taken."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.glob("*.[ch]")):
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
 
 
 def _options(name: str) -> list[str]:

@@ -19,6 +19,7 @@ OTHER = "a2c_smcp/documents/pdf/_native.other-python.so"
 LEFT_OUT = "The C extension is left out: {}. The package works without it, only reading PDF is slower.\n"
 ANYWHERE = {Tag("py3", "none", "any")}
 EDITABLE = ["-m", "hatchling", "build", "-t", "wheel:editable", "--hooks-only"]
+ASK = "from a2c_smcp.documents.pdf.native import native; print(native is not None)"
 LOAD = """
 import sys
 from importlib.machinery import ExtensionFileLoader
@@ -113,6 +114,22 @@ def test_an_editable_install_finds_the_module(tmp_path: Path) -> None:
     project = copy(tmp_path)
     run([sys.executable, *EDITABLE], project, A2C_PURE_PYTHON="")
     assert (project / MODULE).is_file()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_module_of_another_source_is_left_out_with_a_word(tmp_path: Path) -> None:
+    project = copy(tmp_path)
+    run([sys.executable, *EDITABLE], project, A2C_PURE_PYTHON="")
+    asked = [sys.executable, "-c", ASK]
+    own = run(asked, project, A2C_PURE_PYTHON="", PYTHONPATH=str(project))
+    with (project / SOURCE).open("a", encoding="utf-8") as file:
+        file.write("/* pulled */\n")
+    other = run(asked, project, A2C_PURE_PYTHON="", PYTHONPATH=str(project))
+    assert (own.stdout, own.stderr) == ("True\n", "")
+    assert (other.stdout, other.stderr) == (
+        "False\n",
+        "The C extension is of another source and left out: build it again (make) to read PDF faster\n",
+    )
 
 
 def test_a_source_that_does_not_compile_leaves_no_module_of_an_older_one(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ A page puts some hundred questions to PDFium, and to its lines, that take less t
 they are put in one go. All of it is there in Python as well, with the same results: the functions beside each use.
 """
 
+import hashlib
+import logging
 import os
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeVar
 
@@ -14,6 +17,7 @@ from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.words import Block, Font, Line, Piece, Row, Segment, Word
 
 _Record = TypeVar("_Record")
+_log = logging.getLogger(__name__)
 
 PURE: Final = "A2C_PURE_PYTHON"
 """The environment variable that leaves it out."""
@@ -26,8 +30,21 @@ def _load() -> ModuleType | None:
         module = import_module("a2c_smcp.documents.pdf._native")
     except ImportError:
         return None
+    if not _is_current(module, Path(__file__).with_name("c")):
+        _log.warning("The C extension is of another source and left out: build it again (make) to read PDF faster")
+        return None
     module.learn(Line, Word, Font, Row, Segment, Block, Piece, Element)
     return module
+
+
+def _is_current(module: ModuleType, sources: Path) -> bool:
+    """Whether a module was built from the source beside it; an installed package has none."""
+    if not sources.is_dir():
+        return True
+    whole = hashlib.sha256()
+    for path in sorted(sources.glob("*.[ch]")):
+        whole.update(path.read_bytes())
+    return getattr(module, "source", "") == whole.hexdigest()
 
 
 native: Final = _load()

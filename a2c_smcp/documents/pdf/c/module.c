@@ -5,6 +5,10 @@
 #include <math.h>
 #include <structmember.h>
 
+#ifndef A2C_SOURCE
+#define A2C_SOURCE "" /* the build tells what it was built from */
+#endif
+
 Pdfium pdfium;
 Strings strings;
 Record line_record, word_record, font_record, row_record, segment_record, block_record, piece_record, element_record;
@@ -239,7 +243,7 @@ static int know_strings(void) {
 }
 
 static int fill(PyObject *module) {
-    if (!know_strings())
+    if (!know_strings() || PyModule_AddStringConstant(module, "source", A2C_SOURCE))
         return -1;
     return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
                    PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
