@@ -64,9 +64,7 @@ static int is_possible(const Looked *looked, const Body *body) {
     /* What most paragraphs are is told by their ends. */
     if (is_plain && (count > 2 || ends_sentence(looked->last_text) || Py_UNICODE_ISLOWER(sign)))
         return 0;
-    double high = first->y1 - first->y0;
-    int is_upright = high <= (first->size > 1 ? first->size : 1) * 2.2 || first->x1 - first->x0 > high;
-    return ratio >= 0.85 && is_upright;
+    return ratio >= 0.85 && is_upright(first);
 }
 
 static PyObject *possible_headings(PyObject *module, PyObject *arguments) {

@@ -220,10 +220,8 @@ static PyObject *words_in(Characters *self, PyObject *line) {
         PyErr_SetString(PyExc_IndexError, "the line is not on this page");
         return NULL;
     }
-    double high = place.y1 - place.y0;
-    int is_upright = high <= (place.size > 1 ? place.size : 1) * 2.2 || place.x1 - place.x0 > high;
     /* Words of a plain line are as high as it is. */
-    int is_level = self->is_direct && self->is_plain && is_upright;
+    int is_level = self->is_direct && self->is_plain && is_upright(&place);
     PyObject *words = PyList_New(0);
     while (words != NULL && at < stop) {
         Py_UCS4 sign = PyUnicode_READ(kind, signs, at);

@@ -13,11 +13,6 @@ typedef struct {
     double left, wide;
 } Listing;
 
-static int by_width(const void *first, const void *second) {
-    double one = *(const double *)first, other = *(const double *)second;
-    return (one > other) - (one < other);
-}
-
 /* Reads where lines are and how wide a letter is; returns 1, 0 and an error, or -1 where a line has no text. */
 static int measure(Listing *listing, PyObject *lines) {
     for (Py_ssize_t number = 0; number < listing->count; number++) {
@@ -31,7 +26,7 @@ static int measure(Listing *listing, PyObject *lines) {
         listing->left = !number || place->x0 < listing->left ? place->x0 : listing->left;
         listing->widths[number] = (place->x1 - place->x0) / (double)length;
     }
-    qsort(listing->widths, (size_t)listing->count, sizeof *listing->widths, by_width);
+    qsort(listing->widths, (size_t)listing->count, sizeof *listing->widths, by_number);
     listing->wide = listing->widths[listing->count / 2];
     listing->wide = listing->wide != 0 ? listing->wide : 1.0;
     return 1;

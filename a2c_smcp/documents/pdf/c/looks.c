@@ -48,11 +48,6 @@ static int add_looks(Looks *looks, PyObject *line, Place *place) {
     return !PyErr_Occurred();
 }
 
-static int by_number(const void *first, const void *second) {
-    double one = *(const double *)first, other = *(const double *)second;
-    return (one > other) - (one < other);
-}
-
 /* Returns the way down that lines of a size usually have; `room` is for as many numbers as there are lines. */
 static double leading_of(const Place *places, Py_ssize_t count, double size, double *room) {
     Py_ssize_t steps = 0;

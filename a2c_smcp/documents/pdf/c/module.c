@@ -98,6 +98,11 @@ int line_whole(PyObject *line, Place *place) {
     return 1;
 }
 
+int by_number(const void *first, const void *second) {
+    double one = *(const double *)first, other = *(const double *)second;
+    return (one > other) - (one < other);
+}
+
 static int bind_function(PyObject *addresses, const char *name, void *to) {
     PyObject *address = PyDict_GetItemString(addresses, name);
     void *found = address == NULL ? NULL : PyLong_AsVoidPtr(address);

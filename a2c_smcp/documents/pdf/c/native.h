@@ -120,6 +120,15 @@ int line_place(PyObject *line, Place *place);
 /* Reads where it is in the text as well. */
 int line_whole(PyObject *line, Place *place);
 
+/* Whether a line runs from left to right. */
+static inline int is_upright(const Place *place) {
+    double high = place->y1 - place->y0;
+    return high <= (place->size > 1 ? place->size : 1) * 2.2 || place->x1 - place->x0 > high;
+}
+
+/* Compares two numbers for qsort. */
+int by_number(const void *first, const void *second);
+
 /* What PyArg_ParseTuple takes for granted. */
 static inline int is_tuple(PyObject *object) {
     if (PyTuple_Check(object))
