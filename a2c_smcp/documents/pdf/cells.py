@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter, itemgetter
-from typing import Final
+from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Segment, Word
+
+Cells: TypeAlias = list[list[list[Word]]]
+"""Words by row and column."""
 
 _MAX_CENTRED: Final = 5
 _left, _depth = attrgetter("x0"), itemgetter(0)
@@ -63,7 +66,7 @@ def with_centred(rows: Sequence[Row]) -> list[Row]:
     chain: list[Row] = []
     for row in rows:
         if chain and row.middle - chain[-1].middle >= 0.85 * max(row.size, chain[-1].size):
-            whole += _joined(chain)
+            whole += _joined(chain) if len(chain) > 1 else chain
             chain = []
         chain.append(row)
     return whole + _joined(chain)
@@ -174,18 +177,13 @@ def _least_crossed(gap: Sequence[tuple[float, float, int]]) -> float:
     return (left + right) / 2
 
 
-def text_of_words(words: list[Word]) -> str:
+def _text_of_words(words: list[Word]) -> str:
     """Return the words of a cell, row by row."""
     if len(words) == 1:
         return words[0].text
-    if not words:
-        return ""
-    text = _level_text(words)
-    if text is not None:  # as in most cells
-        return text
     parts: list[str] = []
     previous: Word | None = None
-    for row in rows_of(words):
+    for row in _rows_of(words):
         for word in row.words:
             if previous is not None:
                 parts.append(_glue(previous, word))
@@ -194,14 +192,13 @@ def text_of_words(words: list[Word]) -> str:
     return "".join(parts)
 
 
-def _text_in_a_row(words: list[Word]) -> str | None:
-    """Return the text of words that stand in one row; None where they do not."""
-    if len(_strips(words)) > 1:
-        return None
-    return " ".join([word.text for word in sorted(words, key=_left)])
+def _texts_of(cells: Cells) -> list[list[str]]:
+    """Return what cells say, by row and column."""
+    return [[_text_of_words(cell) if cell else "" for cell in row] for row in cells]
 
 
-_level_text: Callable[[list[Word]], str | None] = native.level_text if native else _text_in_a_row
+text_of_words: Callable[[list[Word]], str] = native.cell_text if native else _text_of_words
+texts_of: Callable[[Cells], list[list[str]]] = native.cell_texts if native else _texts_of
 
 
 def _glue(first: Word, second: Word) -> str:

@@ -2,20 +2,34 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, pairwise
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.bands import row_groups
-from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, rows_of, segments_of, text_of_words, with_centred
+from a2c_smcp.documents.pdf.bands import bands_of, row_groups
+from a2c_smcp.documents.pdf.cells import (
+    Cells,
+    column_cuts,
+    is_divided,
+    rows_of,
+    segments_of,
+    texts_of,
+    with_centred,
+)
 from a2c_smcp.documents.pdf.graphics import Rule
+from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
-Cells: TypeAlias = list[list[list[Word]]]
-_NEAR = 4.0
-_FEW = 6
+_Spans: TypeAlias = dict[tuple[int, int], tuple[int, int, int, int]]
+_NEAR: Final = 4.0
+_FEW: Final = 6
 """Words that tell nothing of columns."""
+_MANY: Final = 20_000
+"""Cells that are not looked at one by one."""
+_GAP: Final = 0.7
+"""What divides the words of a row at least, in sizes of their text."""
+_WIDE_GAP: Final = 0.9
 
 
 @dataclass(slots=True)
@@ -32,7 +46,7 @@ class Grid:
     def texts(self) -> list[list[str]]:
         """What the cells say; ask when all words are there."""
         if self._texts is None:
-            self._texts = [[text_of_words(cell) if cell else "" for cell in row] for row in self.cells]
+            self._texts = texts_of(self.cells)
         return self._texts
 
 
@@ -50,7 +64,15 @@ class Region:
     def inside(self, words: list[Word]) -> list[Word]:
         """Return the words whose middles are inside."""
         left, right, top, bottom = 2 * self.x0 - 4, 2 * self.x1 + 4, 2 * self.y0 - 2, 2 * self.y1 + 2
-        return [word for word in words if top <= word.y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right]
+        return words_inside(words, left, right, top, bottom)
+
+
+def _words_inside(words: list[Word], left: float, right: float, top: float, bottom: float) -> list[Word]:
+    """Return the words whose sides add up to what is between those."""
+    return [word for word in words if top <= word.y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right]
+
+
+words_inside: Callable[..., list[Word]] = native.words_inside if native else _words_inside
 
 
 def grid_of(region: Region, words: list[Word], size: float) -> Grid | None:
@@ -74,7 +96,9 @@ def _ruled(region: Region, words: list[Word], xs: list[float], ys: list[float], 
     height, width = len(ys) - 1, len(cuts) - 1
     if height < 1 or width < 2:
         return None
-    spans = _spans(region, xs, ys)
+    spans = spans_of(region.down, region.across, xs, ys, _NEAR) if height * (len(xs) - 1) <= _MANY else {}
+    if not spans and not soft:  # as in most tables
+        return Grid(words_between(words, xs[1:-1], ys[1:-1]))
     boxes: dict[tuple[int, int, int, int], list[Word]] = {}
     inner_x, inner_y = xs[1:-1], ys[1:-1]
     for word in words:
@@ -94,7 +118,7 @@ def _ruled(region: Region, words: list[Word], xs: list[float], ys: list[float], 
     return Grid(cells, sorted(merged))
 
 
-def _fill(row: list[list[Word]], words: list[Word], cuts: Sequence[float], first: int, last: int) -> bool:
+def _fill(row: list[list[Word]], words: list[Word], cuts: list[float], first: int, last: int) -> bool:
     """Put the words of a ruled cell into the columns that gaps divide it into; whether they stayed together."""
     inner = cuts[first + 1 : last]
     if not inner:
@@ -105,8 +129,8 @@ def _fill(row: list[list[Word]], words: list[Word], cuts: Sequence[float], first
     if not any(is_divided(line, 1.1) for line in lines):
         row[first] += words
         return True
-    divided, _ = _divided([segments_of(line, 0.7) for line in lines], inner)
-    for line in divided:
+    cells, _ = divided(lines, inner, _GAP)
+    for line in cells:
         for column, cell in enumerate(line):
             row[first + column] += cell
     return False
@@ -123,64 +147,74 @@ def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
     return cuts
 
 
+def _words_between(words: list[Word], xs: list[float], ys: list[float]) -> Cells:
+    """Return words by row and column, which cuts divide."""
+    cells: Cells = [[[] for _ in range(len(xs) + 1)] for _ in range(len(ys) + 1)]
+    for word in words:
+        row = cells[bisect_right(ys, (word.y0 + word.y1) / 2)]
+        row[bisect_right(xs, (word.x0 + word.x1) / 2)].append(word)
+    return cells
+
+
+words_between: Callable[[list[Word], list[float], list[float]], Cells] = (
+    native.words_between if native else _words_between
+)
+
+
 def _hidden_columns(words: list[Word], xs: list[float], ys: list[float], size: float) -> list[float]:
     """Return where only gaps divide ruled columns, in the whole table or between two rules."""
     found: list[float] = []
-    for column in _in_columns(words, xs):
-        if len(column) < _FEW:
-            continue
-        bands = _in_bands(column, ys)
-        for band in [column, *bands] if len(ys) > 2 else bands:
-            rows = rows_of(band) if len(band) >= _FEW else ()
-            if len(rows) >= 3 and sum([is_divided(row, 0.9) for row in rows]) >= 0.6 * len(rows):
-                cuts = column_cuts([segments_of(row, 0.9) for row in rows], size, least=0.6)
-                found += [cut for cut in cuts if all(abs(cut - other) > 3 * _NEAR for other in [*found, *xs])]
+    for rows in gapped_rows(words, xs, ys, _FEW, _WIDE_GAP):
+        cuts = column_cuts([segments_of(row, _WIDE_GAP) for row in rows], size, least=0.6)
+        found += [cut for cut in cuts if all(abs(cut - other) > 3 * _NEAR for other in [*found, *xs])]
     return sorted(found)
 
 
-def _in_columns(words: list[Word], xs: Sequence[float]) -> list[list[Word]]:
-    """Return the words between each two places from left to right."""
-    columns: list[list[Word]] = [[] for _ in range(len(xs) + 1)]
-    for word in words:
-        columns[bisect_right(xs, (word.x0 + word.x1) / 2)].append(word)
-    return columns[1:-1]
+def _gapped_rows(words: list[Word], xs: list[float], ys: list[float], few: int, gap: float) -> list[list[Row]]:
+    """Return the rows of each column, and those between two rules of one, that mostly have gaps among their words."""
+    found: list[list[Row]] = []
+    for column in _words_between(words, xs, [])[0][1:-1]:
+        if len(column) < few:
+            continue
+        bands = [band for (band,) in _words_between(column, [], ys)[1:-1]]
+        for band in [column, *bands] if len(ys) > 2 else bands:
+            rows = rows_of(band) if len(band) >= few else []
+            if len(rows) >= 3 and sum([is_divided(row, gap) for row in rows]) >= 0.6 * len(rows):
+                found.append(rows)
+    return found
 
 
-def _in_bands(words: list[Word], ys: Sequence[float]) -> list[list[Word]]:
-    """Return the words between each two heights."""
-    bands: list[list[Word]] = [[] for _ in range(len(ys) + 1)]
-    for word in words:
-        bands[bisect_right(ys, (word.y0 + word.y1) / 2)].append(word)
-    return bands[1:-1]
+gapped_rows: Callable[..., list[list[Row]]] = native.gapped_rows if native else _gapped_rows
 
 
 def _with_hidden_rows(words: list[Word], xs: list[float], ys: list[float]) -> list[float]:
     """Return the cuts with those between rows of text that no line divides."""
     rows = rows_of(words)
-    cells, _ = _divided([segments_of(row, 0.7) for row in rows], xs[1:-1])
+    bands = bands_of(rows, ys)
+    if len(bands) == len(rows):  # as in half of all tables, a rule is between each two
+        return ys
+    cells, _ = divided(rows, xs[1:-1], _GAP)
     found = list(ys)
-    for group, following in pairwise(row_groups(rows, cells, ys)):
+    for group, following in pairwise(row_groups(rows, cells, bands)):
         above, below = rows[group[-1]], rows[following[0]]
         if bisect_right(ys, above.middle) >= bisect_left(ys, below.middle):  # no rule is between them
             found.append((above.y1 + below.y0) / 2)
     return sorted(found)
 
 
-def _spans(
-    region: Region, xs: Sequence[float], ys: Sequence[float]
-) -> dict[tuple[int, int], tuple[int, int, int, int]]:
+def _spans_of(
+    down: Sequence[Rule], across: Sequence[Rule], xs: Sequence[float], ys: Sequence[float], near: float
+) -> _Spans:
     """Return, for each cell that is part of a larger one: its row, column, row span and column span.
 
     Cells are one where no rule divides them, and together they make a rectangle.
     """
     height, width = len(ys) - 1, len(xs) - 1
-    if height * width > 20_000:
-        return {}
-    at_x, at_y = _ruled_parts(region.down, xs, ys), _ruled_parts(region.across, ys, xs)
+    at_x, at_y = _ruled_parts(down, xs, ys, near), _ruled_parts(across, ys, xs, near)
     ruled_x, ruled_y = list(map(any, at_x)), list(map(any, at_y))
     if all(map(all, compress(at_x[1:-1], ruled_x[1:]))) and all(map(all, compress(at_y[1:-1], ruled_y[1:]))):
         return {}  # as in most tables, rules go from one end to the other
-    spans: dict[tuple[int, int], tuple[int, int, int, int]] = {}
+    spans: _Spans = {}
     for top in range(height):
         for left in range(width):
             if (top, left) in spans:
@@ -201,13 +235,18 @@ def _spans(
     return spans
 
 
-def _ruled_parts(rules: Sequence[Rule], places: Sequence[float], across: Sequence[float]) -> list[list[bool]]:
+spans_of: Callable[..., _Spans] = native.spans_of if native else _spans_of
+
+
+def _ruled_parts(
+    rules: Sequence[Rule], places: Sequence[float], across: Sequence[float], near: float
+) -> list[list[bool]]:
     """Return, for each place where rules may be, between which of the cuts across them one is."""
     middles = [(first + second) / 2 for first, second in pairwise(across)]
     parts = [[False] * len(middles) for _ in places]
     for start, end, at in rules:
         first, last = bisect_left(middles, start - 1), bisect_right(middles, end + 1)
-        for number in range(bisect_left(places, at - _NEAR), bisect_right(places, at + _NEAR)):
+        for number in range(bisect_left(places, at - near), bisect_right(places, at + near)):
             parts[number][first:last] = [True] * (last - first)
     return parts
 
@@ -217,16 +256,14 @@ def _ruled_parts(rules: Sequence[Rule], places: Sequence[float], across: Sequenc
 
 def _spaced(region: Region, words: list[Word], size: float) -> Grid | None:
     rows = rows_of(words)
-    segments = [segments_of(row, 0.7) for row in rows]
-    centred = with_centred(rows)
-    level = segments if len(centred) == len(rows) else [segments_of(row, 0.7) for row in centred]
-    cuts = column_cuts(level, size, fewest=1 if region.across and len(rows) <= 3 else 2)
+    segments = [segments_of(row, _GAP) for row in with_centred(rows)]
+    cuts = column_cuts(segments, size, fewest=1 if region.across and len(rows) <= 3 else 2)
     cuts = sorted([*cuts, *(rule.at for rule in region.down if region.x0 + _NEAR < rule.at < region.x1 - _NEAR)])
     cuts = [cut for number, cut in enumerate(cuts) if not number or cut - cuts[number - 1] > _NEAR]
     if not cuts or len(rows) < 2:
         return None
-    cells, merged = _divided(segments, cuts)
-    groups = row_groups(rows, cells, [rule.at for rule in region.across])
+    cells, merged = divided(rows, cuts, _GAP)
+    groups = row_groups(rows, cells, bands_of(rows, [rule.at for rule in region.across]))
     joined: Cells = [
         [[word for number in group for word in cells[number][column]] for column in range(len(cuts) + 1)]
         for group in groups
@@ -236,8 +273,9 @@ def _spaced(region: Region, words: list[Word], size: float) -> Grid | None:
     return Grid(joined, kept, _ruled_header(region, rows, groups))
 
 
-def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tuple[Cells, list[tuple[int, int, int]]]:
-    """Return words by column; a segment across several columns stays whole, in the first of them."""
+def _divided(rows: list[Row], cuts: list[float], gap: float) -> tuple[Cells, list[tuple[int, int, int]]]:
+    """Return the words of rows by column; a segment across several columns stays whole, in the first of them."""
+    segments = [segments_of(row, gap) for row in rows]
     cells: Cells = []
     merged: list[tuple[int, int, int]] = []
     starts: list[float] = []
@@ -257,6 +295,11 @@ def _divided(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> tu
                 merged.append((number, first, last - first + 1))
         cells.append(line)
     return cells, merged
+
+
+divided: Callable[[list[Row], list[float], float], tuple[Cells, list[tuple[int, int, int]]]] = (
+    native.divided if native else _divided
+)
 
 
 def _starts(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> list[float]:
@@ -321,6 +364,8 @@ def _trimmed(grid: Grid) -> Grid | None:
     """Return a grid without empty rows and columns; None where too little is left."""
     height = len(grid.cells)
     width = len(grid.cells[0]) if height else 0
+    if min(height, width) > 1 and all(map(any, grid.cells)) and all(map(any, zip(*grid.cells, strict=True))):
+        return grid
     rows = [number for number in range(height) if any(grid.cells[number])]
     columns = [number for number in range(width) if any(row[number] for row in grid.cells)]
     if len(rows) < 2 or len(columns) < 2:

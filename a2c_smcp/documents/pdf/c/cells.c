@@ -1,11 +1,10 @@
 /* Words on their way into tables: rows of them, and the gaps between those of one row. */
 
-#include "native.h"
+#include "grid.h"
 
 static int number_of(PyObject *word, int field, double *to) { return record_number(&word_record, word, field, to); }
 
-/* Puts how much room words of a line may have between them into `to`; the line of the last word is in `line`. */
-static int room_after(PyObject *word, PyObject **line, double gap, double *to) {
+int room_after(PyObject *word, PyObject **line, double gap, double *to) {
     PyObject *own = record_get(&word_record, word, LINE);
     double size;
     if (own == *line && own != NULL)
@@ -17,7 +16,7 @@ static int room_after(PyObject *word, PyObject **line, double gap, double *to) {
     return 1;
 }
 
-static PyObject *words_of_row(PyObject *row) {
+PyObject *words_of_row(PyObject *row) {
     if (!record_check(&row_record, row))
         return NULL;
     PyObject *words = record_get(&row_record, row, ROW_WORDS);
@@ -37,22 +36,29 @@ static int parse(PyObject *const *arguments, Py_ssize_t count, PyObject **words,
     return *words != NULL;
 }
 
-static PyObject *is_divided(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    PyObject *words, *line = NULL;
-    double gap, room = 0, end = 0, x0, x1;
-    (void)module;
-    if (!parse(arguments, count, &words, &gap))
-        return NULL;
+int are_divided(PyObject *words, double gap) {
+    PyObject *line = NULL;
+    double room = 0, end = 0, x0, x1;
     for (Py_ssize_t number = 0; number < PyList_GET_SIZE(words); number++) {
         PyObject *word = PyList_GET_ITEM(words, number);
         if (!record_check(&word_record, word) || !number_of(word, X0, &x0) || !number_of(word, X1, &x1) ||
             !room_after(word, &line, gap, &room))
-            return NULL;
+            return -1;
         if (number && x0 - end > room)
-            Py_RETURN_TRUE;
+            return 1;
         end = !number || x1 > end ? x1 : end;
     }
-    Py_RETURN_FALSE;
+    return 0;
+}
+
+static PyObject *is_divided(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    PyObject *words;
+    double gap;
+    (void)module;
+    if (!parse(arguments, count, &words, &gap))
+        return NULL;
+    int answer = are_divided(words, gap);
+    return answer < 0 ? NULL : PyBool_FromLong(answer);
 }
 
 /* Adds words of a row from `first` until before `last` as a segment. */
@@ -220,14 +226,9 @@ static PyObject *row_of(Strip *row) {
     return record_make(&row_record, values);
 }
 
-static PyObject *rows_of(PyObject *module, PyObject *words) {
+PyObject *rows_from(PyObject *words) {
     Py_ssize_t strip_count, count = 0;
     PyObject *found = NULL;
-    (void)module;
-    if (!PyList_Check(words)) {
-        PyErr_SetString(PyExc_TypeError, "expected a list of words");
-        return NULL;
-    }
     Strip *strips = strips_of(words, &strip_count);
     if (strips == NULL)
         return NULL;
@@ -262,41 +263,13 @@ static PyObject *rows_of(PyObject *module, PyObject *words) {
     return found;
 }
 
-/* Returns words of a cell that stand in one row as its text; None where they do not. */
-static PyObject *level_text(PyObject *module, PyObject *words) {
+static PyObject *rows_of(PyObject *module, PyObject *words) {
     (void)module;
-    if (!PyList_Check(words)) {
-        PyErr_SetString(PyExc_TypeError, "expected a list of words");
-        return NULL;
-    }
-    Py_ssize_t count;
-    Strip *strips = strips_of(words, &count);
-    if (strips == NULL)
-        return NULL;
-    if (count != 1 || !sort_words(strips->words)) {
-        forget_strips(strips, count);
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    }
-    PyObject *sorted = strips->words, *found = NULL, *texts = PyList_New(PyList_GET_SIZE(sorted));
-    for (Py_ssize_t at = 0; texts != NULL && at < PyList_GET_SIZE(sorted); at++) {
-        PyObject *text = record_get(&word_record, PyList_GET_ITEM(sorted, at), TEXT);
-        if (text == NULL)
-            Py_CLEAR(texts);
-        else
-            PyList_SET_ITEM(texts, at, Py_NewRef(text));
-    }
-    PyObject *blank = texts == NULL ? NULL : PyUnicode_FromOrdinal(' ');
-    if (blank != NULL)
-        found = PyUnicode_Join(blank, texts);
-    Py_XDECREF(blank), Py_XDECREF(texts);
-    forget_strips(strips, count);
-    return found;
+    return are_words(words) ? rows_from(words) : NULL;
 }
 
 PyMethodDef cell_functions[] = {
     {"rows_of", rows_of, METH_O, "rows_of(words)\n--\n\nReturn words in rows from top to bottom."},
-    {"level_text", level_text, METH_O,
-     "level_text(words)\n--\n\nReturn the text of words that stand in one row; None where they do not."},
     {"is_divided", (PyCFunction)(void (*)(void))is_divided, METH_FASTCALL,
      "is_divided(row, gap)\n--\n\nReturn whether `segments_of` would return more than one part."},
     {"segments_of", (PyCFunction)(void (*)(void))segments_of, METH_FASTCALL,

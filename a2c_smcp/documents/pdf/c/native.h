@@ -197,5 +197,6 @@ PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
 extern PyTypeObject CharactersType;
 extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
 extern PyMethodDef heading_functions[], listing_functions[], outline_functions[], look_functions[], piece_functions[], element_functions[];
+extern PyMethodDef grid_functions[], column_functions[], text_functions[];
 
 #endif

@@ -247,7 +247,8 @@ def test_rows_are_divided_alike(found: list[Word], gap: float) -> None:
 
 @given(words(least=1))
 def test_cells_read_alike(found: list[Word]) -> None:
-    same("level_text", cells._text_in_a_row, found)
+    same("cell_text", cells._text_of_words, found)
+    same("cell_texts", cells._texts_of, [[found, []], [found[:1], found[1:]]])
 
 
 @given(st.lists(st.none() | boxes, max_size=8))
@@ -294,7 +295,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "joined_text": ([LINE, LINE],),
     "tenths": ((0.0, 1.0, 2.0, 3.0),),
     "rows_of": ([WORD, WORD],),
-    "level_text": ([WORD, WORD],),
+    "cell_text": ([WORD, WORD],),
     "segments_of": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
     "is_divided": (Row([WORD], 0.0, 1.0, 10.0), 1.0),
     "kinds_of": ([(1, ())], [(0.0, 0.0, 90.0, 1.0)], graphics.Rule, 2.5, 5.0, 4.0),
