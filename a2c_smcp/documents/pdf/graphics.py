@@ -243,6 +243,15 @@ class Paths:
 
     def rules(self) -> Rules:
         """Return the ruling lines that paths draw."""
+        frame = self._frame
+        if native:
+            rules = Rules(*native.rules_of(*self._sorted(), Rule, frame.width, frame.height, frame.way))
+        else:
+            rules = self._rules()
+        # What is known already has had its pieces made one.
+        return self._thin if self._thin == rules else rules
+
+    def _rules(self) -> Rules:
         across, down, others = self._sorted()
         down = [line for line in down if line[1].end - line[1].start >= _DOT]
         others = [path for path in others if path[1][2] - path[1][0] >= _DOT or path[1][3] - path[1][1] >= _DOT]
@@ -259,14 +268,10 @@ class Paths:
                 _add_edges(rules, self._frame, box)
             elif segments <= MAX_SEGMENTS:
                 self._add_segments(rules, handle, matrices, segments)
-        # What is known already has had its pieces made one.
-        return self._thin if self._thin == rules else rules
+        return rules
 
     def _are_drawn(self, handles: list[int]) -> list[bool]:
         """Return which paths are filled or stroked; the others only clip."""
-        if native:
-            answers: list[bool] = native.are_drawn(handles)
-            return answers
         size = _MODES.size * len(handles)
         room = self._engine.room(size)
         fills = range(room.address, room.address + size, _MODES.size)

@@ -2,18 +2,20 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import attrgetter
+from itertools import pairwise, starmap
 from statistics import median
-from typing import Final
+from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Row, Segment
+from a2c_smcp.documents.pdf.words import Box, Row, Segment
+
+_Group: TypeAlias = tuple[float, float, float, float, tuple[Rule, ...], tuple[Rule, ...]]
+"""What a region consists of."""
 
 MAX_CROSSINGS: Final = 400_000
 """Pairs of ruling lines that are compared; a page with more is a drawing."""
@@ -22,7 +24,8 @@ MAX_BETWEEN: Final = 500.0
 """Points between two rules of one table without a third."""
 
 _TOUCH: Final = 3.0
-_across = attrgetter("at")
+_LONG: Final = 40.0
+"""Points that a rule of a table has at least."""
 _WIDE_GAP: Final = 1.1
 _FAR: Final = 2.2
 _PASSAGE: Final = 28
@@ -37,13 +40,12 @@ def crossing_regions(rules: Rules) -> list[Region]:
     across, down = rules.joined()
     if not across or not down or len(across) * len(down) > MAX_CROSSINGS:
         return []
-    groups = crossing_groups(across, down, _TOUCH)
-    regions = [_region(*group) for group in groups if len(group[0]) >= 2 and group[1]]
+    regions = starmap(Region, crossing_groups(across, down, _TOUCH))
     return _outermost([region for region in regions if region.x1 - region.x0 > 30 and region.y1 - region.y0 > 12])
 
 
-def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list[tuple[list[Rule], list[Rule]]]:
-    """Return rules across and down that cross or touch one another; those down are in order from the left."""
+def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list[_Group]:
+    """Return rules across and down that cross or touch, and where they are; those down are in order from the left."""
     parents = list(range(len(across) + len(down)))
 
     def root(number: int) -> int:
@@ -66,18 +68,18 @@ def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list
         groups.setdefault(root(i), ([], []))[0].append(rule)
     for j, rule in enumerate(down):
         groups.setdefault(root(len(across) + j), ([], []))[1].append(rule)
-    return list(groups.values())
+    return [_placed(*group) for group in groups.values() if len(group[0]) >= 2 and group[1]]
 
 
-crossing_groups = native.crossing_groups if native else _crossing_groups
+crossing_groups: Callable[..., list[_Group]] = native.crossing_groups if native else _crossing_groups
 
 
-def _region(across: list[Rule], down: list[Rule]) -> Region:
+def _placed(across: list[Rule], down: list[Rule]) -> _Group:
     x0 = min([rule.start for rule in across] + [rule.at for rule in down])
     x1 = max([rule.end for rule in across] + [rule.at for rule in down])
     y0 = min([rule.at for rule in across] + [rule.start for rule in down])
     y1 = max([rule.at for rule in across] + [rule.end for rule in down])
-    return Region(x0, y0, x1, y1, tuple(across), tuple(down))
+    return x0, y0, x1, y1, tuple(across), tuple(down)
 
 
 def _outermost(regions: list[Region]) -> list[Region]:
@@ -105,18 +107,16 @@ def _inside(region: Region, other: Region) -> bool:
 def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region]) -> list[Region]:
     """Return the regions between ruling lines of one length below each other, with columns of text between them."""
     whole, down = rules.joined()
-    across = [
-        rule
-        for rule in whole
-        if rule.end - rule.start > 40
-        and not any(_on(rule, region) for region in taken)
-        and not (down and _is_edge(rule, down))
-    ]
+    boxes = [(region.x0, region.y0, region.x1, region.y1) for region in taken]
+    across = free_rules(whole, down, boxes, _LONG, _TOUCH)
+    if len(across) < 2:
+        return []
+    middles = [row.middle for row in rows]
     groups: list[list[Rule]] = []
-    for rule in sorted(across, key=lambda rule: rule.at):
+    for rule in across:
         # Only the nearest rule above of the same length counts: what lies beyond it is another table.
         group = next((group for group in reversed(groups) if _is_like(rule, group[0])), None)
-        if group and rule.at - group[-1].at < MAX_BETWEEN and _is_tabular(_between(rows, group[-1], rule)):
+        if group and rule.at - group[-1].at < MAX_BETWEEN and _is_tabular(_between(rows, middles, group[-1], rule)):
             group.append(rule)
         else:
             groups.append([rule])
@@ -125,31 +125,44 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
         if len(group) < 2:
             continue
         x0, x1 = min(rule.start for rule in group), max(rule.end for rule in group)
-        y0, y1 = _start_of(group[0], rows), _end_of(group[-1], rows)
+        y0, y1 = _start_of(group[0], rows, middles), _end_of(group[-1], rows, middles)
         inner = [rule for rule in across if y0 - 1 <= rule.at <= y1 + 1 and rule.start >= x0 - 2 and rule.end <= x1 + 2]
         sides = [rule for rule in down if x0 - 2 <= rule.at <= x1 + 2 and rule.start >= y0 - 3 and rule.end <= y1 + 3]
         regions.append(Region(x0, y0, x1, y1, tuple(inner), tuple(sides)))
     return regions
 
 
-def _is_edge(rule: Rule, down: Sequence[Rule]) -> bool:
-    """Whether a rule is an edge of a box: it ends at rules down on both sides."""
-    return _is_crossed(rule.at, rule.start, down) and _is_crossed(rule.at, rule.end, down)
+def _free_rules(across: list[Rule], down: list[Rule], taken: list[Box], shortest: float, touch: float) -> list[Rule]:
+    """Return longer rules across that are in no box, and no edge of one: those end at rules down on both sides."""
+    places = [rule.at for rule in down]
+    found = []
+    for rule in across:
+        start, end, at = rule
+        if end - start <= shortest or any(
+            y0 - 2 <= at <= y1 + 2 and start < x1 and end > x0 for x0, y0, x1, y1 in taken
+        ):
+            continue
+        if not (_is_crossed(at, start, down, places, touch) and _is_crossed(at, end, down, places, touch)):
+            found.append(rule)
+    return found
 
 
-def _is_crossed(y: float, x: float, down: Sequence[Rule]) -> bool:
+free_rules: Callable[..., list[Rule]] = native.free_rules if native else _free_rules
+
+
+def _is_crossed(y: float, x: float, down: Sequence[Rule], places: Sequence[float], touch: float) -> bool:
     """Whether a rule goes down through a place; rules are in order from the left."""
-    first, last = bisect_right(down, x - _TOUCH, key=_across), bisect_left(down, x + _TOUCH, key=_across)
-    return any(rule.start - _TOUCH <= y <= rule.end + _TOUCH for rule in down[first:last])
+    near = down[bisect_right(places, x - touch) : bisect_left(places, x + touch)]
+    return any(rule.start - touch <= y <= rule.end + touch for rule in near)
 
 
 def _is_like(rule: Rule, other: Rule) -> bool:
     return abs(rule.start - other.start) < 6 and abs(rule.end - other.end) < 6
 
 
-def _start_of(first: Rule, rows: Sequence[Row]) -> float:
+def _start_of(first: Rule, rows: Sequence[Row], middles: Sequence[float]) -> float:
     """Return where a table begins: at its first rule, or above a row of names right over it."""
-    above = [row for row in rows if row.middle < first.at]
+    above = rows[: bisect_left(middles, first.at)]
     if not above:
         return first.at
     row = above[-1]
@@ -160,14 +173,12 @@ def _start_of(first: Rule, rows: Sequence[Row]) -> float:
     return row.y0 if is_near and alone and is_divided(row, 1.5) else first.at
 
 
-def _end_of(last: Rule, rows: Sequence[Row]) -> float:
+def _end_of(last: Rule, rows: Sequence[Row], middles: Sequence[float]) -> float:
     """Return where a table ends: at its last rule, or below rows that follow it closely and in columns as well."""
     end = last.at
-    before = [row for row in rows if row.middle < last.at]
-    pitch = 1.6 * (before[-1].y1 - before[-1].y0) if before else 20.0
-    for row in rows:
-        if row.middle <= last.at:
-            continue
+    before = bisect_left(middles, last.at)
+    pitch = 1.6 * (rows[before - 1].y1 - rows[before - 1].y0) if before else 20.0
+    for row in rows[bisect_right(middles, last.at) :]:
         inside = [word for word in row.words if last.start - 3 <= word.x0 and word.x1 <= last.end + 3]
         close = row.y0 - end < pitch - (row.y1 - row.y0)
         if not close or not inside or not is_divided(Row(inside, row.y0, row.y1, row.size), 1.5):
@@ -176,15 +187,9 @@ def _end_of(last: Rule, rows: Sequence[Row]) -> float:
     return end
 
 
-def _on(rule: Rule, region: Region) -> bool:
-    return region.y0 - 2 <= rule.at <= region.y1 + 2 and rule.start < region.x1 and rule.end > region.x0
-
-
-def _between(rows: Sequence[Row], above: Rule, below: Rule) -> list[Row]:
+def _between(rows: Sequence[Row], middles: Sequence[float], above: Rule, below: Rule) -> list[Row]:
     found = []
-    first = bisect_left(rows, above.at, key=lambda row: row.middle)
-    last = bisect_right(rows, below.at, key=lambda row: row.middle)
-    for row in rows[first:last]:
+    for row in rows[bisect_left(middles, above.at) : bisect_right(middles, below.at)]:
         if row.words:
             words = [word for word in row.words if above.start - 3 <= (word.x0 + word.x1) / 2 <= above.end + 3]
             if words:

@@ -1,7 +1,6 @@
 """Where on a page tables may be at all, told by its lines alone, so that most pages are done with here."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import nlargest
 from itertools import pairwise
 from operator import attrgetter
@@ -24,6 +23,8 @@ _TIGHT: Final = 0.95
 _TIGHT_WIDE: Final = 1.04
 _SHORT: Final = 0.62
 _RUN: Final = 4
+_STACK: Final = 3
+_LONG: Final = 40.0
 _MANY: Final = 2_000
 """Lines that are compared with one another in C."""
 _GAP: Final = 0.85
@@ -131,17 +132,11 @@ def _places(layer: TextLayer, line: Line) -> set[int]:
 
 def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) -> list[Zone]:
     """Return where three or more rules of one length are, with others across them or text in columns between them."""
-    if len(rules.across) < 3 or _most_alike(rules.across) < 3:
+    if not stacks_of(rules.across, 0.0, _STACK):
         return []
     across, down = rules.joined()
-    alike: dict[tuple[int, int], list[Rule]] = {}
-    for rule in across:
-        if rule.end - rule.start > 40:
-            alike.setdefault(_ends(rule), []).append(rule)
     zones: list[Zone] = []
-    for stack in alike.values():
-        if len(stack) < 3:
-            continue
+    for stack in stacks_of(across, _LONG, _STACK):
         top, bottom = stack[0].at, stack[-1].at
         crossing = [rule for rule in down if rule.start < bottom and rule.end > top]
         is_grid = any(_divides(rule, stack) for rule in crossing)
@@ -151,9 +146,16 @@ def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) 
     return zones
 
 
-def _most_alike(rules: Sequence[Rule]) -> int:
-    """Return how many rules begin and end at the same places at most."""
-    return max(Counter([(round(start / 4), round(end / 4)) for start, end, _ in rules]).values())
+def _stacks_of(rules: list[Rule], shortest: float, least: int) -> list[list[Rule]]:
+    """Return longer rules that begin and end at the same places, `least` of them at least."""
+    alike: dict[tuple[int, int], list[Rule]] = {}
+    for rule in rules:
+        if rule.end - rule.start > shortest:
+            alike.setdefault((round(rule.start / 4), round(rule.end / 4)), []).append(rule)
+    return [stack for stack in alike.values() if len(stack) >= least]
+
+
+stacks_of: Callable[[list[Rule], float, int], list[list[Rule]]] = native.stacks_of if native else _stacks_of
 
 
 def _divides(rule: Rule, stack: Sequence[Rule]) -> bool:
@@ -169,10 +171,6 @@ def _has_columns(layer: TextLayer, lines: Sequence[Line], stack: Sequence[Rule])
     if any(line.x0 > other.x1 and abs(line.middle - other.middle) < 2 for other, line in pairwise(inside)):
         return True
     return any(_places(layer, line) for line in inside[:3])
-
-
-def _ends(rule: Rule) -> tuple[int, int]:
-    return round(rule.start / 4), round(rule.end / 4)
 
 
 def _has_gutter(layer: TextLayer, lines: Sequence[Line]) -> bool:

@@ -37,6 +37,11 @@ typedef struct {
     F(Handle, FPDFBookmark_GetFirstChild, (Handle document, Handle bookmark))                                          \
     F(Handle, FPDFBookmark_GetNextSibling, (Handle document, Handle bookmark))                                         \
     F(unsigned long, FPDFBookmark_GetTitle, (Handle bookmark, void *to, unsigned long size))                           \
+    F(int, FPDFPageObj_GetMatrix, (Handle object, Matrix *to))                                                         \
+    F(int, FPDFPath_CountSegments, (Handle path))                                                                      \
+    F(Handle, FPDFPath_GetPathSegment, (Handle path, int number))                                                      \
+    F(int, FPDFPathSegment_GetType, (Handle segment))                                                                  \
+    F(int, FPDFPathSegment_GetPoint, (Handle segment, float *x, float *y))                                             \
     F(int, FPDFLink_Enumerate, (Handle page, int *position, Handle *link))                                             \
     F(int, FPDFLink_GetAnnotRect, (Handle link, Box *to))                                                              \
     F(Handle, FPDFLink_GetDest, (Handle document, Handle link))                                                        \
@@ -198,5 +203,6 @@ extern PyTypeObject CharactersType;
 extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
 extern PyMethodDef heading_functions[], listing_functions[], outline_functions[], look_functions[], piece_functions[], element_functions[];
 extern PyMethodDef grid_functions[], column_functions[], text_functions[];
+extern PyMethodDef grid_functions[], column_functions[], text_functions[], path_functions[];
 
 #endif

@@ -1,4 +1,4 @@
-/* What is drawn on a page: its objects by kind, where they are, and whether they are seen. */
+/* What is drawn on a page: its objects by kind, and where they are. */
 
 #include "native.h"
 
@@ -141,27 +141,6 @@ static PyObject *kinds_of(PyObject *module, PyObject *arguments) {
     return NULL;
 }
 
-static PyObject *are_drawn(PyObject *module, PyObject *handles) {
-    (void)module;
-    if (!PyList_Check(handles)) {
-        PyErr_SetString(PyExc_TypeError, "expected a list of handles");
-        return NULL;
-    }
-    Py_ssize_t count = PyList_GET_SIZE(handles);
-    PyObject *answers = PyList_New(count);
-    for (Py_ssize_t number = 0; answers != NULL && number < count; number++) {
-        int fill = 0, stroke = 0;
-        Handle path = handle_of(PyList_GET_ITEM(handles, number));
-        if (PyErr_Occurred()) {
-            Py_CLEAR(answers);
-            break;
-        }
-        pdfium.FPDFPath_GetDrawMode(path, &fill, &stroke);
-        PyList_SET_ITEM(answers, number, PyBool_FromLong(fill || stroke));
-    }
-    return answers;
-}
-
 PyMethodDef object_functions[] = {
     {"objects_of", objects_of, METH_VARARGS,
      "objects_of(holder, is_form, most)\n--\n\nReturn the paths, images and forms of a page or a form."},
@@ -170,6 +149,5 @@ PyMethodDef object_functions[] = {
     {"kinds_of", kinds_of, METH_VARARGS,
      "kinds_of(drawn, boxes, rule, thin, dot, short)\n--\n\n"
      "Return the paths that are no more than a line across, those that are one down, and others with their boxes."},
-    {"are_drawn", are_drawn, METH_O, "are_drawn(handles)\n--\n\nReturn which paths are filled or stroked."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,8 @@
 /* Ruling lines: made one where they are pieces of one, and those together that cross or touch one another. */
 
-#include "native.h"
+#include "grid.h"
+
+#include <math.h>
 
 int is_rule_type(PyTypeObject *type) {
     if (PyType_IsSubtype(type, &PyTuple_Type) && type->tp_itemsize == sizeof(PyObject *))
@@ -138,49 +140,222 @@ static void connect(const Rule *across, Py_ssize_t wide, const Rule *down, Py_ss
     }
 }
 
-/* Adds a rule to the group of its tree, which is made when its first one comes. */
-static int add_to_group(PyObject *groups, PyObject **by_root, Py_ssize_t root, int side, PyObject *rule) {
-    if (by_root[root] == NULL) {
-        PyObject *group = Py_BuildValue("([][])");
-        int failed = group == NULL || PyList_Append(groups, group);
-        Py_XDECREF(group);
-        if (failed)
-            return 0;
-        by_root[root] = group; /* borrowed from the list */
+/* Rules that touch one another, and the box around them. */
+typedef struct {
+    PyObject *across, *down;
+    double x0, y0, x1, y1;
+} Group;
+
+static void widen(Group *group, double x0, double y0, double x1, double y1) {
+    group->x0 = x0 < group->x0 ? x0 : group->x0, group->y0 = y0 < group->y0 ? y0 : group->y0;
+    group->x1 = x1 > group->x1 ? x1 : group->x1, group->y1 = y1 > group->y1 ? y1 : group->y1;
+}
+
+/* Adds a rule to the group of its tree. */
+static int add_to_group(Group *group, PyObject *rule, const Rule *place, int is_down) {
+    PyObject **list = is_down ? &group->down : &group->across;
+    if (group->across == NULL && group->down == NULL)
+        *group = (Group){NULL, NULL, HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    if (*list == NULL && (*list = PyList_New(0)) == NULL)
+        return 0;
+    if (is_down)
+        widen(group, place->at, place->start, place->at, place->end);
+    else
+        widen(group, place->start, place->at, place->end, place->at);
+    return !PyList_Append(*list, rule);
+}
+
+/* Returns the groups with rules in both directions, two across at least: each its box, and its rules. */
+static PyObject *groups_as_list(const Group *groups, Py_ssize_t count) {
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
+        const Group *group = groups + number;
+        if (group->down == NULL || group->across == NULL || PyList_GET_SIZE(group->across) < 2)
+            continue;
+        PyObject *across = PyList_AsTuple(group->across), *down = PyList_AsTuple(group->down), *entry = NULL;
+        if (across != NULL && down != NULL)
+            entry = Py_BuildValue("(ddddOO)", group->x0, group->y0, group->x1, group->y1, across, down);
+        if (entry == NULL || PyList_Append(found, entry))
+            Py_CLEAR(found);
+        Py_XDECREF(entry), Py_XDECREF(across), Py_XDECREF(down);
     }
-    return !PyList_Append(PyTuple_GET_ITEM(by_root[root], side), rule);
+    return found;
+}
+
+/* Sorts rules into groups, in the order in which the first of each comes. */
+static PyObject *group_rules(PyObject *across, PyObject *down, const Rule *first, const Rule *second, double touch) {
+    Py_ssize_t wide = PyList_GET_SIZE(across), high = PyList_GET_SIZE(down), all = wide + high, count = 0;
+    Py_ssize_t *parents = PyMem_Calloc(2 * (size_t)all + 1, sizeof *parents);
+    Py_ssize_t *by_root = parents == NULL ? NULL : parents + all;
+    Group *groups = PyMem_Calloc((size_t)all + 1, sizeof *groups);
+    PyObject *found = NULL;
+    int good = parents != NULL && groups != NULL;
+    if (good)
+        connect(first, wide, second, high, touch, parents);
+    else
+        PyErr_NoMemory();
+    for (Py_ssize_t number = 0; good && number < all; number++) {
+        Py_ssize_t root = root_of(parents, number);
+        by_root[root] = by_root[root] ? by_root[root] : ++count;
+        int is_down = number >= wide;
+        PyObject *rule = is_down ? PyList_GET_ITEM(down, number - wide) : PyList_GET_ITEM(across, number);
+        good = add_to_group(groups + by_root[root] - 1, rule, is_down ? second + number - wide : first + number, is_down);
+    }
+    if (good)
+        found = groups_as_list(groups, count);
+    for (Py_ssize_t number = 0; groups != NULL && number < count; number++)
+        Py_XDECREF(groups[number].across), Py_XDECREF(groups[number].down);
+    PyMem_Free(parents), PyMem_Free(groups);
+    return found;
 }
 
 static PyObject *crossing_groups(PyObject *module, PyObject *arguments) {
-    PyObject *across, *down;
+    PyObject *across, *down, *found = NULL;
     double touch;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "O!O!d", &PyList_Type, &across, &PyList_Type, &down, &touch))
         return NULL;
-    Py_ssize_t wide = PyList_GET_SIZE(across), high = PyList_GET_SIZE(down), all = wide + high;
-    Rule *first = read_rules(across, wide), *second = first == NULL ? NULL : read_rules(down, high);
-    Py_ssize_t *parents = PyMem_Calloc((size_t)all + 1, sizeof *parents);
-    PyObject **by_root = PyMem_Calloc((size_t)all + 1, sizeof *by_root), *groups = NULL;
-    if (parents == NULL || by_root == NULL)
-        PyErr_NoMemory();
-    else if (second != NULL)
-        groups = PyList_New(0);
-    if (groups != NULL)
-        connect(first, wide, second, high, touch, parents);
-    for (Py_ssize_t number = 0; groups != NULL && number < all; number++) {
-        int side = number >= wide;
-        PyObject *rule = side ? PyList_GET_ITEM(down, number - wide) : PyList_GET_ITEM(across, number);
-        if (!add_to_group(groups, by_root, root_of(parents, number), side, rule))
-            Py_CLEAR(groups);
+    Rule *first = read_rules(across, PyList_GET_SIZE(across));
+    Rule *second = first == NULL ? NULL : read_rules(down, PyList_GET_SIZE(down));
+    if (second != NULL)
+        found = group_rules(across, down, first, second, touch);
+    PyMem_Free(first), PyMem_Free(second);
+    return found;
+}
+
+/* Rules of one length */
+
+static int by_ends(const void *first, const void *second) {
+    const Rule *one = first, *other = second;
+    if (one->start != other->start)
+        return one->start < other->start ? -1 : 1;
+    if (one->end != other->end)
+        return one->end < other->end ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static int by_number(const void *first, const void *second) {
+    Py_ssize_t one = *(const Py_ssize_t *)first, other = *(const Py_ssize_t *)second;
+    return one < other ? -1 : one > other;
+}
+
+/* Returns stacks of rules in the order in which the first of each comes; `firsts` has room for where each begins. */
+static PyObject *stacks_in(PyObject *list, const Rule *rules, Py_ssize_t count, Py_ssize_t least, Py_ssize_t (*firsts)[2]) {
+    Py_ssize_t made = 0, next;
+    for (Py_ssize_t first = 0; first < count; first = next) {
+        for (next = first + 1; next < count; next++)
+            if (rules[next].start != rules[first].start || rules[next].end != rules[first].end)
+                break;
+        if (next - first >= least)
+            firsts[made][0] = rules[first].number, firsts[made++][1] = first;
     }
-    PyMem_Free(first), PyMem_Free(second), PyMem_Free(parents), PyMem_Free(by_root);
-    return groups;
+    qsort(firsts, (size_t)made, sizeof *firsts, by_number);
+    PyObject *stacks = PyList_New(made);
+    for (Py_ssize_t number = 0; stacks != NULL && number < made; number++) {
+        PyObject *stack = PyList_New(0);
+        const Rule *rule = rules + firsts[number][1], *begin = rule;
+        int good = stack != NULL;
+        for (; good && rule < rules + count && rule->start == begin->start && rule->end == begin->end; rule++)
+            good = !PyList_Append(stack, PyList_GET_ITEM(list, rule->number));
+        PyList_SET_ITEM(stacks, number, stack);
+        if (!good)
+            Py_CLEAR(stacks);
+    }
+    return stacks;
+}
+
+static PyObject *stacks_of(PyObject *module, PyObject *arguments) {
+    PyObject *list, *found = NULL;
+    double shortest;
+    Py_ssize_t least, count = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!dn", &PyList_Type, &list, &shortest, &least))
+        return NULL;
+    Rule *rules = read_rules(list, PyList_GET_SIZE(list));
+    Py_ssize_t(*firsts)[2] = PyMem_Calloc((size_t)PyList_GET_SIZE(list) + 1, sizeof *firsts);
+    for (Py_ssize_t number = 0; rules != NULL && number < PyList_GET_SIZE(list); number++)
+        if (rules[number].end - rules[number].start > shortest)
+            rules[count++] = (Rule){rint(rules[number].start / 4), rint(rules[number].end / 4), 0, number};
+    if (rules != NULL && firsts == NULL)
+        PyErr_NoMemory();
+    if (rules != NULL && firsts != NULL) {
+        qsort(rules, (size_t)count, sizeof *rules, by_ends);
+        found = stacks_in(list, rules, count, least, firsts);
+    }
+    PyMem_Free(rules), PyMem_Free(firsts);
+    return found;
+}
+
+/* Rules in no table */
+
+/* Whether a rule goes down through a place; rules are in order from the left. */
+static int is_crossed(const Rule *down, const Cuts *places, double x, double y, double touch) {
+    Py_ssize_t last = cuts_before(places, x + touch);
+    for (Py_ssize_t number = cuts_until(places, x - touch); number < last; number++)
+        if (down[number].start - touch <= y && y <= down[number].end + touch)
+            return 1;
+    return 0;
+}
+
+static int is_on(const Rule *rule, double (*boxes)[4], Py_ssize_t count) {
+    for (double *box = *boxes; count > 0; count--, box += 4)
+        if (box[1] - 2 <= rule->at && rule->at <= box[3] + 2 && rule->start < box[2] && rule->end > box[0])
+            return 1;
+    return 0;
+}
+
+static double (*read_boxes(PyObject *list))[4] {
+    double(*boxes)[4] = PyMem_Calloc((size_t)PyList_GET_SIZE(list) + 1, sizeof *boxes);
+    if (boxes == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t number = 0; boxes != NULL && number < PyList_GET_SIZE(list); number++) {
+        if (!read_numbers(PyList_GET_ITEM(list, number), boxes[number], 4)) {
+            PyMem_Free(boxes);
+            return NULL;
+        }
+    }
+    return boxes;
+}
+
+static PyObject *free_rules(PyObject *module, PyObject *arguments) {
+    PyObject *across, *down, *taken, *found = NULL;
+    double shortest, touch;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!dd", &PyList_Type, &across, &PyList_Type, &down, &PyList_Type, &taken, &shortest,
+                          &touch))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(across);
+    Rule *first = read_rules(across, count), *second = first == NULL ? NULL : read_rules(down, PyList_GET_SIZE(down));
+    double(*boxes)[4] = second == NULL ? NULL : read_boxes(taken);
+    Cuts places = {PyList_GET_SIZE(down), PyMem_Calloc((size_t)PyList_GET_SIZE(down) + 1, sizeof *places.at)};
+    if (boxes != NULL && places.at == NULL)
+        PyErr_NoMemory();
+    else if (boxes != NULL)
+        found = PyList_New(0);
+    for (Py_ssize_t number = 0; found != NULL && number < places.count; number++)
+        places.at[number] = second[number].at;
+    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
+        const Rule *rule = first + number;
+        if (!(rule->end - rule->start > shortest) || is_on(rule, boxes, PyList_GET_SIZE(taken)) ||
+            (is_crossed(second, &places, rule->start, rule->at, touch) &&
+             is_crossed(second, &places, rule->end, rule->at, touch)))
+            continue;
+        if (PyList_Append(found, PyList_GET_ITEM(across, number)))
+            Py_CLEAR(found);
+    }
+    PyMem_Free(first), PyMem_Free(second), PyMem_Free(boxes), PyMem_Free(places.at);
+    return found;
 }
 
 PyMethodDef rule_functions[] = {
     {"merged", merged, METH_VARARGS,
      "merged(rules, rule, tolerance)\n--\n\nReturn rules with those that continue or cover one another made one."},
     {"crossing_groups", crossing_groups, METH_VARARGS,
-     "crossing_groups(across, down, touch)\n--\n\nReturn rules across and down that cross or touch one another."},
+     "crossing_groups(across, down, touch)\n--\n\nReturn rules across and down that cross or touch one another, and where."},
+    {"stacks_of", stacks_of, METH_VARARGS,
+     "stacks_of(rules, shortest, least)\n--\n\nReturn longer rules that begin and end at the same places, so many at least."},
+    {"free_rules", free_rules, METH_VARARGS,
+     "free_rules(across, down, taken, shortest, touch)\n--\n\n"
+     "Return longer rules across that are in no box and no edges of one."},
     {NULL, NULL, 0, NULL},
 };
