@@ -55,7 +55,7 @@ def row_groups(rows: Sequence[Row], cells: Cells, bands: list[list[int]]) -> lis
             else:
                 groups.append(band)
         elif len(band) == 1 or (
-            least and (_is_centred(rows, cells, band) or not _are_entries(cells, band, looks.widths, least))
+            least and (not _are_entries(cells, band, looks.widths, least) or _is_centred(rows, cells, band))
         ):
             groups.append(band)
         else:

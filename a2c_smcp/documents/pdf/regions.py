@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, starmap
 from statistics import median
@@ -380,10 +380,8 @@ def _is_numbered_listing(rows: Sequence[Sequence[Segment]]) -> bool:
     return steps >= 0.8 * (len(numbers) - 1) and sum(len(row) > 2 for row in rows) < 0.5 * len(rows)
 
 
-def rows_without(rows: Sequence[Row], taken: Set[int]) -> list[Row]:
+def _rows_without(rows: list[Row], taken: set[int]) -> list[Row]:
     """Return rows without words that are in tables, told by their ids."""
-    if not taken:
-        return list(rows)
     left = []
     for row in rows:
         words = [word for word in row.words if id(word) not in taken]
@@ -392,3 +390,6 @@ def rows_without(rows: Sequence[Row], taken: Set[int]) -> list[Row]:
         elif words:
             left.append(Row(words, row.y0, row.y1, row.size))
     return left
+
+
+rows_without: Callable[[list[Row], set[int]], list[Row]] = native.rows_without if native else _rows_without

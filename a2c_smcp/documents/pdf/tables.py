@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -12,6 +12,7 @@ from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import TextLayer
+from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without, spaced_regions
 from a2c_smcp.documents.pdf.words import Box, Line, Row, Word
 from a2c_smcp.documents.pdf.zones import Zone, find_zones
@@ -119,8 +120,8 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     """Return words with numbers cut in two that a ruling line crosses: cells so close that no blank is between them."""
     if not rules:
         return words
-    numbers = [word for word in words if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)]
-    numbers = _near_rules(numbers, rules) if numbers else []
+    crossed = words_across(words, sorted([rule.at for rule in rules]), 1.4)
+    numbers = [word for word in crossed if not (text := word.text)[0].isalpha() and _FIGURES.fullmatch(text)]
     places = sorted({round(rule.at, 1) for rule in rules}) if numbers else []
     cuts = {id(word): at for word in numbers if (at := _crossing(word, rules, places)) is not None}
     if not cuts:
@@ -131,10 +132,12 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     return divided
 
 
-def _near_rules(words: list[Word], rules: Sequence[Rule]) -> list[Word]:
-    """Return the words that a rule goes down through somewhere on the page, as few do."""
-    places = sorted([rule.at for rule in rules])
-    return [word for word in words if bisect_right(places, word.x0 + 1.4) < bisect_left(places, word.x1 - 1.4)]
+def _words_across(words: list[Word], places: list[float], border: float) -> list[Word]:
+    """Return the words that have one of the places inside, away from their ends, as few have."""
+    return [word for word in words if bisect_right(places, word.x0 + border) < bisect_left(places, word.x1 - border)]
+
+
+words_across: Callable[[list[Word], list[float], float], list[Word]] = native.words_across if native else _words_across
 
 
 def _crossing(word: Word, rules: Sequence[Rule], places: Sequence[float]) -> float | None:
@@ -200,7 +203,7 @@ class _Search:
                 and not _is_numbered_code(grid, region)
             ):
                 self.found.append((region, grid))
-                self.taken.update(id(word) for word in inside)
+                self.taken.update(map(id, inside))
 
     def _is_picture(self, region: Region) -> bool:
         """Whether pictures lie under a region: its words are their labels."""
@@ -229,16 +232,15 @@ def _overlap(region: Region, other: Region) -> bool:
 def _is_table(grid: Grid, *, is_ruled: bool) -> bool:
     """Whether enough cells are filled, and few with whole passages: else it is a drawing or a page's layout."""
     height, width = len(grid.cells), len(grid.cells[0])
-    filled = [cell for row in grid.cells for cell in row if cell]
+    filled = [len(cell) for row in grid.cells for cell in row if cell]
     covered = sum(row_span * column_span - 1 for _, _, row_span, column_span in grid.merged)
     if len(filled) < 3 or len(filled) + covered < (0.2 if is_ruled else 0.4) * height * width:
         return False
     # A single column with something beside it now and then is text, a listing or the labels of a drawing.
-    full = sum(sum(map(bool, row)) > 1 for row in grid.cells)
+    full = sum([sum(map(bool, row)) > 1 for row in grid.cells])
     if full < max(2, 0.34 * height):
         return False
-    words = sorted(len(cell) for cell in filled)
-    return not (len(filled) <= 6 and words[len(words) // 2] > 40)
+    return len(filled) > 6 or sorted(filled)[len(filled) // 2] <= 40
 
 
 def _is_numbered_code(grid: Grid, region: Region) -> bool:
@@ -255,28 +257,37 @@ def _is_numbered_code(grid: Grid, region: Region) -> bool:
 
 
 def _finished(search: _Search, lines: list[Line], words: list[Word]) -> tuple[list[Table], list[Line]]:
-    taken = search.taken
-    cut = {id(word.line) for word in words if id(word) in taken}
-    outside: dict[int, list[Word]] = {}
-    for word in words:
-        if id(word) not in taken and id(word.line) in cut:
-            outside.setdefault(id(word.line), []).append(word)
+    beside = words_beside(words, search.taken)
     left: list[Line] = []
     for line in lines:
-        if id(line) not in cut:
+        own = beside.get(id(line))
+        if own is None:
             left.append(line)
-        elif id(line) in outside:
-            left.append(_rest(line, outside[id(line)]))
+        elif own:
+            left.append(_rest(line, own))
     tables = []
     for region, grid in search.found:
         caption = _caption(region, left)
-        left = [line for line in left if line not in caption]
+        if caption:
+            left = [line for line in left if line not in caption]
         pieces = split_at_headers(grid)
         for piece in pieces:
             box = (region.x0, region.y0, region.x1, region.y1) if len(pieces) == 1 else _box(piece)
             tables.append(Table(_content(piece, caption), box))
             caption = []
     return tables, left
+
+
+def _words_beside(words: list[Word], taken: set[int]) -> dict[int, list[Word]]:
+    """Return the other words of each line with words in tables, which are told by their ids, by its own."""
+    beside: dict[int, list[Word]] = {id(word.line): [] for word in words if id(word) in taken}
+    for word in words:
+        if id(word.line) in beside and id(word) not in taken:
+            beside[id(word.line)].append(word)
+    return beside
+
+
+words_beside: Callable[[list[Word], set[int]], dict[int, list[Word]]] = native.words_beside if native else _words_beside
 
 
 def _box(grid: Grid) -> Box:
@@ -339,8 +350,8 @@ def _begins_with_header(grid: Grid, texts: Sequence[Sequence[str]]) -> bool:
         return False
     if any(_NUMERIC.fullmatch(text) for text in first if text):
         return False
-    bold = [any(word.line.font.bold for word in cell) for cell in grid.cells[0] if cell]
-    below = [word.line.font.bold for row in grid.cells[1:] for cell in row for word in cell]
-    if all(bold) and sum(below) < 0.5 * len(below):
-        return True
+    if all(any(word.line.font.bold for word in cell) for cell in grid.cells[0] if cell):
+        below = [word.line.font.bold for row in grid.cells[1:] for cell in row for word in cell]
+        if sum(below) < 0.5 * len(below):
+            return True
     return all(first) or len(first) > 2

@@ -1,5 +1,6 @@
 """Where on a page tables may be at all, told by its lines alone, so that most pages are done with here."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from heapq import nlargest
 from itertools import pairwise
@@ -137,10 +138,11 @@ def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) 
     across, down = rules.joined()
     zones: list[Zone] = []
     for stack in stacks_of(across, _LONG, _STACK):
-        top, bottom = stack[0].at, stack[-1].at
+        (left, right, top), (_, _, bottom) = stack[0], stack[-1]
+        heights = [rule.at for rule in stack]
         crossing = [rule for rule in down if rule.start < bottom and rule.end > top]
-        is_grid = any(_divides(rule, stack) for rule in crossing)
-        is_box = any(abs(rule.at - stack[0].start) < 4 for rule in crossing)
+        is_grid = any(left + 4 < rule.at < right - 4 and _divides(rule, heights) for rule in crossing)
+        is_box = any(abs(rule.at - left) < 4 for rule in crossing)
         if is_grid or (not is_box and _has_columns(layer, lines, stack)):
             zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
     return zones
@@ -158,10 +160,9 @@ def _stacks_of(rules: list[Rule], shortest: float, least: int) -> list[list[Rule
 stacks_of: Callable[[list[Rule], float, int], list[list[Rule]]] = native.stacks_of if native else _stacks_of
 
 
-def _divides(rule: Rule, stack: Sequence[Rule]) -> bool:
-    """Whether a rule goes down between the ends of others, across three of them at least."""
-    is_inside = stack[0].start + 4 < rule.at < stack[0].end - 4
-    return is_inside and sum(rule.start - 3 < other.at < rule.end + 3 for other in stack) > 2
+def _divides(rule: Rule, heights: Sequence[float]) -> bool:
+    """Whether a rule goes down across three others at least."""
+    return bisect_left(heights, rule.end + 3) - bisect_right(heights, rule.start - 3) >= _STACK
 
 
 def _has_columns(layer: TextLayer, lines: Sequence[Line], stack: Sequence[Rule]) -> bool:

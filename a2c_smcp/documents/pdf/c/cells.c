@@ -268,8 +268,104 @@ static PyObject *rows_of(PyObject *module, PyObject *words) {
     return are_words(words) ? rows_from(words) : NULL;
 }
 
+/* Words in tables and others */
+
+/* Whether the id of an object is in a set; -1 and an error if it is none. */
+static int is_among(PyObject *ids, PyObject *object) {
+    PyObject *id = PyLong_FromVoidPtr(object);
+    int found = id == NULL ? -1 : PySet_Contains(ids, id);
+    Py_XDECREF(id);
+    return found;
+}
+
+/* Returns a row with the words of it that are left, itself where all are. */
+static PyObject *row_with(PyObject *row, PyObject *words, PyObject *left) {
+    if (PyList_GET_SIZE(words) == PyList_GET_SIZE(left))
+        return Py_NewRef(row);
+    PyObject *values[ROW_FIELDS] = {
+        [ROW_WORDS] = Py_NewRef(left),
+        [ROW_Y0] = Py_XNewRef(record_get(&row_record, row, ROW_Y0)),
+        [ROW_Y1] = Py_XNewRef(record_get(&row_record, row, ROW_Y1)),
+        [ROW_SIZE] = Py_XNewRef(record_get(&row_record, row, ROW_SIZE)),
+    };
+    return record_make(&row_record, values);
+}
+
+/* Adds what is left of a row without words that are taken, if anything is. */
+static int add_left(PyObject *found, PyObject *row, PyObject *taken) {
+    PyObject *words = words_of_row(row), *left = words == NULL ? NULL : PyList_New(0), *made = NULL;
+    int good = left != NULL;
+    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(words); number++) {
+        PyObject *word = PyList_GET_ITEM(words, number);
+        int is_taken = is_among(taken, word);
+        good = is_taken >= 0 && (is_taken || !PyList_Append(left, word));
+    }
+    if (good && (PyList_GET_SIZE(left) || !PyList_GET_SIZE(words)))
+        good = (made = row_with(row, words, left)) != NULL && !PyList_Append(found, made);
+    Py_XDECREF(left), Py_XDECREF(made);
+    return good;
+}
+
+static PyObject *rows_without(PyObject *module, PyObject *arguments) {
+    PyObject *rows, *taken;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &rows, &PySet_Type, &taken))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t number = 0; found != NULL && number < PyList_GET_SIZE(rows); number++)
+        if (!add_left(found, PyList_GET_ITEM(rows, number), taken))
+            Py_CLEAR(found);
+    return found;
+}
+
+/* Returns the entry of a word's line in a dictionary by the ids of lines, borrowed: a new list where `is_made`, else NULL
+ * where it has none; that is an error only if one is set.
+ */
+static PyObject *entry_of(PyObject *lines, PyObject *word, int is_made) {
+    PyObject *line = record_check(&word_record, word) ? record_get(&word_record, word, LINE) : NULL;
+    PyObject *id = line == NULL ? NULL : PyLong_FromVoidPtr(line);
+    PyObject *entry = id == NULL ? NULL : PyDict_GetItemWithError(lines, id);
+    if (entry == NULL && is_made && !PyErr_Occurred()) {
+        PyObject *made = PyList_New(0);
+        entry = made == NULL ? NULL : PyDict_SetDefault(lines, id, made);
+        Py_XDECREF(made);
+    }
+    Py_XDECREF(id);
+    return entry;
+}
+
+static PyObject *words_beside(PyObject *module, PyObject *arguments) {
+    PyObject *words, *taken;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &words, &PySet_Type, &taken))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(words);
+    PyObject *lines = PyDict_New();
+    char *are_taken = PyMem_Calloc((size_t)count + 1, 1);
+    int good = lines != NULL && are_taken != NULL;
+    if (are_taken == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t number = 0; good && number < count; number++) {
+        int is_taken = is_among(taken, PyList_GET_ITEM(words, number));
+        are_taken[number] = is_taken > 0;
+        good = is_taken >= 0 && (!is_taken || entry_of(lines, PyList_GET_ITEM(words, number), 1) != NULL);
+    }
+    for (Py_ssize_t number = 0; good && number < count; number++) {
+        PyObject *word = PyList_GET_ITEM(words, number), *entry = are_taken[number] ? NULL : entry_of(lines, word, 0);
+        good = entry == NULL ? !PyErr_Occurred() : !PyList_Append(entry, word);
+    }
+    PyMem_Free(are_taken);
+    if (!good)
+        Py_CLEAR(lines);
+    return lines;
+}
+
 PyMethodDef cell_functions[] = {
     {"rows_of", rows_of, METH_O, "rows_of(words)\n--\n\nReturn words in rows from top to bottom."},
+    {"rows_without", rows_without, METH_VARARGS,
+     "rows_without(rows, taken)\n--\n\nReturn rows without words that are in tables, told by their ids."},
+    {"words_beside", words_beside, METH_VARARGS,
+     "words_beside(words, taken)\n--\n\nReturn the other words of each line with words in tables, by its id."},
     {"is_divided", (PyCFunction)(void (*)(void))is_divided, METH_FASTCALL,
      "is_divided(row, gap)\n--\n\nReturn whether `segments_of` would return more than one part."},
     {"segments_of", (PyCFunction)(void (*)(void))segments_of, METH_FASTCALL,

@@ -80,6 +80,27 @@ static PyObject *words_inside(PyObject *module, PyObject *arguments) {
     return found;
 }
 
+static PyObject *words_across(PyObject *module, PyObject *arguments) {
+    PyObject *words, *list;
+    Cuts places;
+    double border;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!Od", &PyList_Type, &words, &list, &border) || !read_cuts(list, &places))
+        return NULL;
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t number = 0; found != NULL && number < PyList_GET_SIZE(words); number++) {
+        PyObject *word = PyList_GET_ITEM(words, number);
+        Place place;
+        int good = word_place(word, &place);
+        if (good && cuts_until(&places, place.x0 + border) < cuts_before(&places, place.x1 - border))
+            good = !PyList_Append(found, word);
+        if (!good)
+            Py_CLEAR(found);
+    }
+    PyMem_Free(places.at);
+    return found;
+}
+
 /* Returns words by row and column: those before the first cut are in the first. */
 static PyObject *sort_into_cells(PyObject *words, const Cuts *xs, const Cuts *ys) {
     PyObject *cells = PyList_New(ys->count + 1);
@@ -299,6 +320,8 @@ static PyObject *spans_of(PyObject *module, PyObject *arguments) {
 PyMethodDef grid_functions[] = {
     {"words_inside", words_inside, METH_VARARGS,
      "words_inside(words, left, right, top, bottom)\n--\n\nReturn the words whose sides add up to what is between those."},
+    {"words_across", words_across, METH_VARARGS,
+     "words_across(words, places, border)\n--\n\nReturn the words that have one of the places inside, away from their ends."},
     {"words_between", words_between, METH_VARARGS,
      "words_between(words, xs, ys)\n--\n\nReturn words by row and column, which cuts divide."},
     {"gapped_rows", gapped_rows, METH_VARARGS,
