@@ -78,9 +78,10 @@ def _are_entries(cells: Cells, band: Sequence[int], widths: Sequence[float], lea
 
     `least` is in how many columns there must be room.
     """
-    filled = [sum(map(bool, cells[number])) for number in band]
-    if len(band) >= _COMPLETE and sum(count == max(filled) > 1 for count in filled) >= 0.8 * len(band):
-        return True  # cells seldom wrap into as many lines as one another
+    if len(band) >= _COMPLETE:
+        filled = [sum(map(bool, cells[number])) for number in band]
+        if sum(count == max(filled) > 1 for count in filled) >= 0.8 * len(band):
+            return True  # cells seldom wrap into as many lines as one another
     roomy = pairs = 0
     for above, below in pairwise(band):
         shared = [column for column in range(len(widths)) if cells[above][column] and cells[below][column]]

@@ -64,11 +64,14 @@ def with_centred(rows: Sequence[Row]) -> list[Row]:
     """Return rows with those made one whose cells are centred, so that their lines stand half way between others'."""
     whole: list[Row] = []
     chain: list[Row] = []
+    above = 0.0
     for row in rows:
-        if chain and row.middle - chain[-1].middle >= 0.85 * max(row.size, chain[-1].size):
+        middle = (row.y0 + row.y1) / 2
+        if chain and middle - above >= 0.85 * max(row.size, chain[-1].size):
             whole += _joined(chain) if len(chain) > 1 else chain
             chain = []
         chain.append(row)
+        above = middle
     return whole + _joined(chain)
 
 

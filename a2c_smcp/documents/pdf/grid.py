@@ -194,8 +194,11 @@ def _with_hidden_rows(words: list[Word], xs: list[float], ys: list[float]) -> li
     if len(bands) == len(rows):  # as in half of all tables, a rule is between each two
         return ys
     cells, _ = divided(rows, xs[1:-1], _GAP)
+    groups = row_groups(rows, cells, bands)
+    if len(groups) == len(bands):  # no group has lines of two bands
+        return ys
     found = list(ys)
-    for group, following in pairwise(row_groups(rows, cells, bands)):
+    for group, following in pairwise(groups):
         above, below = rows[group[-1]], rows[following[0]]
         if bisect_right(ys, above.middle) >= bisect_left(ys, below.middle):  # no rule is between them
             found.append((above.y1 + below.y0) / 2)

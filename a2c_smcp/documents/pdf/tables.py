@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
 from a2c_smcp.documents.pdf.cells import rows_of, text_of_words
@@ -86,24 +86,21 @@ def _lines_in(zones: Sequence[Zone], lines: Sequence[Line]) -> list[Line]:
 
 def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Word]:
     """Return the words of lines; where one goes over two heights, as beside a centred cell, each at its own."""
-    # Words are measured one by one in lines that do not run from left to right.
-    asked = [replace(line, x1=line.x0, y1=line.y0 + 3 * line.size) if _is_high(line) else line for line in lines]
-    found: list[Word] = []
-    for line, own, words in zip(lines, asked, layer.words_of(asked), strict=True):
-        if own is line:
-            found += words
-        elif any(word.y1 - word.y0 >= _LEVEL * line.size for word in words):
+    high = [number for number, line in enumerate(lines) if line.y1 - line.y0 >= _LEVEL * line.size and " " in line.text]
+    asked = list(lines)
+    for number in high:  # words are measured one by one in lines that do not run from left to right
+        line = lines[number]
+        asked[number] = replace(line, x1=line.x0, y1=line.y0 + 3 * line.size)
+    found = layer.words_of(asked)
+    for number in high:
+        line, words = lines[number], found[number]
+        if any(word.y1 - word.y0 >= _LEVEL * line.size for word in words):
             # Some fonts of signs have boxes that tell nothing of where the signs are.
-            found += layer.words(line)
+            found[number] = layer.words(line)
         else:
             for word in words:
                 word.line = line
-            found += words
-    return found
-
-
-def _is_high(line: Line) -> bool:
-    return line.y1 - line.y0 >= _LEVEL * line.size and " " in line.text
+    return list(chain.from_iterable(found))
 
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:

@@ -1,4 +1,4 @@
-/* Words on their way into tables: rows of them, and the gaps between those of one row. */
+/* Words on their way into tables: the gaps between those of one row, and what is left when some are in tables. */
 
 #include "grid.h"
 
@@ -100,174 +100,6 @@ static PyObject *segments_of(PyObject *module, PyObject *const *arguments, Py_ss
     return segments;
 }
 
-/* Rows */
-
-/* Words of one line that stand at one height, which belong to one row. */
-typedef struct {
-    double depth, top, bottom, size;
-    Py_ssize_t number;
-    PyObject *words;
-} Strip;
-
-static int by_depth(const void *first, const void *second) {
-    const Strip *one = first, *other = second;
-    if (one->depth != other->depth)
-        return one->depth < other->depth ? -1 : 1;
-    return one->number < other->number ? -1 : 1;
-}
-
-static void forget_strips(Strip *strips, Py_ssize_t count) {
-    for (Py_ssize_t number = 0; number < count; number++)
-        Py_XDECREF(strips[number].words);
-    PyMem_Free(strips);
-}
-
-/* Returns the strips of words, whose number is put into `count`; NULL where that failed. */
-static Strip *strips_of(PyObject *words, Py_ssize_t *count) {
-    Py_ssize_t all = PyList_GET_SIZE(words), made = 0;
-    Strip *strips = PyMem_Calloc((size_t)all + 1, sizeof *strips);
-    PyObject *line = NULL;
-    int good = strips != NULL;
-    if (!good)
-        PyErr_NoMemory();
-    for (Py_ssize_t at = 0; good && at < all; at++) {
-        PyObject *word = PyList_GET_ITEM(words, at);
-        double top, bottom;
-        good = record_check(&word_record, word) && number_of(word, Y0, &top) && number_of(word, Y1, &bottom);
-        if (!good)
-            break;
-        PyObject *own = record_get(&word_record, word, LINE);
-        double size;
-        Strip *last = strips + made - 1;
-        if (made && own == line && last->top == top && last->bottom == bottom) {
-            good = !PyList_Append(last->words, word);
-            continue;
-        }
-        good = own != NULL && record_check(&line_record, own) && record_number(&line_record, own, SIZE, &size);
-        if (!good)
-            break;
-        line = own;
-        strips[made] = (Strip){top + bottom, top, bottom, size, made, PyList_New(1)};
-        good = strips[made].words != NULL;
-        if (good)
-            PyList_SET_ITEM(strips[made].words, 0, Py_NewRef(word));
-        made++;
-    }
-    if (good) {
-        *count = made;
-        return strips;
-    }
-    if (strips != NULL)
-        forget_strips(strips, made);
-    return NULL;
-}
-
-/* Puts words of a row in order from left to right. */
-static int sort_words(PyObject *words) {
-    Py_ssize_t count = PyList_GET_SIZE(words), at;
-    double before = 0, x0;
-    for (at = 0; at < count; at++, before = x0) {
-        if (!number_of(PyList_GET_ITEM(words, at), X0, &x0))
-            return 0;
-        if (at && x0 < before)
-            break;
-    }
-    if (at == count) /* as most are */
-        return 1;
-    Strip *places = PyMem_Calloc((size_t)count, sizeof *places);
-    if (places == NULL) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    for (at = 0; at < count; at++) {
-        places[at].number = at, places[at].words = PyList_GET_ITEM(words, at);
-        if (!number_of(places[at].words, X0, &places[at].depth)) {
-            PyMem_Free(places);
-            return 0;
-        }
-    }
-    qsort(places, (size_t)count, sizeof *places, by_depth);
-    for (at = 0; at < count; at++) /* the same objects in another order: none is gained or lost */
-        PyList_SET_ITEM(words, at, places[at].words);
-    PyMem_Free(places);
-    return 1;
-}
-
-/* Adds a strip to one of the last two rows where it overlaps that by half, else as a row; a row stands where its largest
- * words do.
- */
-static Py_ssize_t add_strip(Strip *rows, Py_ssize_t count, const Strip *strip) {
-    for (Strip *row = rows + (count > 2 ? count - 2 : 0); row < rows + count; row++) {
-        double low = row->bottom < strip->bottom ? row->bottom : strip->bottom;
-        double overlap = low - (row->top > strip->top ? row->top : strip->top);
-        if (!(overlap > 0.5 * (row->bottom - row->top) || overlap > 0.5 * (strip->bottom - strip->top)))
-            continue;
-        Py_ssize_t end = PyList_GET_SIZE(row->words);
-        if (PyList_SetSlice(row->words, end, end, strip->words))
-            return -1;
-        if (strip->size >= row->size)
-            row->top = strip->top, row->bottom = strip->bottom, row->size = strip->size;
-        return count;
-    }
-    rows[count] = *strip;
-    rows[count].number = count, rows[count].words = Py_NewRef(strip->words);
-    return count + 1;
-}
-
-static PyObject *row_of(Strip *row) {
-    if (!sort_words(row->words))
-        return NULL;
-    PyObject *values[ROW_FIELDS] = {
-        [ROW_WORDS] = Py_NewRef(row->words),
-        [ROW_Y0] = PyFloat_FromDouble(row->top),
-        [ROW_Y1] = PyFloat_FromDouble(row->bottom),
-        [ROW_SIZE] = PyFloat_FromDouble(row->size),
-    };
-    return record_make(&row_record, values);
-}
-
-PyObject *rows_from(PyObject *words) {
-    Py_ssize_t strip_count, count = 0;
-    PyObject *found = NULL;
-    Strip *strips = strips_of(words, &strip_count);
-    if (strips == NULL)
-        return NULL;
-    Strip *rows = PyMem_Calloc((size_t)strip_count + 1, sizeof *rows);
-    if (rows == NULL)
-        PyErr_NoMemory();
-    else
-        qsort(strips, (size_t)strip_count, sizeof *strips, by_depth);
-    int good = rows != NULL;
-    for (Py_ssize_t number = 0; good && number < strip_count; number++) {
-        Py_ssize_t now = add_strip(rows, count, strips + number);
-        good = now >= 0;
-        count = good ? now : count;
-    }
-    if (good && count < strip_count) {
-        for (Py_ssize_t number = 0; number < count; number++)
-            rows[number].depth = rows[number].top + rows[number].bottom;
-        qsort(rows, (size_t)count, sizeof *rows, by_depth);
-    }
-    if (good)
-        found = PyList_New(count);
-    for (Py_ssize_t number = 0; found != NULL && number < count; number++) {
-        PyObject *row = row_of(rows + number);
-        if (row == NULL)
-            Py_CLEAR(found);
-        else
-            PyList_SET_ITEM(found, number, row);
-    }
-    forget_strips(strips, strip_count);
-    if (rows != NULL)
-        forget_strips(rows, count);
-    return found;
-}
-
-static PyObject *rows_of(PyObject *module, PyObject *words) {
-    (void)module;
-    return are_words(words) ? rows_from(words) : NULL;
-}
-
 /* Words in tables and others */
 
 /* Whether the id of an object is in a set; -1 and an error if it is none. */
@@ -361,7 +193,6 @@ static PyObject *words_beside(PyObject *module, PyObject *arguments) {
 }
 
 PyMethodDef cell_functions[] = {
-    {"rows_of", rows_of, METH_O, "rows_of(words)\n--\n\nReturn words in rows from top to bottom."},
     {"rows_without", rows_without, METH_VARARGS,
      "rows_without(rows, taken)\n--\n\nReturn rows without words that are in tables, told by their ids."},
     {"words_beside", words_beside, METH_VARARGS,

@@ -141,20 +141,56 @@ static PyObject *words_between(PyObject *module, PyObject *arguments) {
 
 /* Adds the rows of words to `found` if most of them have gaps. */
 static int add_gapped(PyObject *found, PyObject *words, Py_ssize_t few, double gap) {
-    if (PyList_GET_SIZE(words) < few)
-        return 1;
+    int may = PyList_GET_SIZE(words) < few ? 0 : may_have_gaps(words, gap);
+    if (may <= 0)
+        return !may;
     PyObject *rows = rows_from(words);
     Py_ssize_t count = rows == NULL ? 0 : PyList_GET_SIZE(rows), divided = 0;
     int good = rows != NULL;
-    for (Py_ssize_t number = 0; count >= 3 && good && number < count; number++) {
+    for (Py_ssize_t number = 0; good && number < count; number++) {
         PyObject *own = words_of_row(PyList_GET_ITEM(rows, number));
         int is_divided = own == NULL ? -1 : are_divided(own, gap);
         good = is_divided >= 0;
         divided += is_divided > 0;
     }
-    if (good && count >= 3 && (double)divided >= 0.6 * (double)count)
+    if (good && (double)divided >= 0.6 * (double)count)
         good = !PyList_Append(found, rows);
     Py_XDECREF(rows);
+    return good;
+}
+
+/* Whether so many words are between two cuts somewhere; -1 and an error if they are none. */
+static int has_many(PyObject *words, const Cuts *ys, Py_ssize_t few) {
+    Py_ssize_t *counts = PyMem_Calloc((size_t)ys->count + 1, sizeof *counts);
+    int answer = counts == NULL ? -1 : 0;
+    if (counts == NULL)
+        PyErr_NoMemory();
+    for (Py_ssize_t number = 0; !answer && number < PyList_GET_SIZE(words); number++) {
+        Place place;
+        if (!word_place(PyList_GET_ITEM(words, number), &place))
+            answer = -1;
+        else
+            answer = ++counts[cuts_until(ys, (place.y0 + place.y1) / 2)] >= few;
+    }
+    PyMem_Free(counts);
+    return answer;
+}
+
+/* Adds the rows of a column that mostly have gaps: of all of it, and of what is between two rules. */
+static int add_column(PyObject *found, PyObject *column, const Cuts *ys, Py_ssize_t few, double gap) {
+    static const Cuts none = {0, NULL};
+    if (PyList_GET_SIZE(column) < few)
+        return 1;
+    if (ys->count > 2 && !add_gapped(found, column, few, gap))
+        return 0;
+    int many = has_many(column, ys, few);
+    if (many <= 0)
+        return !many;
+    PyObject *bands = sort_into_cells(column, &none, ys);
+    int good = bands != NULL;
+    for (Py_ssize_t band = 1; good && band < ys->count; band++)
+        good = add_gapped(found, PyList_GET_ITEM(PyList_GET_ITEM(bands, band), 0), few, gap);
+    Py_XDECREF(bands);
     return good;
 }
 
@@ -170,18 +206,9 @@ static PyObject *gapped_rows(PyObject *module, PyObject *arguments) {
         columns = sort_into_cells(words, &xs, &none);
     if (columns != NULL)
         found = PyList_New(0);
-    for (Py_ssize_t number = 1; found != NULL && number < xs.count; number++) {
-        PyObject *column = PyList_GET_ITEM(PyList_GET_ITEM(columns, 0), number);
-        if (PyList_GET_SIZE(column) < few)
-            continue;
-        PyObject *bands = sort_into_cells(column, &none, &ys);
-        int good = bands != NULL && (ys.count < 3 || add_gapped(found, column, few, gap));
-        for (Py_ssize_t band = 1; good && band < ys.count; band++)
-            good = add_gapped(found, PyList_GET_ITEM(PyList_GET_ITEM(bands, band), 0), few, gap);
-        Py_XDECREF(bands);
-        if (!good)
+    for (Py_ssize_t number = 1; found != NULL && number < xs.count; number++)
+        if (!add_column(found, PyList_GET_ITEM(PyList_GET_ITEM(columns, 0), number), &ys, few, gap))
             Py_CLEAR(found);
-    }
     PyMem_Free(xs.at), PyMem_Free(ys.at);
     Py_XDECREF(columns);
     return found;

@@ -38,6 +38,8 @@ PyObject *empty_lists(Py_ssize_t count);
 PyObject *words_of_row(PyObject *row);
 /* Returns words in rows, as `rows_of` does. */
 PyObject *rows_from(PyObject *words);
+/* Whether words may stand in three or more rows most of which have gaps, in less time; -1 and an error if they are none. */
+int may_have_gaps(PyObject *words, double gap);
 /* Whether words side by side have a gap among them; -1 and an error if they are no words. */
 int are_divided(PyObject *words, double gap);
 /* Puts how much room words of a line may have between them into `to`; the line of the last word is in `line`. */

@@ -258,7 +258,8 @@ static int fill(PyObject *module) {
                    PyModule_AddFunctions(module, listing_functions) || PyModule_AddFunctions(module, outline_functions) ||
                    PyModule_AddFunctions(module, look_functions) || PyModule_AddFunctions(module, piece_functions) || PyModule_AddFunctions(module, element_functions) ||
                    PyModule_AddFunctions(module, grid_functions) || PyModule_AddFunctions(module, column_functions) ||
-                   PyModule_AddFunctions(module, text_functions) || PyModule_AddFunctions(module, path_functions)
+                   PyModule_AddFunctions(module, text_functions) || PyModule_AddFunctions(module, path_functions) ||
+                   PyModule_AddFunctions(module, row_functions)
                ? -1
                : 0;
 }

@@ -204,5 +204,6 @@ extern PyMethodDef object_functions[], link_functions[], layout_functions[], cel
 extern PyMethodDef heading_functions[], listing_functions[], outline_functions[], look_functions[], piece_functions[], element_functions[];
 extern PyMethodDef grid_functions[], column_functions[], text_functions[];
 extern PyMethodDef grid_functions[], column_functions[], text_functions[], path_functions[];
+extern PyMethodDef grid_functions[], column_functions[], text_functions[], path_functions[], row_functions[];
 
 #endif
