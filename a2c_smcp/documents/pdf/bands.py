@@ -7,8 +7,9 @@ stand further apart than the lines of a cell. Pure.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from a2c_smcp.documents.pdf.cells import Cells, is_wide
 from a2c_smcp.documents.pdf.native import native
@@ -24,18 +25,35 @@ _APART: Final = 1.22
 """How much further than usual the next row of a table is, where rows have more room than lines."""
 
 
-class _Looks(NamedTuple):
-    """What the columns of a table look like.
+class _Looks:
+    """What the columns of a table look like."""
 
-    Attributes:
-        widths: How wide the text of each is.
-        key: The first that most lines fill: a line without it has no row of its own.
-        is_large: Whether the entries of the first begin with a capital letter, so that a small one goes on.
-    """
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+        self._columns = looks_of(cells)
+        self.widths = [width for width, _ in self._columns]
+        """How wide the text of each is."""
 
-    widths: list[float]
-    key: int | None
-    is_large: bool
+    @cached_property
+    def key(self) -> int | None:
+        """The first that most lines fill: a line without it has no row of its own."""
+        most = _MOSTLY * len(self._cells)
+        return next((column for column, (_, filled) in enumerate(self._columns) if filled >= most), None)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether the entries of the first begin with a capital letter, so that a small one goes on."""
+        large = sum([not row[0][0].text[0].islower() for row in self._cells if row[0]])
+        return large > 0.7 * self._columns[0][1]
+
+
+def _looks_of(cells: Cells) -> list[tuple[float, int]]:
+    """Return how wide the text of each column is, and in how many rows it has some."""
+    columns = [[row[column] for row in cells if row[column]] for column in range(len(cells[0]))]
+    return [(max([words[-1].x1 - words[0].x0 for words in column], default=0.0), len(column)) for column in columns]
+
+
+looks_of: Callable[[Cells], list[tuple[float, int]]] = native.looks_of if native else _looks_of
 
 
 def row_groups(rows: Sequence[Row], cells: Cells, bands: list[list[int]]) -> list[list[int]]:
@@ -45,11 +63,11 @@ def row_groups(rows: Sequence[Row], cells: Cells, bands: list[list[int]]) -> lis
     body = bands[1:]
     usual = _median(list(map(len, body))) if body else 0
     least = 2 if len(body) >= 5 and usual <= 3 else 1 if len(body) >= 2 and usual <= 2 else 0
-    looks = _looks(cells)
+    looks = _Looks(cells)
     groups: list[list[int]] = []
     for number, band in enumerate(bands):
         if len(band) > 1 and _is_header(cells, bands, number):
-            widths = _widths([cells[line] for line in band])
+            widths = _Looks([cells[line] for line in band]).widths
             if least < 2 or _are_entries(cells, band, widths, least):
                 groups += _header_groups(rows, cells, band, widths)
             else:
@@ -173,26 +191,6 @@ def _blocks(pitches: Sequence[float], apart: float) -> list[list[int]]:
         else:
             blocks[-1].append(number)
     return blocks
-
-
-def _looks(cells: Cells) -> _Looks:
-    looks = looks_of(cells)
-    key = next((column for column, (_, filled) in enumerate(looks) if filled >= _MOSTLY * len(cells)), None)
-    large = sum([not row[0][0].text[0].islower() for row in cells if row[0]])
-    return _Looks([width for width, _ in looks], key, large > 0.7 * looks[0][1])
-
-
-def _widths(cells: Cells) -> list[float]:
-    return [width for width, _ in looks_of(cells)]
-
-
-def _looks_of(cells: Cells) -> list[tuple[float, int]]:
-    """Return how wide the text of each column is, and in how many rows it has some."""
-    columns = [[row[column] for row in cells if row[column]] for column in range(len(cells[0]))]
-    return [(max([words[-1].x1 - words[0].x0 for words in column], default=0.0), len(column)) for column in columns]
-
-
-looks_of: Callable[[Cells], list[tuple[float, int]]] = native.looks_of if native else _looks_of
 
 
 def _median(numbers: Sequence[float]) -> float:

@@ -84,6 +84,8 @@ def _placed(across: list[Rule], down: list[Rule]) -> _Group:
 
 def _outermost(regions: list[Region]) -> list[Region]:
     """Return regions without those inside others, largest first; a mere box around tables is none itself."""
+    if len(regions) < 2:
+        return regions
     kept: list[Region] = []
     tables = [region for region in regions if len(region.across) > 2 or len(region.down) > 2]
     for region in sorted(regions, key=lambda region: -(region.x1 - region.x0) * (region.y1 - region.y0)):

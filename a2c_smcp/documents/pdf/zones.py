@@ -142,9 +142,11 @@ def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) 
         heights = [rule.at for rule in stack]
         crossing = [rule for rule in down if rule.start < bottom and rule.end > top]
         is_grid = any(left + 4 < rule.at < right - 4 and _divides(rule, heights) for rule in crossing)
-        is_box = any(abs(rule.at - left) < 4 for rule in crossing)
-        if is_grid or (not is_box and _has_columns(layer, lines, stack)):
-            zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
+        if not is_grid:
+            is_box = any(abs(rule.at - left) < 4 for rule in crossing)
+            if is_box or not _has_columns(layer, lines, stack):
+                continue
+        zones.append((top - 2 * body.leading, bottom + 2 * body.leading))
     return zones
 
 

@@ -150,20 +150,24 @@ static PyObject *rows_without(PyObject *module, PyObject *arguments) {
     return found;
 }
 
-/* Returns the entry of a word's line in a dictionary by the ids of lines, borrowed: a new list where `is_made`, else NULL
- * where it has none; that is an error only if one is set.
- */
-static PyObject *entry_of(PyObject *lines, PyObject *word, int is_made) {
+/* The lists of a dictionary by the ids of lines; words of one line mostly follow one another. */
+typedef struct {
+    PyObject *lists, *line, *list;
+} Lines;
+
+/* Puts the list of a word's line into `list`: a new one where `is_made`, else NULL where there is none. */
+static int look_up(Lines *lines, PyObject *word, int is_made) {
     PyObject *line = record_check(&word_record, word) ? record_get(&word_record, word, LINE) : NULL;
-    PyObject *id = line == NULL ? NULL : PyLong_FromVoidPtr(line);
-    PyObject *entry = id == NULL ? NULL : PyDict_GetItemWithError(lines, id);
-    if (entry == NULL && is_made && !PyErr_Occurred()) {
-        PyObject *made = PyList_New(0);
-        entry = made == NULL ? NULL : PyDict_SetDefault(lines, id, made);
-        Py_XDECREF(made);
-    }
-    Py_XDECREF(id);
-    return entry;
+    if (line == NULL || line == lines->line)
+        return line != NULL;
+    PyObject *id = PyLong_FromVoidPtr(line), *made = is_made && id != NULL ? PyList_New(0) : NULL;
+    lines->line = line, lines->list = NULL;
+    if (made != NULL)
+        lines->list = PyDict_SetDefault(lines->lists, id, made);
+    else if (id != NULL && !is_made)
+        lines->list = PyDict_GetItemWithError(lines->lists, id);
+    Py_XDECREF(id), Py_XDECREF(made);
+    return lines->list != NULL || !PyErr_Occurred();
 }
 
 static PyObject *words_beside(PyObject *module, PyObject *arguments) {
@@ -172,24 +176,27 @@ static PyObject *words_beside(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &words, &PySet_Type, &taken))
         return NULL;
     Py_ssize_t count = PyList_GET_SIZE(words);
-    PyObject *lines = PyDict_New();
+    Lines lines = {PyDict_New(), NULL, NULL};
     char *are_taken = PyMem_Calloc((size_t)count + 1, 1);
-    int good = lines != NULL && are_taken != NULL;
+    int good = lines.lists != NULL && are_taken != NULL;
     if (are_taken == NULL)
         PyErr_NoMemory();
     for (Py_ssize_t number = 0; good && number < count; number++) {
         int is_taken = is_among(taken, PyList_GET_ITEM(words, number));
         are_taken[number] = is_taken > 0;
-        good = is_taken >= 0 && (!is_taken || entry_of(lines, PyList_GET_ITEM(words, number), 1) != NULL);
+        good = is_taken >= 0 && (!is_taken || look_up(&lines, PyList_GET_ITEM(words, number), 1));
     }
+    lines.line = NULL;
     for (Py_ssize_t number = 0; good && number < count; number++) {
-        PyObject *word = PyList_GET_ITEM(words, number), *entry = are_taken[number] ? NULL : entry_of(lines, word, 0);
-        good = entry == NULL ? !PyErr_Occurred() : !PyList_Append(entry, word);
+        PyObject *word = PyList_GET_ITEM(words, number);
+        good = are_taken[number] || look_up(&lines, word, 0);
+        if (good && !are_taken[number] && lines.list != NULL)
+            good = !PyList_Append(lines.list, word);
     }
     PyMem_Free(are_taken);
     if (!good)
-        Py_CLEAR(lines);
-    return lines;
+        Py_CLEAR(lines.lists);
+    return lines.lists;
 }
 
 PyMethodDef cell_functions[] = {
