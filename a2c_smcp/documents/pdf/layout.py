@@ -89,12 +89,12 @@ box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
 
 def body_of(lines: list[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
-    looks = (native.looks_of(lines) if native else None) or _looks_of(lines)
+    looks = (native.page_looks(lines) if native else None) or _page_looks(lines)
     size, largest, leading, bold, mono = looks
     return _body(size, largest, leading, bold, mono, width, height)
 
 
-def _looks_of(lines: list[Line]) -> tuple[float, float, float, bool, bool]:
+def _page_looks(lines: list[Line]) -> tuple[float, float, float, bool, bool]:
     """Return the fields of a body but for its page."""
     sizes: dict[float, int] = {}
     bold = mono = total = 0

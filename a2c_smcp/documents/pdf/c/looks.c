@@ -80,7 +80,7 @@ static PyObject *told_of(const Looks *looks, const Place *places, Py_ssize_t cou
                          (double)looks->mono > 0.9 * total ? Py_True : Py_False);
 }
 
-static PyObject *looks_of(PyObject *module, PyObject *lines) {
+static PyObject *page_looks(PyObject *module, PyObject *lines) {
     Looks looks = {.count = 0};
     PyObject *told = NULL;
     int good = 1;
@@ -200,8 +200,8 @@ static PyObject *line_rows(PyObject *module, PyObject *lines) {
 }
 
 PyMethodDef look_functions[] = {
-    {"looks_of", looks_of, METH_O,
-     "looks_of(lines)\n--\n\nReturn the size that there is most of, the largest that is much text, how far lines are apart,\n"
+    {"page_looks", page_looks, METH_O,
+     "page_looks(lines)\n--\n\nReturn the size that there is most of, the largest that is much text, how far lines are apart,\n"
      "and whether most is bold or monospaced; None where there are too many sizes."},
     {"parted", parted, METH_VARARGS,
      "parted(lines, upper, lower, top, bottom)\n--\n\n"

@@ -247,21 +247,26 @@ static int know_strings(void) {
 #undef KNOW
 }
 
+/* Returns 0 and sets an error where another file has a function of the same name. */
+static int are_new(PyObject *module, const PyMethodDef *functions) {
+    for (; functions->ml_name != NULL; functions++)
+        if (PyDict_GetItemString(PyModule_GetDict(module), functions->ml_name) != NULL) {
+            PyErr_Format(PyExc_SystemError, "there are two functions %s", functions->ml_name);
+            return 0;
+        }
+    return 1;
+}
+
 static int fill(PyObject *module) {
-    if (!know_strings() || PyModule_AddStringConstant(module, "source", A2C_SOURCE))
+#define TABLE(name) name##_functions,
+    PyMethodDef *const tables[] = {TABLES(TABLE) NULL};
+#undef TABLE
+    if (!know_strings() || PyModule_AddStringConstant(module, "source", A2C_SOURCE) || PyModule_AddType(module, &CharactersType))
         return -1;
-    return PyModule_AddType(module, &CharactersType) || PyModule_AddFunctions(module, object_functions) ||
-                   PyModule_AddFunctions(module, link_functions) || PyModule_AddFunctions(module, layout_functions) ||
-                   PyModule_AddFunctions(module, cell_functions) || PyModule_AddFunctions(module, zone_functions) ||
-                   PyModule_AddFunctions(module, paragraph_functions) || PyModule_AddFunctions(module, rule_functions) ||
-                   PyModule_AddFunctions(module, heading_functions) ||
-                   PyModule_AddFunctions(module, listing_functions) || PyModule_AddFunctions(module, outline_functions) ||
-                   PyModule_AddFunctions(module, look_functions) || PyModule_AddFunctions(module, piece_functions) || PyModule_AddFunctions(module, element_functions) ||
-                   PyModule_AddFunctions(module, grid_functions) || PyModule_AddFunctions(module, column_functions) ||
-                   PyModule_AddFunctions(module, text_functions) || PyModule_AddFunctions(module, path_functions) ||
-                   PyModule_AddFunctions(module, row_functions)
-               ? -1
-               : 0;
+    for (int number = 0; tables[number] != NULL; number++)
+        if (!are_new(module, tables[number]) || PyModule_AddFunctions(module, tables[number]))
+            return -1;
+    return 0;
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0, NULL}};

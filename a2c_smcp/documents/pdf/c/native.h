@@ -200,10 +200,14 @@ int is_rule_type(PyTypeObject *type);
 PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
 
 extern PyTypeObject CharactersType;
-extern PyMethodDef object_functions[], link_functions[], layout_functions[], cell_functions[], zone_functions[], paragraph_functions[], rule_functions[];
-extern PyMethodDef heading_functions[], listing_functions[], outline_functions[], look_functions[], piece_functions[], element_functions[];
-extern PyMethodDef grid_functions[], column_functions[], text_functions[];
-extern PyMethodDef grid_functions[], column_functions[], text_functions[], path_functions[];
-extern PyMethodDef grid_functions[], column_functions[], text_functions[], path_functions[], row_functions[];
+
+/* The functions of the module, a table for each file that has some. */
+#define TABLES(T)                                                                                                      \
+    T(cell) T(column) T(element) T(grid) T(heading) T(layout) T(link) T(listing) T(look) T(object) T(outline)            \
+    T(paragraph) T(path) T(piece) T(row) T(rule) T(text) T(zone)
+
+#define TABLE(name) extern PyMethodDef name##_functions[];
+TABLES(TABLE)
+#undef TABLE
 
 #endif

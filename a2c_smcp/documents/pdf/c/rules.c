@@ -234,7 +234,7 @@ static int by_ends(const void *first, const void *second) {
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
-static int by_number(const void *first, const void *second) {
+static int by_order(const void *first, const void *second) {
     Py_ssize_t one = *(const Py_ssize_t *)first, other = *(const Py_ssize_t *)second;
     return one < other ? -1 : one > other;
 }
@@ -249,7 +249,7 @@ static PyObject *stacks_in(PyObject *list, const Rule *rules, Py_ssize_t count, 
         if (next - first >= least)
             firsts[made][0] = rules[first].number, firsts[made++][1] = first;
     }
-    qsort(firsts, (size_t)made, sizeof *firsts, by_number);
+    qsort(firsts, (size_t)made, sizeof *firsts, by_order);
     PyObject *stacks = PyList_New(made);
     for (Py_ssize_t number = 0; stacks != NULL && number < made; number++) {
         PyObject *stack = PyList_New(0);

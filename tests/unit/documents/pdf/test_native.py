@@ -75,12 +75,12 @@ def test_lines_are_parted_alike(page_of_lines: list[Line], upper: float, lower: 
 
 @given(pages)
 def test_looks_are_counted_alike(page_of_lines: list[Line]) -> None:
-    same("looks_of", layout._looks_of, page_of_lines)
+    same("page_looks", layout._page_looks, page_of_lines)
 
 
 def test_many_sizes_are_left_to_python() -> None:
-    assert _native.looks_of([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 65)]) is not None
-    assert _native.looks_of([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 66)]) is None
+    assert _native.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 65)]) is not None
+    assert _native.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 66)]) is None
 
 
 @given(st.lists(lines | rows_of_cells, max_size=12))
@@ -284,7 +284,7 @@ BROKEN = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
 del BROKEN.size, BROKEN.text
 CALLS: dict[str, tuple[Any, ...]] = {
     "parted": ([LINE], 0.0, 1.0, 9.0, -9.0),
-    "looks_of": ([LINE],),
+    "page_looks": ([LINE],),
     "line_rows": ([LINE, LINE],),
     "possible_headings": ([BLOCK], 10.0, 10.0, False),
     "pieces_of": ([BLOCK, ITEM], layout.text_of, pieces._listing, pieces._lists),
