@@ -93,7 +93,7 @@ def _command(sources: list[Path], module: Path) -> list[str]:
         *_options("CFLAGS"),
         *_options("CCSHARED"),
         *shlex.split(linking.removeprefix(named)),
-        *("-O2", "-g0", "-Wall", "-Wextra", "-fvisibility=hidden"),
+        *("-O2", "-g0", "-Wall", "-Wextra", "-fvisibility=hidden", "-ffp-contract=off"),
         *shlex.split(os.environ.get("CFLAGS", "")),
         f"-I{include}",
         f'-DA2C_SOURCE="{_digest(sources[0].parent)}"',

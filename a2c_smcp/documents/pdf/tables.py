@@ -13,7 +13,8 @@ from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without, spaced_regions
+from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without
+from a2c_smcp.documents.pdf.spaced import spaced_regions
 from a2c_smcp.documents.pdf.words import Box, Line, Row, Word
 from a2c_smcp.documents.pdf.zones import Zone, find_zones
 
@@ -105,10 +106,16 @@ def _words(layer: TextLayer, lines: Sequence[Line]) -> list[Word]:
 
 def _is_code(layer: TextLayer, row: Row, body: Body) -> bool:
     """Whether all of a row is set like code: a line is known by its middle, and its end may be in another font."""
-    if not row.words[0].line.font.mono or not all(word.line.font.mono for word in row.words):
-        return False
-    lines = {id(word.line): word.line for word in row.words}.values()
-    if not body.mono and all(font.mono for font in layer.fonts_at([line.position + line.length - 1 for line in lines])):
+    ends: list[int] = []
+    last: Line | None = None
+    for word in row.words:
+        line = word.line
+        if line is not last:
+            if not line.font.mono:
+                return False
+            ends.append(line.position + line.length - 1)
+            last = line
+    if not body.mono and all(font.mono for font in layer.fonts_at(ends)):
         return True
     return any(_COMMENT.match(word.text) for word in row.words)
 
