@@ -19,7 +19,8 @@ Telling telling_of(PyObject *category) {
 typedef struct {
     Py_UCS4 signs[MAX_SUMMARY + 2];
     Py_ssize_t count, seen;
-    int is_blank; /* whether a blank stands before the next sign */
+    int is_blank;   /* whether a blank stands before the next sign */
+    int is_changed; /* whether another sign became a blank */
 } Clip;
 
 static void add_sign(Clip *clip, Py_UCS4 sign) {
@@ -27,6 +28,7 @@ static void add_sign(Clip *clip, Py_UCS4 sign) {
         return;
     if (Py_UNICODE_ISSPACE(sign)) {
         clip->is_blank = clip->count > 0;
+        clip->is_changed = clip->is_changed || sign != ' ';
         return;
     }
     if (clip->is_blank)
@@ -95,7 +97,7 @@ static PyObject *link_summary(PyObject *content, PyObject *text) {
     add_text(&clip, text, 0, length);
     add_sign(&clip, ' '), add_sign(&clip, ARROW), add_sign(&clip, ' ');
     add_text(&clip, url, 0, PyUnicode_GET_LENGTH(url));
-    int is_whole = clip.count == length + 3 + PyUnicode_GET_LENGTH(url);
+    int is_whole = !clip.is_changed && clip.count == length + 3 + PyUnicode_GET_LENGTH(url);
     if (!is_whole && length < SHORT_LINK && PyUnicode_READ_CHAR(url, 0) == '#')
         Py_RETURN_NONE; /* blanks of a short link inside of the document stay as they are */
     return clipped(&clip);

@@ -1,10 +1,7 @@
 """What is written in C says what the Python beside it says, refuses what is no record, and keeps nothing."""
 
-import gc
 import math
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,11 +10,11 @@ from hypothesis import strategies as st
 
 from a2c_smcp.documents.formats.elements import PREFIXES
 from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.pdf import cells, edges, graphics, headings, layout, native, pieces, zones
+from a2c_smcp.documents.pdf import cells, edges, graphics, headings, layout, pieces, zones
 from a2c_smcp.documents.pdf.words import Block, Font, Line, Piece, Row, Word
+from tests.unit.documents.pdf.in_c import BROKEN, LINE, NATIVE, OTHERS, WORD, blocks_after, same
 
-_native: Any = native.native
-if _native is None:
+if NATIVE is None:
     pytest.skip("the C extension was not built", allow_module_level=True)
 
 numbers = st.floats(-1_000, 2_000) | st.sampled_from([0.0, 72.0, 72.5, 300.0, 612.0])
@@ -64,10 +61,6 @@ def words(draw: st.DrawFn, least: int = 0) -> list[Word]:
     return found[: draw(st.integers(least, len(found)))]
 
 
-def same(name: str, python: Callable[..., Any], *arguments: Any) -> None:
-    assert getattr(_native, name)(*arguments) == python(*arguments)
-
-
 @given(pages, numbers, numbers)
 def test_lines_are_parted_alike(page_of_lines: list[Line], upper: float, lower: float) -> None:
     same("parted", edges._parted, page_of_lines, min(upper, lower), max(upper, lower), 1e4, -1e4)
@@ -79,8 +72,8 @@ def test_looks_are_counted_alike(page_of_lines: list[Line]) -> None:
 
 
 def test_many_sizes_are_left_to_python() -> None:
-    assert _native.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 65)]) is not None
-    assert _native.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 66)]) is None
+    assert NATIVE.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 65)]) is not None
+    assert NATIVE.page_looks([Line("text", 0, 0, 1, 1, size, Font(), 0, 4) for size in range(1, 66)]) is None
 
 
 @given(st.lists(lines | rows_of_cells, max_size=12))
@@ -100,14 +93,14 @@ def test_boxes_are_united_alike(page_of_lines: list[Line]) -> None:
 
 @given(st.lists(lines, min_size=2, max_size=6))
 def test_a_paragraph_reads_alike(page_of_lines: list[Line]) -> None:
-    whole = _native.joined_text(page_of_lines)
+    whole = NATIVE.joined_text(page_of_lines)
     assert whole is None or whole == layout._joined_text(page_of_lines)
 
 
 def test_a_text_with_a_line_end_is_left_to_python() -> None:
     first, second = (Line(text, 0, 0, 1, 1, 10, Font(), 0, 4) for text in ("one", "fi\nx"))
-    assert _native.joined_text([first, second]) is None
-    assert _native.joined_text([first, first]) == "one one"
+    assert NATIVE.joined_text([first, second]) is None
+    assert NATIVE.joined_text([first, first]) == "one one"
 
 
 PLAIN, BOLD, ITALIC, MONO = Font("a"), Font("b", bold=True), Font("c", italic=True), Font("d", mono=True)
@@ -143,7 +136,7 @@ def test_lines_become_blocks_alike(page_of_lines: list[Line], in_order: bool, bo
     if in_order:
         page_of_lines.sort(key=lambda line: line.y0)
     code = 0.0 if body.mono else 1.15 * body.size
-    found = _native.blocks_of(page_of_lines, layout._kind_of, body.leading, body.size, code)
+    found = NATIVE.blocks_of(page_of_lines, layout._kind_of, body.leading, body.size, code)
     assert found == layout._rejoined(layout._blocks_of(page_of_lines, body, code))
 
 
@@ -167,7 +160,7 @@ def test_every_sign_begins_an_item_alike() -> None:
         Line(text, 72.0, 1_000.0 * row, 200.0, 1_000.0 * row + 10, 10.0, PLAIN, 0, len(text))
         for row, text in enumerate(begun)
     ]
-    found = _native.blocks_of(page_of_lines, layout._kind_of, 12.0, 10.0, 0.0)
+    found = NATIVE.blocks_of(page_of_lines, layout._kind_of, 12.0, 10.0, 0.0)
     assert [(block.kind, block.label) for block in found] == [layout._kind_of(line, 0.0) for line in page_of_lines]
 
 
@@ -188,7 +181,7 @@ def test_headings_are_possible_alike(of_page: list[Block], body: layout.Body) ->
 
 @given(st.lists(blocks, max_size=8))
 def test_blocks_become_pieces_alike(of_page: list[Block]) -> None:
-    found = _native.pieces_of(of_page, layout.text_of, pieces._listing, pieces._lists)
+    found = NATIVE.pieces_of(of_page, layout.text_of, pieces._listing, pieces._lists)
     assert found == pieces._pieces_of(of_page)
 
 
@@ -213,24 +206,24 @@ found_pieces = st.builds(
 @given(st.lists(found_pieces, max_size=9))
 def test_pieces_become_elements_alike(of_page: list[Piece]) -> None:
     arguments = of_page, "p12-", 612.0, 792.0
-    assert _native.elements_of(*arguments, PREFIXES, pieces._summary) == pieces._elements_of(*arguments)
+    assert NATIVE.elements_of(*arguments, PREFIXES, pieces._summary) == pieces._elements_of(*arguments)
 
 
 def test_a_category_that_there_is_not_is_refused() -> None:
     with pytest.raises(KeyError, match="poem"):
-        _native.elements_of([Piece("poem", {"text": ""}, (0.0, 0.0, 1.0, 1.0))], "p0-", 1.0, 1.0, PREFIXES, None)  # type: ignore[arg-type]
+        NATIVE.elements_of([Piece("poem", {"text": ""}, (0.0, 0.0, 1.0, 1.0))], "p0-", 1.0, 1.0, PREFIXES, None)  # type: ignore[arg-type]
 
 
 @given(boxes)
 def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> None:
     same("tenths", pieces._tenths, box)
-    assert repr(_native.tenths(box)) == repr(pieces._tenths(box))
+    assert repr(NATIVE.tenths(box)) == repr(pieces._tenths(box))
 
 
 @pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
 def test_a_box_that_is_nowhere_is_refused(nowhere: float) -> None:
     with pytest.raises(ValueError, match="nowhere"):
-        _native.tenths((0.0, 0.0, nowhere, 1.0))
+        NATIVE.tenths((0.0, 0.0, nowhere, 1.0))
 
 
 @given(words())
@@ -261,27 +254,22 @@ def test_paths_are_sorted_alike(found: Sequence[tuple[float, float, float, float
     st.lists(st.builds(graphics.Rule, numbers, numbers, st.sampled_from([0.0, 1.0, 1.5, 10.0]) | numbers), max_size=9)
 )
 def test_rules_are_made_one_alike(rules: list[graphics.Rule]) -> None:
-    assert _native.merged(rules, graphics.Rule, 1.5) == graphics._merged(rules, 1.5)
+    assert NATIVE.merged(rules, graphics.Rule, 1.5) == graphics._merged(rules, 1.5)
 
 
 def test_a_record_is_made_of_its_fields() -> None:
     fields: tuple[Any, ...] = "p0-h1", "heading", {"level": 1, "text": "T"}, "T", {"bbox": [0.0, 0.0, 1.0, 1.0]}
-    assert _native.maker(Element)(*fields) == Element(*fields)
+    assert NATIVE.maker(Element)(*fields) == Element(*fields)
 
 
 def test_a_record_needs_all_of_its_fields() -> None:
     with pytest.raises(TypeError, match="5 fields, not 1"):
-        _native.maker(Element)("p0-h1")
+        NATIVE.maker(Element)("p0-h1")
 
 
-LINE = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
-WORD = Word("text", 0.0, 0.0, 1.0, 1.0, LINE)
-ROW = Row([], 0.0, 1.0, 1.0)
 BLOCK, ITEM = Block([LINE]), Block([LINE], "list", label="1.")
 PIECE = Piece("text", {"text": "text " * 30}, (0.0, 0.0, 1.0, 1.0))
 LINK = Piece("link", {"text": "text", "url": "#page=1"}, (0.0, 0.0, 1.0, 1.0))
-BROKEN = Line("text", 0.0, 0.0, 1.0, 1.0, 10.0, Font(), 0, 4)
-del BROKEN.size, BROKEN.text
 CALLS: dict[str, tuple[Any, ...]] = {
     "parted": ([LINE], 0.0, 1.0, 9.0, -9.0),
     "page_looks": ([LINE],),
@@ -303,7 +291,6 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "crossing_groups": ([graphics.Rule(0.0, 9.0, 1.0)], [graphics.Rule(0.0, 9.0, 1.0)], 3.0),
     "maker": (Element,),
 }
-OTHERS = {"none": None, "number": 1, "text": "x", "empty": [None], "broken": [BROKEN], "row": ROW, "tuple": (1,)}
 every_call = pytest.mark.parametrize(("name", "arguments"), CALLS.items(), ids=CALLS)
 
 
@@ -311,27 +298,19 @@ every_call = pytest.mark.parametrize(("name", "arguments"), CALLS.items(), ids=C
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_what_is_no_record_is_refused(name: str, arguments: tuple[Any, ...], other: Any) -> None:
     try:
-        getattr(_native, name)(other, *arguments[1:])
+        getattr(NATIVE, name)(other, *arguments[1:])
     except (TypeError, AttributeError):
         return
     assert (name, type(other)) in {("segments_of", Row), ("is_divided", Row)}
 
 
-def blocks_after(rounds: int, function: Callable[..., Any], *arguments: Any) -> int:
-    for _ in range(rounds):
-        with suppress(TypeError, AttributeError, ValueError):
-            function(*arguments)
-    gc.collect()
-    return sys.getallocatedblocks()
-
-
 @every_call
 def test_nothing_is_kept(name: str, arguments: tuple[Any, ...]) -> None:
-    function = getattr(_native, name)
+    function = getattr(NATIVE, name)
     assert -blocks_after(100, function, *arguments) + blocks_after(1_000, function, *arguments) < 500
 
 
 @every_call
 def test_nothing_is_kept_of_what_is_refused(name: str, arguments: tuple[Any, ...]) -> None:
-    function, refused = getattr(_native, name), ([LINE, WORD, BROKEN], *arguments[1:])
+    function, refused = getattr(NATIVE, name), ([LINE, WORD, BROKEN], *arguments[1:])
     assert -blocks_after(100, function, *refused) + blocks_after(1_000, function, *refused) < 500

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from a2c_smcp.documents.pdf import bands, cells, grid, regions, tables, zones
 from a2c_smcp.documents.pdf.graphics import Rule
 from a2c_smcp.documents.pdf.words import Font, Line, Row, Word
-from tests.unit.documents.pdf.test_native import BROKEN, LINE, OTHERS, WORD, _native, blocks_after, same
+from tests.unit.documents.pdf.in_c import BROKEN, LINE, NATIVE, OTHERS, WORD, blocks_after, same
+
+if NATIVE is None:
+    pytest.skip("the C extension was not built", allow_module_level=True)
 
 places = st.sampled_from([float(10 * number) for number in range(13)]) | st.floats(0, 120)
 cuts = st.lists(places, max_size=5).map(sorted)
@@ -126,18 +129,18 @@ REFUSED = {**OTHERS, "nested": [[BROKEN]], "deep": [[[BROKEN]]]}
 @pytest.mark.parametrize("other", REFUSED.values(), ids=REFUSED)
 def test_what_is_no_record_is_refused(name: str, arguments: tuple[Any, ...], other: Any) -> None:
     with pytest.raises((TypeError, AttributeError)):
-        getattr(_native, name)(other, *arguments[1:])
+        getattr(NATIVE, name)(other, *arguments[1:])
 
 
 @every_call
 def test_nothing_is_kept(name: str, arguments: tuple[Any, ...]) -> None:
-    function = getattr(_native, name)
+    function = getattr(NATIVE, name)
     assert -blocks_after(100, function, *arguments) + blocks_after(1_000, function, *arguments) < 500
 
 
 @every_call
 @pytest.mark.parametrize("number", range(3))
 def test_nothing_is_kept_of_what_is_refused(name: str, arguments: tuple[Any, ...], number: int) -> None:
-    function, refused = getattr(_native, name), list(arguments)
+    function, refused = getattr(NATIVE, name), list(arguments)
     refused[min(number, len(refused) - 1) :] = [[WORD, BROKEN, [BROKEN]], *refused[number + 1 :]]
     assert -blocks_after(100, function, *refused) + blocks_after(1_000, function, *refused) < 500
