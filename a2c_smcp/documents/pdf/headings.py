@@ -8,8 +8,9 @@ looks do not settle.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
+from a2c_smcp.documents.pdf.cells import is_wide
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
@@ -21,10 +22,14 @@ TITLE_SIZE: Final = 14.0
 _MAX_LINES: Final = 4
 _BIG: Final = 1.15
 
+Tags: TypeAlias = Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]]
+"""Reads the levels of headings by marked content, and how to tell that of a block."""
+
 _NUMBERED = re.compile(
     r"(?:(?P<dotted>(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*)\.?\s+(?=[^\W\d_])|(?P<chapter>(?:Chapter|Part|Appendix)\s+(?:\d+|[A-Z])\b)"
     r"|第\s*[一二三四五六七八九十百\d]+\s*(?P<wide>[章节篇部]))"
 )
+_DOTTED = re.compile(r"(?:\d{1,3}|[A-Z])\.\d")
 _CAPTION = re.compile(r"(?:figure|fig\.|table|listing|algorithm|图|表|abbildung|tabelle)\s*\d", re.IGNORECASE)
 _CODE = re.compile(r"[{};=<>\\|]|\w\(|\)\s*$|::|->|\.\.\.|\$")
 _ENDS_SENTENCE = re.compile(r"[.,;。，；、]$")
@@ -37,6 +42,7 @@ class _Candidate:
     ratio: float
     is_bold: bool
     is_italic: bool
+    is_wordy: bool
     number: "re.Match[str] | None"
 
     @property
@@ -49,9 +55,9 @@ class _Candidate:
         return not self.is_big and not self.is_bold and not self.is_italic
 
     @property
-    def is_settled(self) -> bool:
-        """Whether it is a heading whatever outline and tags say."""
-        return self.number is not None and (self.is_big or self.is_bold)
+    def is_dotted(self) -> bool:
+        """Whether it is numbered like a section of a section."""
+        return self.number is not None and "." in (self.number["dotted"] or "")
 
 
 def mark_headings(
@@ -59,26 +65,16 @@ def mark_headings(
     body: Body,
     page_index: int,
     outline: Outline,
-    tags: Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None,
+    tags: Tags | None,
 ) -> None:
     """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
     possible = possible_headings(blocks, body.size, body.largest, body.bold)
     candidates = [found for block in possible if (found := _candidate(block, body))]
-    looked = [found for found in candidates if not found.is_plain]
-    if not looked:
+    is_outlined = any(_is_doubtful(found, body) for found in candidates) and not outline.is_empty
+    if all(found.is_plain and not found.is_dotted for found in candidates):
         _mark_title(blocks, body)
         return
-    levels: dict[int, int] = {}
-    tagged = False
-    if tags is not None:
-        by_content, content_of = tags()
-        tagged = bool(by_content)
-        if tagged:
-            for found in candidates:
-                level = by_content.get(content_of(found.block))
-                if level is not None:
-                    levels[id(found.block)] = level or _level(found)
-    is_outlined = not outline.is_empty and not all(found.is_settled for found in looked)
+    levels, is_tagged = _tagged(candidates, tags) if tags else ({}, False)
     if is_outlined:
         for found in candidates:
             bookmark = _bookmark(found, page_index, outline)
@@ -86,10 +82,30 @@ def mark_headings(
                 levels[id(found.block)] = bookmark.level
     for found in candidates:
         level = levels.get(id(found.block))
-        if level is None and _stands_alone(found, body, trusted=tagged or is_outlined):
+        if level is None and _stands_alone(found, body, trusted=is_tagged or is_outlined):
             level = _level(found)
         if level is not None:
             found.block.kind, found.block.level = "heading", level
+    if all(found.is_plain and found.block.kind != "heading" for found in candidates):
+        _mark_title(blocks, body)
+
+
+def _tagged(candidates: Sequence[_Candidate], tags: Tags) -> tuple[dict[int, int], bool]:
+    """Return the levels that the structure of a page gives blocks, by their ids, and whether it tells of headings."""
+    by_content, content_of = tags()
+    levels: dict[int, int] = {}
+    for found in candidates if by_content else ():
+        level = by_content.get(content_of(found.block))
+        if level is not None:
+            levels[id(found.block)] = level or _level(found)
+    return levels, bool(by_content)
+
+
+def _is_doubtful(found: _Candidate, body: Body) -> bool:
+    """Whether the outline must be asked: looks and number do not make it a heading whatever that says."""
+    if found.is_plain:
+        return found.is_dotted
+    return found.number is None or not _stands_alone(found, body, trusted=True)
 
 
 def _possible(
@@ -98,15 +114,16 @@ def _possible(
     largest: float,
     is_bold: bool,  # noqa: FBT001 (as in C)
 ) -> list[Block]:
-    """Return the blocks whose text may be a heading; none where nothing on the page stands out by its looks.
+    """Return the blocks whose text may be a heading; where nothing stands out by its looks, only numbered ones.
 
     What most paragraphs are is told by their ends, so that their text need not be put together.
     """
-    if not any(_is_odd(block.lines[0], _BIG * size) for block in blocks):
-        return []
+    any_odd = any(_is_odd(block.lines[0], _BIG * size) for block in blocks)
     possible: list[Block] = []
     for block in blocks:
         lines, first = block.lines, block.lines[0]
+        if not any_odd and not _DOTTED.match(first.text):
+            continue
         if block.kind not in ("text", "list") or len(lines) > _MAX_LINES:
             continue
         if block.kind == "list" and not first.text[0].isalnum() and first.text[0] != "(":
@@ -158,10 +175,20 @@ def _candidate(block: Block, body: Body) -> _Candidate | None:
     # A line of a table of contents: a title, room, and the number of a page.
     if text[-1].isdigit() and first.x1 - first.x0 > 0.8 * first.size * len(first.text) and len(lines) == 1:
         return None
-    letters = sum(map(str.isalpha, text))
-    if letters < 2 or letters < 0.4 * len(text) or _CAPTION.match(text):
+    number = _NUMBERED.match(text)
+    is_wordy = _is_wordy(text, number)
+    if (is_plain and not is_wordy) or _CAPTION.match(text):
         return None
-    return _Candidate(block, text, ratio, bold, italic, _NUMBERED.match(text))
+    return _Candidate(block, text, ratio, bold, italic, is_wordy, number)
+
+
+def _is_wordy(text: str, number: "re.Match[str] | None") -> bool:
+    """Whether enough of a text are letters; what stands behind a number like 3.5.2 may be a short word."""
+    letters = sum(map(str.isalpha, text))
+    if letters < 2 or letters >= 0.4 * len(text) or not number or not number["dotted"]:
+        return letters >= 2 and letters >= 0.4 * len(text)
+    rest = text[number.end() :]
+    return letters >= 0.4 * len(rest) and (letters > 2 or is_wide(rest[0]))
 
 
 def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark | None:
@@ -183,19 +210,32 @@ def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark 
 def _stands_alone(found: _Candidate, body: Body, *, trusted: bool) -> bool:
     """Whether looks alone make it a heading; stricter where the file names its headings otherwise."""
     text = found.text
-    if found.is_plain or (found.block.kind == "list" and found.number is None):
+    if found.block.kind == "list" and found.number is None:
         return False
     if _ENDS_SENTENCE.search(text) and not (found.number and found.is_big):
         return False
+    if found.is_plain:
+        return found.is_dotted and not trusted and _is_set_off(found, body)
+    if not found.is_wordy:  # a version, a date
+        return found.is_big and found.is_bold and _is_set_off(found, body) and any(map(str.isalpha, text))
     if found.is_big:
         return not (found.ratio < 1.3 and (text.endswith(":") or text[0].islower()))
-    if len(text) > 100 or len(found.block.lines) > 2 or text[0].islower() or _CODE.search(text):
+    if len(text) > 100 or len(found.block.lines) > 2 or text[0].islower():
+        return False
+    if found.number and found.is_bold and found.is_dotted:
+        return True
+    if _CODE.search(text):
         return False
     if found.number:
         return True
     if found.is_italic and not found.is_bold and (text[-1] in "?!:)" or " " not in text):
         return False
     return not trusted and (not text.endswith(":") or (len(text) < 60 and found.block.gap > 0.5 * body.size))
+
+
+def _is_set_off(found: _Candidate, body: Body) -> bool:
+    """Whether it is one short line with more room above it than lines of text have."""
+    return len(found.block.lines) == 1 and len(found.text) < 80 and found.block.gap > 0.6 * body.size
 
 
 def _level(found: _Candidate) -> int:

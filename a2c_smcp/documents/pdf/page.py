@@ -1,7 +1,7 @@
 """One page from handles to elements: what is on it, in reading order."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
 from a2c_smcp.documents.pdf.frames import Frame, Frames
 from a2c_smcp.documents.pdf.graphics import Drawings, Paths, survey
-from a2c_smcp.documents.pdf.headings import mark_headings
+from a2c_smcp.documents.pdf.headings import Tags, mark_headings
 from a2c_smcp.documents.pdf.layout import (
     blocks_of,
     body_of,
@@ -29,7 +29,7 @@ from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
 from a2c_smcp.documents.pdf.pieces import elements_of, pieces_of
 from a2c_smcp.documents.pdf.structure import headings_of
 from a2c_smcp.documents.pdf.tables import find_tables
-from a2c_smcp.documents.pdf.words import Block, Line, Piece
+from a2c_smcp.documents.pdf.words import Line, Piece
 from a2c_smcp.errors import DocumentError
 from a2c_smcp.types import ElementCategory
 
@@ -163,7 +163,7 @@ class _PageReader:
         ]
         return _running("header", header), pieces, _running("footer", footer)
 
-    def _tags(self, layer: TextLayer) -> Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]] | None:
+    def _tags(self, layer: TextLayer) -> Tags | None:
         # An outline tells as much for less.
         if not self._source.is_tagged or not self._source.outline.is_empty:
             return None

@@ -67,6 +67,16 @@ static int is_possible(const Looked *looked, const Body *body) {
     return ratio >= 0.85 && is_upright(first);
 }
 
+/* Whether a text begins with a number like 3.5, or one of an appendix like A.2. */
+static int is_dotted(PyObject *text) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), at = 0;
+    while (at < 3 && at < length && Py_UNICODE_ISDECIMAL(PyUnicode_READ_CHAR(text, at)))
+        at++;
+    if (!at && length && PyUnicode_READ_CHAR(text, 0) >= 'A' && PyUnicode_READ_CHAR(text, 0) <= 'Z')
+        at = 1;
+    return at && at + 1 < length && PyUnicode_READ_CHAR(text, at) == '.' && Py_UNICODE_ISDECIMAL(PyUnicode_READ_CHAR(text, at + 1));
+}
+
 static PyObject *possible_headings(PyObject *module, PyObject *arguments) {
     PyObject *blocks;
     Body body;
@@ -78,23 +88,25 @@ static PyObject *possible_headings(PyObject *module, PyObject *arguments) {
         PyErr_SetString(PyExc_ValueError, "text has a size");
         return NULL;
     }
-    PyObject *found = PyList_New(0);
-    for (Py_ssize_t number = 0; found != NULL && number < PyList_GET_SIZE(blocks); number++) {
+    PyObject *found = PyList_New(0), *numbered = PyList_New(0);
+    int good = found != NULL && numbered != NULL;
+    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(blocks); number++) {
         PyObject *block = PyList_GET_ITEM(blocks, number);
         Looked looked;
-        if (!look_at(block, &looked) || (is_possible(&looked, &body) && PyList_Append(found, block)))
-            Py_CLEAR(found);
-        else
-            any_odd = any_odd || looked.first.size >= BIG * body.size || looked.is_bold || looked.is_italic;
+        if (!(good = look_at(block, &looked)))
+            break;
+        any_odd = any_odd || looked.first.size >= BIG * body.size || looked.is_bold || looked.is_italic;
+        if (is_possible(&looked, &body))
+            good = !PyList_Append(found, block) && !(is_dotted(looked.first_text) && PyList_Append(numbered, block));
     }
-    if (found != NULL && !any_odd && PyList_SetSlice(found, 0, PyList_GET_SIZE(found), NULL))
-        Py_CLEAR(found);
-    return found;
+    PyObject *kept = Py_XNewRef(!good ? NULL : any_odd ? found : numbered);
+    Py_XDECREF(found), Py_XDECREF(numbered);
+    return kept;
 }
 
 PyMethodDef heading_functions[] = {
     {"possible_headings", possible_headings, METH_VARARGS,
      "possible_headings(blocks, size, largest, is_bold)\n--\n\n"
-     "Return the blocks whose text may be a heading; none where nothing stands out."},
+     "Return the blocks whose text may be a heading; where nothing stands out, only numbered ones."},
     {NULL, NULL, 0, NULL},
 };
