@@ -21,6 +21,9 @@ TITLE_SIZE: Final = 14.0
 """Points: what a title is set in that has nothing smaller beside it to be compared with."""
 _MAX_LINES: Final = 4
 _BIG: Final = 1.15
+_SMALL: Final = 0.85
+_SMALLEST: Final = 0.75
+"""Bold text that is smaller than small may be a heading if the outline names it."""
 
 Tags: TypeAlias = Callable[[], tuple[Mapping[int, int], Callable[[Block], int]]]
 """Reads the levels of headings by marked content, and how to tell that of a block."""
@@ -57,7 +60,7 @@ class _Candidate:
     @property
     def is_dotted(self) -> bool:
         """Whether it is numbered like a section of a section."""
-        return self.number is not None and "." in (self.number["dotted"] or "")
+        return _DOTTED.match(self.text) is not None
 
 
 def mark_headings(
@@ -132,7 +135,7 @@ def _possible(
         is_plain = ratio < _BIG and (is_bold or not first.font.bold)
         if is_plain and (len(lines) > 2 or lines[-1].text[-1] in ".,;。，；" or first.text[0].islower()):
             continue
-        if ratio >= 0.85 and first.is_upright:
+        if ratio >= (_SMALL if is_plain else _SMALLEST) and first.is_upright:
             possible.append(block)
     return possible
 
@@ -210,19 +213,19 @@ def _bookmark(found: _Candidate, page_index: int, outline: Outline) -> Bookmark 
 def _stands_alone(found: _Candidate, body: Body, *, trusted: bool) -> bool:
     """Whether looks alone make it a heading; stricter where the file names its headings otherwise."""
     text = found.text
-    if found.block.kind == "list" and found.number is None:
+    if (found.block.kind == "list" and found.number is None) or found.ratio < _SMALL:
         return False
     if _ENDS_SENTENCE.search(text) and not (found.number and found.is_big):
         return False
     if found.is_plain:
-        return found.is_dotted and not trusted and _is_set_off(found, body)
+        return found.is_dotted and found.number is not None and not trusted and _is_set_off(found, body)
     if not found.is_wordy:  # a version, a date
         return found.is_big and found.is_bold and _is_set_off(found, body) and any(map(str.isalpha, text))
     if found.is_big:
         return not (found.ratio < 1.3 and (text.endswith(":") or text[0].islower()))
     if len(text) > 100 or len(found.block.lines) > 2 or text[0].islower():
         return False
-    if found.number and found.is_bold and found.is_dotted:
+    if found.is_bold and found.is_dotted:
         return True
     if _CODE.search(text):
         return False

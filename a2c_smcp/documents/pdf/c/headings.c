@@ -3,7 +3,7 @@
 #include "native.h"
 
 /* As in headings.py, where they are told. */
-static const double BIG = 1.15;
+static const double BIG = 1.15, SMALL = 0.85, SMALLEST = 0.75;
 enum { MAX_LINES = 4 };
 
 static const Py_UCS4 ends[] = {'.', ',', ';', 0x3002, 0xFF0C, 0xFF1B};
@@ -64,7 +64,7 @@ static int is_possible(const Looked *looked, const Body *body) {
     /* What most paragraphs are is told by their ends. */
     if (is_plain && (count > 2 || ends_sentence(looked->last_text) || Py_UNICODE_ISLOWER(sign)))
         return 0;
-    return ratio >= 0.85 && is_upright(first);
+    return ratio >= (is_plain ? SMALL : SMALLEST) && is_upright(first);
 }
 
 /* Whether a text begins with a number like 3.5, or one of an appendix like A.2. */
