@@ -17,6 +17,7 @@ _FAR: Final = 2.2
 _PASSAGE: Final = 28
 _TITLE: Final = 8
 _LABEL = re.compile(r"(?:[^\w\s]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4}|[IVX]{1,4})[.)])")
+_SECTION = re.compile(r"(?:\d{1,2}|[A-Z](?=\.\d))(?:\.\d{1,2})*\.?")
 _TELLING = re.compile(r"\w{3}|\d|^[A-Za-z]{2}$|[\u2e80-\u9fff]")
 _LEADER = re.compile(r"(?:\.\s?){4,}|…")
 
@@ -42,7 +43,10 @@ def spaced_regions(rows: Sequence[Row], leading: float) -> Spaced:
         if room > _FAR * leading and (room > 2 * _FAR * leading or not _is_aligned(segments, run)):
             _finish(run, regions)
             run, gaps = [], 0
-        if _is_spaced(segments):
+        if _is_section(row, segments, run):
+            _finish(run, regions)
+            run, gaps = [], 0
+        elif _is_spaced(segments):
             run.append((row, segments))
             gaps = 0
         elif run:
@@ -77,6 +81,18 @@ def _is_spaced(segments: Sequence[Segment]) -> bool:
     return not any(_LEADER.fullmatch(segment.text) for segment in dotted)
 
 
+def _is_section(row: Row, segments: Sequence[Segment], run: Sequence[tuple[Row, list[Segment]]]) -> bool:
+    """Whether a row is the title of a section: a number, and a word behind it, bold or larger than the rows above."""
+    label = row.words[0].text
+    if len(segments) > 2 or len(row.words) < 2 or not label[0].isalnum() or not _SECTION.fullmatch(label):
+        return False
+    if not row.words[1].text[0].isalpha() or (len(segments) == 2 and len(segments[0].words) > 1):
+        return False
+    is_bold = all(word.line.font.bold for word in row.words)
+    is_large = bool(run) and row.size > 1.1 * max(above.size for above, _ in run)
+    return is_large or (is_bold and "." in label)
+
+
 def _is_item(segment: Segment) -> bool:
     """Whether a row begins with the number of a list's item."""
     label = segment.words[0].text
@@ -105,12 +121,13 @@ def _goes_on(row: tuple[Row, list[Segment]], run: Sequence[tuple[Row, list[Segme
 def _finish(run: list[tuple[Row, list[Segment]]], regions: Spaced) -> None:
     while run and len(run[-1][1]) < 2 and not (len(run) > 1 and _goes_on(run[-1], run[:-1])):
         run.pop()
-    spaced = [segments for _, segments in run if len(segments) > 1]
+    divided = [part for part in run if len(part[1]) > 1]
+    spaced = [segments for _, segments in divided]
     if len(spaced) < 3 and not (len(spaced) == 2 and min(map(len, spaced)) >= 3):
         return
     size = median([row.size for row, _ in run])
     rows = [row for row, _ in run]
-    if _is_numbered_listing(spaced) or _is_contents(spaced, size) or _is_formula(rows):
+    if _is_numbered_listing(run) or _is_numbered_listing(divided) or _is_contents(spaced, size) or _is_formula(rows):
         return
     cuts = column_cuts([segments for _, segments in run], size, least=0.4)
     if not cuts or _is_text_in_columns(rows, cuts):
@@ -194,11 +211,11 @@ def _is_text_in_columns(rows: Sequence[Row], cuts: Sequence[float]) -> bool:
     return False
 
 
-def _is_numbered_listing(rows: Sequence[Sequence[Segment]]) -> bool:
+def _is_numbered_listing(run: Sequence[tuple[Row, list[Segment]]]) -> bool:
     """Whether lines are numbered on, and nothing else stands in columns: a listing of code."""
-    labels = [row[0].words[0].text for row in rows if len(row[0].words) == 1]
+    labels = [row.words[0].text for row, _ in run]
     numbers = [int(label) for label in labels if label.isascii() and label.isdecimal()]
-    if len(numbers) < max(3, 0.8 * len(rows)):
+    if len(numbers) < max(3, 0.8 * len(run)):
         return False
-    steps = sum(second - first == 1 for first, second in pairwise(numbers))
-    return steps >= 0.8 * (len(numbers) - 1) and sum(len(row) > 2 for row in rows) < 0.5 * len(rows)
+    steps = sum([second - first == 1 for first, second in pairwise(numbers)])
+    return steps >= 0.8 * (len(numbers) - 1) and sum([len(segments) > 2 for _, segments in run]) < 0.5 * len(run)

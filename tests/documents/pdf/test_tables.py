@@ -149,6 +149,23 @@ def test_numbered_lines_of_code_in_a_box_are_no_table(tmp_path: Path) -> None:
     assert tables(tmp_path, content) == []
 
 
+def test_numbered_lines_of_code_are_no_table_where_some_have_no_gap(tmp_path: Path) -> None:
+    code = [["206", "{def one}"], ["", ""], ["208", "{def two}"], ["209 E", "{end}"], ["210", "{last}"]]
+    between = text(76, 588, "207 newcommand{head}[2]%")
+    content = lines(72, 700, PROSE) + rows_at((76, 130), 600, code) + between + lines(72, 500, PROSE)
+    assert tables(tmp_path, content) == []
+
+
+def test_titles_of_sections_around_a_table_are_headings(tmp_path: Path) -> None:
+    rows = [["Options", "Pages"], ["first", "one, four"], ["even", "two, eight"], ["odd", "one, three"]]
+    above = text(72, 616, "1.1", 10, "F2") + text(110, 616, "Examples", 10, "F2")
+    below = text(72, 546, "2", 14, "F2") + text(110, 546, "History", 14, "F2")
+    page = lines(72, 700, PROSE) + above + rows_at((72, 160), 600, rows) + below + lines(72, 500, PROSE)
+    document = opened(tmp_path, Made([MadePage(page)]))
+    assert [heading["text"] for heading in contents(document, "heading")] == ["1.1 Examples", "2 History"]
+    assert [[table["headers"], *table["rows"]] for table in contents(document, "table")] == [rows]
+
+
 def test_every_document_of_the_truth_lies_here_or_in_a_package() -> None:
     folder = ROOT / "benchmarks" / "documents" / "truth" / "tables"
     named = {page.file for half in ("tuned", "unseen") for page in read_truth(folder / half)}
