@@ -73,10 +73,10 @@ def mark_headings(
     """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
     possible = possible_headings(blocks, body.size, body.largest, body.bold)
     candidates = [found for block in possible if (found := _candidate(block, body))]
-    is_outlined = any(_is_doubtful(found, body) for found in candidates) and not outline.is_empty
     if all(found.is_plain and not found.is_dotted for found in candidates):
         _mark_title(blocks, body)
         return
+    is_outlined = not outline.is_empty and any(_is_doubtful(found, body) for found in candidates)
     levels, is_tagged = _tagged(candidates, tags) if tags else ({}, False)
     if is_outlined:
         for found in candidates:

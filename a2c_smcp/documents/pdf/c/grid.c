@@ -60,44 +60,55 @@ PyObject *empty_lists(Py_ssize_t count) {
     return lists;
 }
 
-static PyObject *words_inside(PyObject *module, PyObject *arguments) {
-    PyObject *words;
-    double left, right, top, bottom;
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!dddd", &PyList_Type, &words, &left, &right, &top, &bottom))
-        return NULL;
+/* Returns the words of a list whose places a function takes. */
+static PyObject *words_where(PyObject *words, int (*is_taken)(const Place *, const void *), const void *of) {
     PyObject *found = PyList_New(0);
     for (Py_ssize_t number = 0; found != NULL && number < PyList_GET_SIZE(words); number++) {
         PyObject *word = PyList_GET_ITEM(words, number);
         Place place;
-        int good = word_place(word, &place);
-        double wide = good ? place.x0 + place.x1 : 0, high = good ? place.y0 + place.y1 : 0;
-        if (good && top <= high && high <= bottom && left <= wide && wide <= right)
-            good = !PyList_Append(found, word);
-        if (!good)
+        if (!word_place(word, &place) || (is_taken(&place, of) && PyList_Append(found, word)))
             Py_CLEAR(found);
     }
     return found;
 }
 
-static PyObject *words_across(PyObject *module, PyObject *arguments) {
-    PyObject *words, *list;
+typedef struct {
+    double left, right, top, bottom;
+} Inside; /* twice where middles are */
+
+static int is_inside(const Place *place, const void *of) {
+    const Inside *inside = of;
+    double wide = place->x0 + place->x1, high = place->y0 + place->y1;
+    return inside->top <= high && high <= inside->bottom && inside->left <= wide && wide <= inside->right;
+}
+
+static PyObject *words_inside(PyObject *module, PyObject *arguments) {
+    PyObject *words;
+    Inside of;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!dddd", &PyList_Type, &words, &of.left, &of.right, &of.top, &of.bottom))
+        return NULL;
+    return words_where(words, is_inside, &of);
+}
+
+typedef struct {
     Cuts places;
     double border;
+} Across;
+
+static int is_across(const Place *place, const void *of) {
+    const Across *across = of;
+    return cuts_until(&across->places, place->x0 + across->border) < cuts_before(&across->places, place->x1 - across->border);
+}
+
+static PyObject *words_across(PyObject *module, PyObject *arguments) {
+    PyObject *words, *list;
+    Across of;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!Od", &PyList_Type, &words, &list, &border) || !read_cuts(list, &places))
+    if (!PyArg_ParseTuple(arguments, "O!Od", &PyList_Type, &words, &list, &of.border) || !read_cuts(list, &of.places))
         return NULL;
-    PyObject *found = PyList_New(0);
-    for (Py_ssize_t number = 0; found != NULL && number < PyList_GET_SIZE(words); number++) {
-        PyObject *word = PyList_GET_ITEM(words, number);
-        Place place;
-        int good = word_place(word, &place);
-        if (good && cuts_until(&places, place.x0 + border) < cuts_before(&places, place.x1 - border))
-            good = !PyList_Append(found, word);
-        if (!good)
-            Py_CLEAR(found);
-    }
-    PyMem_Free(places.at);
+    PyObject *found = words_where(words, is_across, &of);
+    PyMem_Free(of.places.at);
     return found;
 }
 

@@ -1,4 +1,4 @@
-/* Lines of code as they are indented: what `_listing_of` of pieces.py does. */
+/* Lines of code as they are indented: what `_listing` of pieces.py does. */
 
 #include "native.h"
 
@@ -95,14 +95,3 @@ PyObject *listing_of_lines(PyObject *lines) {
     PyMem_Free(listing.places);
     return whole;
 }
-
-static PyObject *listing_of(PyObject *module, PyObject *lines) {
-    (void)module;
-    return listing_of_lines(lines);
-}
-
-PyMethodDef listing_functions[] = {
-    {"listing_of", listing_of, METH_O,
-     "listing_of(lines)\n--\n\nReturn lines of code as they are indented; None where one has no text."},
-    {NULL, NULL, 0, NULL},
-};

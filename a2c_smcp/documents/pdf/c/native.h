@@ -203,7 +203,7 @@ extern PyTypeObject CharactersType;
 
 /* The functions of the module, a table for each file that has some. */
 #define TABLES(T)                                                                                                      \
-    T(cell) T(column) T(element) T(grid) T(heading) T(layout) T(link) T(listing) T(look) T(object) T(outline)            \
+    T(cell) T(column) T(element) T(grid) T(heading) T(layout) T(link) T(look) T(object) T(outline)            \
     T(paragraph) T(path) T(piece) T(row) T(rule) T(text) T(zone)
 
 #define TABLE(name) extern PyMethodDef name##_functions[];
