@@ -27,6 +27,7 @@ async def test_the_catalogue_is_searched_and_filtered(at: Visit) -> None:
     await expect(rows).to_have_count(0)
     await at.page.get_by_role("searchbox").fill("")
     await at.page.get_by_label("Type").select_option("epub")
+    await expect(rows).to_have_count(1)
     await expect(rows).to_contain_text("Poetry")
 
 
