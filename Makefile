@@ -53,6 +53,7 @@ check: lint types conformance
 	$(BIN)/python tools/gen_blocking.py --check
 	$(BIN)/python tools/export_schemas.py --check
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/dependencies.py --check --audit
 
 lint: $(READY)
 	$(BIN)/ruff check .

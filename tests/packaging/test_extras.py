@@ -3,8 +3,6 @@
 import json
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 from a2c_smcp.cli.completion import nodes
 from a2c_smcp.cli.table import COMMANDS
+from tools.dependencies import closure, project
 
 pytestmark = pytest.mark.timeout(600)  # importing everything takes a busy machine minutes
 
@@ -72,42 +71,6 @@ print(json.dumps(failed))
 """
 
 
-def closure(*extras: str) -> set[str]:
-    """Return the distributions that an installation with these extras has."""
-    project = _project()
-    waiting = [Requirement(line) for line in project["dependencies"]]
-    waiting += [Requirement(line) for extra in extras for line in project["optional-dependencies"][extra]]
-    found: set[str] = set()
-    seen: set[tuple[str, frozenset[str]]] = set()
-    while waiting:
-        one = waiting.pop()
-        name, wanted = canonicalize_name(one.name), frozenset(one.extras)
-        if (name, wanted) in seen or (one.marker and not one.marker.evaluate({"extra": ""})):
-            continue
-        seen.add((name, wanted))
-        if name == "a2c-smcp":
-            waiting += [Requirement(line) for extra in wanted for line in project["optional-dependencies"][extra]]
-            continue
-        found.add(name)
-        waiting += _requires(name, wanted)
-    return found
-
-
-def _project() -> dict[str, dict[str, list[str]]]:
-    project: dict[str, dict[str, list[str]]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return project
-
-
-def _requires(name: str, extras: frozenset[str]) -> Iterator[Requirement]:
-    try:
-        lines = metadata.requires(name) or ()
-    except metadata.PackageNotFoundError:  # not for this platform
-        return
-    for one in map(Requirement, lines):
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            yield Requirement(f"{one.name}[{','.join(one.extras)}]" if one.extras else one.name)
-
-
 @cache
 def hidden_without(*extras: str) -> list[str]:
     """Return the modules that an installation with these extras does not have."""
@@ -158,7 +121,7 @@ def test_a_module_imports_with_its_own_extras(extras: tuple[str, ...]) -> None:
 
 def test_every_extra_that_a_command_names_exists() -> None:
     named = {extra for _, command in nodes(COMMANDS) for extra in command.extra.split(",") if extra}
-    assert named <= set(_project()["optional-dependencies"])
+    assert named <= set(project()["optional-dependencies"])
 
 
 def test_help_and_the_doctor_need_nothing_but_the_core() -> None:
@@ -170,6 +133,6 @@ def test_the_wall_hides_what_is_not_asked_for() -> None:
 
 
 def test_all_is_every_extra_but_those_of_other_peoples_frameworks() -> None:
-    extras = _project()["optional-dependencies"]
+    extras = project()["optional-dependencies"]
     (everything,) = map(Requirement, extras["all"])
     assert set(extras) - {"all"} - everything.extras == {"langchain", "pydantic-ai"}

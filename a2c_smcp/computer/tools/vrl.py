@@ -21,7 +21,7 @@ RUN_SECONDS: Final = 5
 ALARMED: Final = -14
 """How a process ends whose alarm went off."""
 
-INSTALL: Final = "VRL needs an extra: pip install 'a2c-smcp[computer]'"
+INSTALL: Final = "VRL needs an extra: pip install 'a2c-smcp[vrl]'"
 
 # What Python needs to start. Scripts can read the environment, and it may hold secrets.
 _ENVIRONMENT: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP")
