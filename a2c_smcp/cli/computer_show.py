@@ -22,6 +22,8 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
         yield f"note: {one_line(name)} has windows or documents but does not declare that it can be subscribed to"
     for name, why in value["unlisted"].items():
         yield one_line(f"note: the tools of {name} are not known: {why}")
+    for one in value["servers"]:
+        yield from (one_line(f"note: {one['name']} left out {entry}") for entry in one.get("left_out", ()))
     for clash in value["tool_names"]:
         whose = " and ".join(clash["servers"])
         yield one_line(f"note: tool {clash['tool']!r} of {whose}: {clash['problem']} ({clash['advice']})")

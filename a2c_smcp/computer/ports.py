@@ -35,6 +35,7 @@ class ServerStatus:
         advice: What its owner can do about it.
         subscribes: Whether it takes part in Desktop and Finder.
         undeclared: It offers `window://` or `dpe://` resources without declaring that it can be subscribed to.
+        left_out: The entries of its lists that break a rule of MCP and are not offered: which one, and why.
     """
 
     name: SERVER_NAME
@@ -49,6 +50,7 @@ class ServerStatus:
     capabilities: Json = field(default_factory=dict)
     subscribes: bool = False
     undeclared: bool = False
+    left_out: list[str] = field(default_factory=list)
 
 
 class Session(Protocol):

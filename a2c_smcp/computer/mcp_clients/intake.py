@@ -14,7 +14,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from a2c_smcp.computer.mcp_clients.leniency import mend
+from a2c_smcp.computer.mcp_clients.leniency import LeftOut, mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
 from a2c_smcp.computer.pacing import Meter
 from a2c_smcp.computer.ports import Listener
@@ -112,9 +112,13 @@ class Intake(ReadEnd):
     Attributes:
         ended: Whether the stream has come to its end.
         heard_at: When the server last said anything.
+        version: The negotiated protocol version, once it is known.
+        on_left_out: Called with the entries of a list that break a rule and were taken out of it.
     """
 
     def __init__(self, source: Reader, news: News, on_end: Callable[[], None]) -> None:
+        self.version: str | None = None
+        self.on_left_out: Callable[[list[LeftOut]], None] = _ignore
         self.ended = False
         self.heard_at = 0.0
         self._source = source
@@ -137,8 +141,9 @@ class Intake(ReadEnd):
             if self._turns % TURN == 0:
                 await breathe()
             if isinstance(item, SessionMessage) and not _unasked(item.message):
-                if isinstance(item.message, JSONRPCResponse):
-                    mend(item.message.result)
+                response = item.message
+                if isinstance(response, JSONRPCResponse) and (left_out := mend(response.result, self.version)):
+                    self.on_left_out(left_out)
                 return item
             if pause := self._meter.wait(self.heard_at):
                 await asyncio.sleep(pause)
@@ -169,6 +174,10 @@ class Intake(ReadEnd):
             case _:
                 return False
         return True
+
+
+def _ignore(_: list[LeftOut]) -> None:
+    return
 
 
 def _unasked(message: JSONRPCMessage) -> bool:

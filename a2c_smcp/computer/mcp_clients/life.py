@@ -19,6 +19,7 @@ from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
 from a2c_smcp.computer.mcp_clients.http import LOST
 from a2c_smcp.computer.mcp_clients.intake import Intake, News
+from a2c_smcp.computer.mcp_clients.leniency import LeftOut
 from a2c_smcp.computer.mcp_clients.links import Link, LinkError
 from a2c_smcp.computer.mcp_clients.negotiation import PATIENCE, Memory, is_modern, negotiate
 from a2c_smcp.computer.mcp_clients.stdio import GRACE_SECONDS
@@ -62,6 +63,7 @@ class Life:
         session: The SDK's session; there from the moment the server runs.
         over: Whether it has ended, or is about to.
         started_at: When the server began to run, by the loop's clock.
+        on_left_out: Called with the entries of its lists that are not offered.
     """
 
     session: ClientSession
@@ -71,6 +73,7 @@ class Life:
         self.link = link
         self.over = False
         self.started_at = math.inf
+        self.on_left_out: Callable[[list[LeftOut]], None] = lambda _: None
         self._server = server
         self._news = news
         self._memory = memory
@@ -148,6 +151,7 @@ class Life:
         except LinkError as error:
             return error.failure
         self._intake = Intake(read, self._news, self._wake.set)
+        self._intake.on_left_out = self.on_left_out
         session = await stack.enter_async_context(ClientSession(self._intake, write, client_info=_CLIENT))
         try:
             await negotiate(session, self._memory, patience=self.timing.era)
@@ -157,6 +161,7 @@ class Life:
             self._memory.asking &= self._intake.ended
             return self.link.explain(running=False) or diagnosis.refused_handshake(_words(error), self.link.output)
         starting.deadline = math.inf
+        self._intake.version = session.protocol_version
         self.session = session
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks

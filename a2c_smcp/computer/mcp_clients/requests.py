@@ -22,6 +22,7 @@ from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
 from a2c_smcp.types import SERVER_NAME
 
 MAX_PAGES: Final = 1_000
+_KINDS: Final = {"tools": "tool", "resources": "resource", "resourceTemplates": "resource template"}
 
 # The SDK has validated a result before it asks for its type; as JSON it need not be built into models and dumped again.
 _RAW: Final[Any] = TypeAdapter(dict[str, Any])
@@ -37,6 +38,8 @@ class Requests(ABC):
     name: SERVER_NAME
     _mask: Mask
     _capabilities: Json
+    _left_out: dict[tuple[str, str], str]
+    """The entries of its lists that are not offered: what and which, and why."""
 
     @abstractmethod
     def _living(self) -> Life:
@@ -95,6 +98,9 @@ class Requests(ABC):
         self._living()
         if method.partition("/")[0] not in self._capabilities:
             return [], None
+        if cursor is None:
+            kind = _KINDS[key]
+            self._left_out = {entry: why for entry, why in self._left_out.items() if entry[0] != kind}
         try:
             raw = await self._ask(method, {} if cursor is None else {"cursor": cursor})
         except SMCPError as error:

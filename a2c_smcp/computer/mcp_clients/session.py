@@ -15,6 +15,7 @@ from a2c_smcp.computer.mcp_clients.backoff import Restarts
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
 from a2c_smcp.computer.mcp_clients.intake import News, tell
+from a2c_smcp.computer.mcp_clients.leniency import LeftOut
 from a2c_smcp.computer.mcp_clients.life import Life, Timing
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
@@ -33,6 +34,8 @@ Resolve: TypeAlias = Callable[[MCPServerConfig], Awaitable[MCPServerConfig]]
 SCHEMES: Final = ("window://", "dpe://")
 # Longer than any orderly end takes.
 STOP_SECONDS: Final = 15.0
+MAX_LEFT_OUT: Final = 100
+"""The most entries of its lists that are logged and shown as left out."""
 
 _REFUSALS: Final = {
     ServerState.DISABLED: "is disabled; its owner can enable it",
@@ -80,6 +83,8 @@ class ServerSession(Requests):
         self._capabilities: Json = {}
         self._server_info: Json | None = None
         self._version: str | None = None
+        self._left_out: dict[tuple[str, str], str] = {}
+        self._reported: set[LeftOut] = set()
 
     @property
     def config(self) -> MCPServerConfig:
@@ -105,6 +110,7 @@ class ServerSession(Requests):
             capabilities=self._capabilities,
             subscribes=self._subscribes,
             undeclared=self._undeclared and not self._subscribes,
+            left_out=[self._mask.hide(str(LeftOut(*entry, why))) for entry, why in self._left_out.items()],
         )
 
     async def settled(self) -> ServerState:
@@ -221,10 +227,12 @@ class ServerSession(Requests):
     async def _try(self, resolved: MCPServerConfig) -> tuple[Life, Failure | None]:
         link = link_to(resolved, self._mask, self._guardian, grace=self._timing.grace, sse=self._memory.sse)
         life = Life(self.name, link, self._news, self._memory, self._timing)
+        life.on_left_out = self._leave_out
         try:
             return life, await life.run(lambda: self._running(life))
         finally:
             self._life = None
+            self._left_out = {}
             if life.running:
                 self._restarts.lived(asyncio.get_running_loop().time() - life.started_at)
                 self._news.everything()
@@ -253,6 +261,19 @@ class ServerSession(Requests):
                     tell(self._listener.status_changed, self.name)
         except SMCPError as error:
             logger.debug("A server did not settle in: %d", error.code, extra={"server": self.name})
+
+    def _leave_out(self, entries: list[LeftOut]) -> None:
+        for entry in entries:
+            if len(self._left_out) < MAX_LEFT_OUT:
+                self._left_out[entry.kind, entry.name] = entry.why
+            if entry not in self._reported and len(self._reported) < MAX_LEFT_OUT:
+                self._reported.add(entry)
+                logger.warning(
+                    "list entry left out server=%s %s",
+                    self.name,
+                    self._mask.hide(str(entry)),
+                    extra={"server": self.name},
+                )
 
     @property
     def _subscribes(self) -> bool:

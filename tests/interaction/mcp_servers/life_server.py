@@ -28,8 +28,10 @@ FLAGS = {
     "no-subscribe": "refuse subscriptions as unknown",
     "no-tools": "offer no tools",
     "no-resources": "offer no resources",
+    "odd-schemas": "list tools with unusable schemas between the others",
 }
 WRITE = threading.Lock()
+ODD_SCHEMAS: list[dict[str, Any]] = [{"required": "x"}, {"required": [1]}, {"properties": {"a": []}}, {"$schema": 5}]
 TOOLS = ["echo", "wait", "die", "flood", "change", "environment", "progress", "pid", "heard", "fail", "hang", "large"]
 
 
@@ -91,8 +93,7 @@ class Server:
             case "ping":
                 return {}
             case "tools/list" if not self.flags.no_tools:
-                tools = [{"name": name, "inputSchema": {"type": "object"}, "x-extra": 1} for name in TOOLS]
-                return {"tools": tools[:5], "nextCursor": "5"} if "cursor" not in params else {"tools": tools[5:]}
+                return self.tools("cursor" in params)
             case "tools/call" if self.flags.odd_results:
                 return {"content": "not a list"}
             case "tools/call":
@@ -110,6 +111,13 @@ class Server:
                 self.subscribed.discard(params["uri"])
                 return {}
         raise KeyError(method)
+
+    def tools(self, rest: bool) -> dict[str, Any]:
+        tools = [{"name": name, "inputSchema": {"type": "object"}, "x-extra": 1} for name in TOOLS]
+        if self.flags.odd_schemas:
+            odd = {f"odd{i}": {"type": "object", **schema} for i, schema in enumerate(ODD_SCHEMAS)}
+            tools[2:2] = [{"name": name, "inputSchema": schema} for name, schema in odd.items()]
+        return {"tools": tools[5:]} if rest else {"tools": tools[:5], "nextCursor": "5"}
 
     def capabilities(self) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -71,6 +71,7 @@ function card(server, config, opened, act) {
         server.restarts ? count("restarts", server.restarts) : null].filter(Boolean).join(" · ")),
     server.problem ? h("p", { class: "problem" }, server.problem) : null,
     server.advice ? h("p", { class: "notice" }, `${t("advice")}: `, server.advice) : null,
+    (server.left_out || []).map((entry) => h("p", { class: "notice" }, t("leftOut", entry))),
     config ? h("details", {
       open: opened.has(server.name),
       ontoggle: (event) => (event.target.open ? opened.add(server.name) : opened.delete(server.name)),

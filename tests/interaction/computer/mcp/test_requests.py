@@ -29,6 +29,26 @@ async def test_all_tools_are_listed_as_the_server_sent_them(host: Host) -> None:
     assert tools[-1] == {"name": "large", "inputSchema": {"type": "object"}, "x-extra": 1}
 
 
+@pytest.mark.rule("5.5")
+async def test_a_tool_with_an_unusable_schema_hides_no_other_and_the_owner_learns_which_and_why(
+    host: Host, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = await host.running(life("a", "--odd-schemas"))
+
+    names = [tool["name"] for tool in await session.list_tools()]
+    await session.list_tools()
+
+    assert len(names) == 12
+    assert not any(name.startswith("odd") for name in names)
+    assert session.status.left_out == [
+        "tool 'odd0': inputSchema.required: not a list of strings",
+        "tool 'odd1': inputSchema.required: not a list of strings",
+        "tool 'odd2': inputSchema.properties.a: not a schema",
+        "tool 'odd3': inputSchema.$schema: not a string",
+    ]
+    assert caplog.text.count("'odd0'") == 1
+
+
 async def test_a_result_looks_the_same_in_both_eras(session: ServerSession) -> None:
     result = await session.call_tool("echo", {"text": "hello"})
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.leniency import mend
+from a2c_smcp.computer.mcp_clients.leniency import LeftOut, mend
 
 PLAIN = {"type": "object", "properties": {"a": {}}}
 
@@ -52,6 +52,47 @@ def test_a_tool_that_keeps_the_rules_stays_as_it_is(entry: dict[str, Any]) -> No
 )
 def test_a_tool_that_breaks_a_rule_is_mended(entry: dict[str, Any], expected: dict[str, Any]) -> None:
     assert mended("tools", entry, tool(name="other")) == [expected, tool(name="other")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"required": "x"}, "inputSchema.required: not a list of strings"),
+        ({"required": [1]}, "inputSchema.required: not a list of strings"),
+        ({"properties": {"a": []}}, "inputSchema.properties.a: not a schema"),
+        ({"$schema": 5}, "inputSchema.$schema: not a string"),
+        ({"type": ["object"], "required": {}}, "inputSchema.required: not a list of strings"),
+    ],
+)
+@pytest.mark.parametrize("envelope", [{}, {"resultType": "complete"}], ids=["older era", "newer era"])
+def test_only_the_tool_with_an_unusable_schema_is_left_out(
+    schema: dict[str, Any], why: str, envelope: dict[str, Any]
+) -> None:
+    result = {"tools": [tool(), tool(name="odd", inputSchema={"type": "object", **schema}), tool(name="b")], **envelope}
+    assert mend(result) == [LeftOut("tool", "odd", why)]
+    assert result["tools"] == [tool(), tool(name="b")]
+
+
+def test_an_unusable_output_schema_is_dropped_and_its_tool_stays() -> None:
+    assert mended("tools", tool(outputSchema={"type": "object", "required": "x"})) == [tool()]
+
+
+def test_icons_and_hints_of_the_wrong_type_are_dropped_and_their_tool_stays() -> None:
+    odd = tool(icons=[5, {"src": "data:,"}], annotations={"readOnlyHint": "perhaps", "openWorldHint": False})
+    assert mended("tools", odd) == [tool(icons=[{"src": "data:,"}], annotations={"openWorldHint": False})]
+
+
+def test_whatever_else_the_sdk_would_refuse_the_list_for_is_left_out() -> None:
+    result = {"tools": [tool(), tool(name="c", icons=[{"src": "data:,", "sizes": 5}])]}
+    (left_out,) = mend(result, "2025-11-25")
+    assert (left_out.kind, left_out.name, left_out.why) == ("tool", "c", "icons.0.sizes: Input should be a valid list")
+    assert result["tools"] == [tool()]
+
+
+def test_a_resource_that_the_sdk_would_refuse_the_list_for_is_left_out() -> None:
+    result = {"resources": [resource(), resource(uri="c:d", icons=[{"src": "data:,", "sizes": 5}])]}
+    assert [one.name for one in mend(result, "2025-11-25")] == ["c:d"]
+    assert result["resources"] == [resource()]
 
 
 def test_the_newer_era_has_results_of_any_kind() -> None:
