@@ -287,8 +287,11 @@ class HandlerThread(Generic[T]):
                 if inspect.iscoroutine(told):
                     told.close()
                     mistake = BadRequest(PLAIN)
-            except Exception as problem:  # noqa: BLE001 - told to whoever waits
-                mistake = problem
+            except BaseException as problem:  # noqa: BLE001 - raised where it is waited for; the thread goes on
+                mistake = problem if isinstance(problem, Exception) else RuntimeError(f"The handler raised {problem!r}")
+                if isinstance(problem, StopIteration):  # no future takes it
+                    mistake = RuntimeError("The handler raised StopIteration")
+                mistake.__cause__ = problem if mistake is not problem else problem.__cause__
             with suppress(RuntimeError):  # the loop may be gone
                 done.get_loop().call_soon_threadsafe(_settle, done, mistake)
 

@@ -4,8 +4,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
 from typing import Generic, TypeVar
+
+from a2c_smcp.callbacks import await_guarded
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +36,6 @@ class Turns(Generic[T]):
         try:
             while self._waiting:
                 thing = self._waiting.popleft()
-                try:
-                    told = self._handler(thing)
-                    if isawaitable(told):
-                        await told
-                except Exception:  # the user's mistake is logged and hurts nobody
-                    log.exception("a handler of %s failed", self._name(thing))
+                await await_guarded(log, f"a handler of {self._name(thing)}", self._handler, thing)
         finally:
             self.task = None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, TypeAlias
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.pushes import Kind
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,4 @@ class Listeners:
     def tell(self, what: Change) -> None:
         """Call every listener."""
         for listener in tuple(self._all):
-            try:
-                listener(what)
-            except Exception:
-                logger.exception("A listener of the Computer failed", extra={"change": what})
+            notify_guarded(logger, "a listener of the Computer", listener, what, change=what)

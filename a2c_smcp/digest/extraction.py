@@ -7,6 +7,7 @@ was killed goes on where it was, and one that is repeated does nothing twice.
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import shutil
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.digest.framework_protocol import Progress
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.files import Signature, signature_of
@@ -27,6 +29,8 @@ from a2c_smcp.documents.render.markdown import render_page
 from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import MEMORY, TIRED, WorkerPool
 from a2c_smcp.errors import BadRequest, DocumentError
+
+_log = logging.getLogger(__name__)
 
 STATE: Final = ".digest"
 MAX_WORKERS: Final = 8
@@ -182,12 +186,12 @@ async def _about(reader: "Reader", path: Path, kept: "Kept") -> About:
 def _teller(progress: Progress | None, done: int, total: int) -> Callable[[], None]:
     state = [done]
     if progress is not None:
-        progress("pages", done, total)
+        notify_guarded(_log, "a progress callback", progress, "pages", done, total)
 
     def tell() -> None:
         state[0] += 1
         if progress is not None:
-            progress("pages", state[0], total)
+            notify_guarded(_log, "a progress callback", progress, "pages", state[0], total)
 
     return tell
 

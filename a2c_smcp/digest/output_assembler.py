@@ -10,6 +10,7 @@ import logging
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.digest.extraction import STATE, write
 from a2c_smcp.digest.extracts import elements_of, extract_of
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
@@ -118,7 +119,7 @@ class _Composition:
 
     def _tell(self, done: int, total: int) -> None:
         if self._progress is not None:
-            self._progress("sections", done, total)
+            notify_guarded(_log, "a progress callback", self._progress, "sections", done, total)
 
 
 def parse_ranges(text: str) -> list[list[int]]:

@@ -8,6 +8,7 @@ with the URI it asked for, because that is what it will read again.
 """
 
 import asyncio
+import logging
 import weakref
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -19,10 +20,13 @@ from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import ListenHandler, ResourcesListChanged, ResourceUpdated, ServerEvent
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.docserver.ports import Changes
 from a2c_smcp.docserver.windows import Windows
 from a2c_smcp.errors import InvalidDPEUri
 from a2c_smcp.uris.dpe import parse_dpe_uri
+
+log = logging.getLogger(__name__)
 
 MAX_SUBSCRIPTIONS: Final = 100_000
 """For one connection: more is no client of documents."""
@@ -61,7 +65,7 @@ class Bus:
     def emit(self, event: ServerEvent) -> None:
         """The same, without waiting."""
         for listener in list(self._listeners.values()):
-            listener(event)
+            notify_guarded(log, "a listener of server events", listener, event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Call `listener` at each event; what is returned ends that."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.docserver.ports import OnChange
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.formats.base import Description, PagedDocument
@@ -216,7 +217,7 @@ class Shelf:
 
     def _tell(self, change: Change) -> None:
         for handler in list(self._handlers):
-            handler(change)
+            notify_guarded(_log, "a handler of changed documents", handler, change)
 
 
 def _parts(content: Content) -> tuple[PagedDocument, tuple[Page, ...]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from a2c_smcp.callbacks import without_message
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.codec import Record
@@ -161,8 +162,9 @@ class Extraction:
     async def _ask_password(passwords: Callable[[str], str | None], doc_ref: str) -> str | None:
         try:
             return await asyncio.to_thread(passwords, doc_ref)
-        except Exception:  # noqa: BLE001 - theirs; and whatever it says may hold the password
-            _log.warning("The password of a document could not be asked for", extra={"doc": doc_ref})
+        except Exception as problem:  # noqa: BLE001 - theirs; and whatever it says may hold the password
+            told = without_message(problem)
+            _log.warning("The password of a document could not be asked for", exc_info=told, extra={"doc": doc_ref})
             return None
 
     async def read(self, source: Source, operation: Operation, *arguments: Any, background: bool = False) -> bytes:

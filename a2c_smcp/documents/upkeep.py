@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.documents import reading
 from a2c_smcp.documents.catalogue import Catalogue, Changes, Source, scan
 from a2c_smcp.documents.codec import Record
@@ -273,10 +274,7 @@ class Upkeep:
 
     def _tell(self, changes: Changes) -> None:
         for handler in tuple(self._handlers):
-            try:
-                handler(changes)
-            except Exception:  # noqa: BLE001 - nor one listener
-                _log.exception("A handler of changes failed")
+            notify_guarded(_log, "a handler of changed documents", handler, changes)
 
     def _go_on(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

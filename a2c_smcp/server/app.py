@@ -179,7 +179,7 @@ class SMCPApp:
     # The ASGI application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection. No failure reaches the ASGI server, which would log it with a traceback."""
+        """Serve one connection. Errors are logged and answered here; none reaches the ASGI server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -188,9 +188,8 @@ class SMCPApp:
         except asyncio.CancelledError:
             if not self.draining:
                 raise
-        except Exception as problem:
-            debug = log.isEnabledFor(logging.DEBUG)
-            log.error("a request failed: %s", type(problem).__name__, exc_info=debug)
+        except Exception:
+            log.exception("a request failed")
             with suppress(Exception):  # where an answer has begun there can be no other
                 await refuse(scope, send, 500, InternalError("The request failed on the server; it is logged there"))
 
@@ -207,7 +206,9 @@ class SMCPApp:
         await receive()
         try:
             await self.start()
-        except Exception as problem:  # noqa: BLE001 - the outermost handler
+        except Exception as problem:
+            if not isinstance(problem, SMCPError):
+                log.exception("the start failed")
             reason = str(problem) if isinstance(problem, SMCPError) else type(problem).__name__
             await send({"type": "lifespan.startup.failed", "message": redact_text(reason)})
             return
@@ -215,8 +216,8 @@ class SMCPApp:
         await receive()
         try:
             await self.stop()
-        except Exception as problem:  # noqa: BLE001 - the outermost handler
-            log.error("the end failed: %s", type(problem).__name__)
+        except Exception:
+            log.exception("shutdown failed")
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:

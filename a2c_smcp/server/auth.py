@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import inspect
+import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +12,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from a2c_smcp.errors import InvalidConfig, Unauthorized
 from a2c_smcp.server.rooms import Identity
 from a2c_smcp.server.tokens import LEEWAY, TokenKey, read_token
+
+log = logging.getLogger(__name__)
 
 Answer: TypeAlias = Identity | bool | None
 
@@ -46,6 +49,10 @@ def identity_of(answer: object) -> Identity:
     if answer is True:
         return Identity()
     if isinstance(answer, Identity):
+        expires: object = answer.expires  # a provider is other people's code
+        if expires is not None and not isinstance(expires, int | float):
+            log.error("the authentication provider returned an Identity whose expires is no number")
+            raise Unauthorized("The credentials could not be checked")
         return answer
     raise Unauthorized("No valid credentials: send an API key or a token (header x-api-key, or auth.token)")
 

@@ -94,7 +94,7 @@ class Deadlines:
                 del self._slots[slot]
 
     def due(self, now: float) -> Iterator[Call]:
-        """Calls whose time is over, each once."""
+        """Calls whose time is over, each once. Ending one may end others, and with them a slot that comes later."""
         current = int(now / self.SLOT)
         for slot in [slot for slot in self._slots if slot <= current]:
-            yield from self._slots.pop(slot)
+            yield from self._slots.pop(slot, ())

@@ -8,6 +8,7 @@ import logging
 import re
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
@@ -25,6 +26,7 @@ FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "sid"
 
 REFUSALS_PER_SECOND: Final = 20
 MAX_WHY: Final = 300
+MAX_CAUSES: Final = 8
 
 # They log frames, URLs with their queries, or clients' mistakes; below a warning nothing of it is ours to show.
 _CHATTY: Final = ("asyncio", "engineio", "socketio", "uvicorn", "uvicorn.access", "uvicorn.error", "websockets")
@@ -35,11 +37,12 @@ _BARE: Final = re.compile(r"[\w.:/@+-]+")
 def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     """Send every record of the process to `stream` (standard error) in one form.
 
-    Tracebacks are part of a record only at the level `debug`.
+    The traceback of an error is always part of its record, the error's message only at the level `debug`: it may hold
+    what somebody sent.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     formatter = JsonFormatter if form == "json" else TextFormatter
-    handler.setFormatter(formatter(tracebacks=level == "debug"))
+    handler.setFormatter(formatter(messages=level == "debug"))
     handler.addFilter(_is_news)
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -54,26 +57,30 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
 
 
 class TextFormatter(logging.Formatter):
-    """`2025-01-31T12:00:00.000Z INFO a2c_smcp.server.logs joined office=lab sid=x1`, always on one line."""
+    """`2025-01-31T12:00:00.000Z INFO a2c_smcp.server.logs joined office=lab sid=x1`, always on one line.
 
-    def __init__(self, *, tracebacks: bool = False) -> None:
+    The lines of a traceback follow, each indented.
+    """
+
+    def __init__(self, *, messages: bool = False) -> None:
         super().__init__()
-        self._tracebacks = tracebacks
+        self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; a traceback, where wanted, follows it."""
+        """The line; the traceback of an error follows it."""
         words = [_moment(record), record.levelname, record.name, _one_line(_message(record))]
         words += [f"{name}={_value(value)}" for name, value in _fields(record)]
         line = " ".join(words)
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info and self._tracebacks else line
+        lines = _traceback(record, messages=self._messages)
+        return "\n".join([line, *(f"    {_one_line(one)}" for one in lines)])
 
 
 class JsonFormatter(logging.Formatter):
     """One JSON object a record."""
 
-    def __init__(self, *, tracebacks: bool = False) -> None:
+    def __init__(self, *, messages: bool = False) -> None:
         super().__init__()
-        self._tracebacks = tracebacks
+        self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
         """The object, on one line."""
@@ -84,8 +91,8 @@ class JsonFormatter(logging.Formatter):
             "message": _message(record),
         }
         entry |= _fields(record)
-        if record.exc_info and self._tracebacks:
-            entry["traceback"] = self.formatException(record.exc_info)
+        if lines := _traceback(record, messages=self._messages):
+            entry["traceback"] = "\n".join(lines)
         return json.dumps(entry, default=str)
 
 
@@ -141,6 +148,25 @@ def _message(record: logging.LogRecord) -> str:
     # Of an exception only its kind is told: its words may hold what somebody sent.
     kind = record.exc_info[0] if record.exc_info else None
     return f"{message.rstrip()} ({kind.__name__})" if kind else message
+
+
+def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
+    problem = record.exc_info[1] if record.exc_info else None
+    if problem is None or record.exc_info is None:
+        return []
+    if messages:
+        return "".join(traceback.format_exception(*record.exc_info)).splitlines()
+    lines: list[str] = []
+    found = [(record.exc_info[0] or type(problem), record.exc_info[2])]
+    while (cause := problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)) is not None:
+        problem = cause
+        found.append((type(problem), problem.__traceback__))
+        if len(found) == MAX_CAUSES:
+            break
+    for kind, trace in reversed(found):  # as Python shows them: what came first stands first
+        frames = "".join(traceback.format_tb(trace)).splitlines()
+        lines += ["Traceback (most recent call last):", *frames, kind.__name__]
+    return lines
 
 
 def _fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:

@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 
 from socketio.exceptions import ConnectionRefusedError as Refused
 
+from a2c_smcp.callbacks import without_message
 from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
 from a2c_smcp.server.auth import AuthenticationProvider, identity_of
 from a2c_smcp.server.calls import Connection
 from a2c_smcp.server.handshake import address_of, headers_of, version_of
 from a2c_smcp.server.limits import Limits, exceeded
-from a2c_smcp.server.observer import Observer, Stranger
+from a2c_smcp.server.observer import Observer, Stranger, guarded
 from a2c_smcp.server.payload import Raw, req_id_of, values_of
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
 from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
@@ -62,7 +63,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         self.auth = auth
         self.registry: Registry = registry or MemoryRegistry()
         self.limits = limits or Limits()
-        self.observer = observer or Observer()
+        self.observer = guarded(observer or Observer())
         self.board: Switchboard
         self.draining = False
         self._guard = guard()
@@ -105,13 +106,8 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             return await self._attend(connection, event, payload)
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
-        except Exception as problem:
-            log.error(
-                "%s failed: %s",
-                event if event in EVENTS else "an event",
-                type(problem).__name__,
-                exc_info=log.isEnabledFor(logging.DEBUG),
-            )
+        except Exception:
+            log.exception("%s failed", event if event in EVENTS else "an event", extra={"sid": sid})
             return self._refuse(connection, event, payload, internal(event))
 
     def _refuse(self, connection: Connection, event: str, payload: Any, error: SMCPError) -> Any:
@@ -143,8 +139,8 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             answer = await settle(self.auth.authenticate(self.server, environ, auth, headers_of(environ)))
         except SMCPError:
             raise
-        except Exception as problem:  # noqa: BLE001
-            log.error("the authentication provider failed: %s", type(problem).__name__)
+        except Exception as problem:
+            log.error("the authentication provider failed", exc_info=without_message(problem))
             raise Unauthorized("The credentials could not be checked") from None
         return identity_of(answer)
 

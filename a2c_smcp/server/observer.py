@@ -1,13 +1,26 @@
-"""Who is told of what happens: metrics, audit and tracing hang on one small interface."""
+"""Who is told of what happens: metrics, audit and tracing hang on one small interface.
 
+Observers are other people's code. `Observers` guards each of them: one that raises is logged with its traceback, the
+others and the caller go on.
+"""
+
+import asyncio
+import inspect
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.server.labels import Throttle
 from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
+
+log = logging.getLogger(__name__)
+
+FAILURES_PER_SECOND: Final = 5
+"""An observer that fails at every request must not fill the disk; the rest is counted."""
 
 
 class Member(Protocol):
@@ -60,13 +73,55 @@ class Observer:
 
 
 class Observers(Observer):
-    """Several observers as one."""
+    """Several observers as one; none of them can fail its caller."""
 
     def __init__(self, *observers: Observer) -> None:
+        self._throttle = Throttle(FAILURES_PER_SECOND)
         for name in ("connections", "offices", "joined", "left", "refused", "served", "failed", "answered"):
             # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
-            heard = [getattr(one, name) for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
-            setattr(self, name, _all(heard))
+            heard = [one for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
+            setattr(self, name, _all([self._guarded(one, name) for one in heard]))
+        self._clocks = [one for one in observers if type(one).wall_clock is not Observer.wall_clock]
+
+    def wall_clock(self) -> float:
+        """Seconds since the epoch, from the first observer that has a clock of its own."""
+        for one in self._clocks:
+            try:
+                return float(one.wall_clock())
+            except (Exception, asyncio.CancelledError):
+                if self._is_logged():
+                    log.exception("observer failed: %s.wall_clock", type(one).__name__)
+        return time.time()
+
+    def _guarded(self, observer: Observer, name: str) -> Callable[..., None]:
+        method: Callable[..., Any] = getattr(observer, name)
+        what = f"{type(observer).__name__}.{name}"
+
+        def tell(*arguments: object) -> None:
+            try:
+                result = method(*arguments)
+            except (Exception, asyncio.CancelledError):  # a plain function has no task that could have been cancelled
+                if self._is_logged():
+                    log.exception("observer failed: %s", what)
+            else:
+                if result is not None and inspect.iscoroutine(result):
+                    result.close()
+                    if self._is_logged():
+                        log.error("observer failed: %s must be a plain function, not a coroutine function", what)
+
+        return tell
+
+    def _is_logged(self) -> bool:
+        if not self._throttle.passes(time.monotonic()):
+            return False
+        if dropped := self._throttle.take_dropped():
+            log.error("%d more failures of observers were not logged", dropped)
+        return True
+
+
+def guarded(observer: Observer) -> Observer:
+    """Return the observer behind a guard."""
+    return observer if isinstance(observer, Observers) else Observers(observer)
 
 
 def _all(methods: list[Callable[..., None]]) -> Callable[..., None]:

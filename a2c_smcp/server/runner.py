@@ -88,7 +88,7 @@ class _Server(uvicorn.Server):
         self._smcp = app
 
     async def begin(self, sockets: list[socket.socket]) -> None:
-        asyncio.get_running_loop().set_exception_handler(_log_one_line)
+        asyncio.get_running_loop().set_exception_handler(_log_unhandled)
         try:
             self.config.load()
         except (OSError, ValueError) as error:  # of ssl alone: everything else is ours
@@ -172,7 +172,6 @@ def _signals(stop: Callable[[int], None], reload: Callable[[], None]) -> Iterato
             signal.signal(number, action)
 
 
-def _log_one_line(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_unhandled(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     problem = context.get("exception")
-    debug = log.isEnabledFor(logging.DEBUG)
-    log.error("%s: %s", context.get("message"), type(problem).__name__, exc_info=problem if debug else None)
+    log.error("unhandled error in the event loop: %s", context.get("message"), exc_info=problem)

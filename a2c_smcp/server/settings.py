@@ -187,7 +187,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("tls_cert", "The certificate chain, in PEM.", values.file, "FILE"),
     Option("tls_key", "Its private key, in PEM.", values.file, "FILE"),
     Option("log_format", "How the log looks.", values.choice(*_FORMATS), choices=_FORMATS),
-    Option("log_level", "What the log tells; debug adds tracebacks.", values.choice(*_LEVELS), choices=_LEVELS),
+    Option("log_level", "What is logged; debug adds the messages of errors.", values.choice(*_LEVELS), choices=_LEVELS),
     Option("audit_log", "Append joins, leaves, refusals and calls to this file.", values.file, "FILE"),
     Option("otel", "Send OpenTelemetry spans; the OTEL_* variables say where to.", values.flag, flag=True),
     Option("drain", "How long a server that is told to end waits for calls under way.", values.seconds, "TIME"),

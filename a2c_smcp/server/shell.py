@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -10,6 +11,7 @@ from typing import Any
 from socketio import AsyncNamespace as BaseNamespace
 from socketio import packet as sio_packet
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
@@ -17,6 +19,8 @@ from a2c_smcp.server.switchboard import Port
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+
+log = logging.getLogger(__name__)
 
 clock = time.monotonic
 Gate = asyncio.Lock
@@ -71,7 +75,7 @@ class Ticker:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._seconds)
-            self._tick()
+            call_guarded(log, "the clock of the server", self._tick)
 
 
 class StockPort:

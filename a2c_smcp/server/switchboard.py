@@ -5,16 +5,21 @@ The switchboard is plain synchronous code that the async and the blocking server
 task and reads no clock of its own. A blocking server calls it under its lock.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout, SMCPError, Unauthorized
 from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, Reply
+from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.observer import Observer, guarded
 from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of
 from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, audience, no_such_computer, own_name, seated
 from a2c_smcp.smcp import error_ack
+
+log = logging.getLogger(__name__)
 
 
 class Port(Protocol):
@@ -56,7 +61,7 @@ class Switchboard:
     def __init__(self, port: Port, limits: Limits, observer: Observer, clock: Callable[[], float]) -> None:
         self.port = port
         self.limits = limits
-        self.observer = observer
+        self.observer = guarded(observer)
         self.clock = clock
         self.elsewhere: Elsewhere | None = None
         self.connections: dict[str, Connection] = {}
@@ -173,7 +178,11 @@ class Switchboard:
             self.observer.refused(event, error, connection, req_id := req_id_of(payload))
             reply((error_ack(event, error, req_id),))
             return
-        self._forward(call, seated(connection.seat).office_id, payload)
+        try:
+            self._forward(call, seated(connection.seat).office_id, payload)
+        except Exception:
+            log.exception("forwarding %s failed", event_name(event), extra={"req_id": call.head.req_id})
+            self.fail(call, internal(event))
 
     def serve(
         self, sid: str, office_id: str, event: str, payload: Payload, *, seconds: float, reply: Reply, refuse: Refuse
@@ -232,7 +241,7 @@ class Switchboard:
             self.fail(call, BadRequest(f"The computer does not know {call.event}; it may be older than its agent"))
         else:
             self._finish(call, "ok")
-            call.reply(answer)
+            self._answer(call, answer)
 
     def fail(self, call: Call, error: SMCPError) -> None:
         """Answer the caller with an error."""
@@ -240,10 +249,17 @@ class Switchboard:
             return
         self._finish(call, str(error.code))
         if call.refuse is not None:
-            call.refuse(error)
+            call_guarded(log, "refusing a call of another node", call.refuse, error)
         if call.caller is not None:
             self.observer.failed(call.event, error, call.caller, call.head.req_id)
-            call.reply((error_ack(call.event, error, call.head.req_id),))
+            self._answer(call, (error_ack(call.event, error, call.head.req_id),))
+
+    def _answer(self, call: Call, answer: Answer) -> None:
+        # What goes wrong on the way to one caller must not keep the others from their answers.
+        try:
+            call.reply(answer)
+        except Exception:
+            log.exception("answering %s failed", event_name(call.event), extra={"req_id": call.head.req_id})
 
     def tick(self, now: float) -> None:
         """Let what has run out of time fail, and end connections whose credentials are over."""

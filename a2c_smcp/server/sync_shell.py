@@ -1,5 +1,6 @@
 """The counterpart of `shell` for a blocking server: threads, or greenlets that stand in for them."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -9,6 +10,7 @@ from typing import Any
 from socketio import Namespace as BaseNamespace
 from socketio import packet as sio_packet
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import InternalError
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.calls import Answer, Reply
@@ -16,6 +18,8 @@ from a2c_smcp.server.switchboard import Port
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+
+log = logging.getLogger(__name__)
 
 clock = time.monotonic
 Gate = threading.Lock
@@ -79,7 +83,7 @@ class Ticker:
 
     def _run(self) -> None:
         while not self._stop.wait(self._seconds):
-            self._tick()
+            call_guarded(log, "the clock of the server", self._tick)
 
 
 class StockPort:

@@ -16,6 +16,7 @@ import engineio
 import socketio
 
 from a2c_smcp import PROTOCOL_VERSION
+from a2c_smcp.callbacks import without_message
 from a2c_smcp.errors import (
     BadRequest,
     Forbidden,
@@ -93,8 +94,8 @@ async def _current(secret: Secret) -> str:
     try:
         value = secret() if callable(secret) else secret
         return await value if isawaitable(value) else value
-    except Exception as problem:  # noqa: BLE001
-        log.error("fetching a fresh credential failed: %s", type(problem).__name__)
+    except Exception as problem:
+        log.error("fetching a fresh credential failed", exc_info=without_message(problem))
         raise Unauthorized(f"No fresh credential could be fetched ({type(problem).__name__})") from None
 
 

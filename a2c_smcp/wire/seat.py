@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
+from a2c_smcp.callbacks import await_guarded
 from a2c_smcp.errors import NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request
 from a2c_smcp.types import Role
@@ -326,10 +327,7 @@ class Seat:
             self._settled.set_result(None)
 
     async def _awaited(self, told: Awaitable[None]) -> None:
-        try:
-            await told
-        except Exception as mistake:  # noqa: BLE001
-            self._log.error("a callback of the connection failed: %s", type(mistake).__name__)
+        await await_guarded(self._log, "a callback of the connection", lambda: told)
 
 
 async def _first_of(*events: asyncio.Event, within: float | None) -> None:

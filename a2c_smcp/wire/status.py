@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import Forbidden, SMCPError, Unauthorized
 
 log = logging.getLogger(__name__)
@@ -74,15 +75,7 @@ class Board:
 
 def call_back(told: Callable[..., Any], *facts: Any) -> Any:
     """Call the owner's callback; its mistakes are logged and hurt nobody."""
-    try:
-        return told(*facts)
-    except Exception as mistake:
-        log.error(
-            "a callback of the connection failed: %s",
-            type(mistake).__name__,
-            exc_info=log.isEnabledFor(logging.DEBUG),
-        )
-        return None
+    return call_guarded(log, "a callback of the connection", told, *facts)
 
 
 def _now() -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
+from a2c_smcp.callbacks import without_message
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.threads import in_daemon_thread
 from a2c_smcp.computer.inputs.variables import Unresolved
@@ -134,7 +135,8 @@ class Callback:
             return None
         try:
             value = await self._ask(wanted)
-        except Exception as problem:  # noqa: BLE001 - the application's own; its text may hold the value
+        except Exception as problem:
+            log.error("%s failed to give a value", self._origin, exc_info=without_message(problem))
             raise Unresolved(f"{self._origin} failed to give a value ({type(problem).__name__}); see there") from None
         if value is not None and not isinstance(value, str):
             raise Unresolved(f"{self._origin} gave something that is no text; have it give one")

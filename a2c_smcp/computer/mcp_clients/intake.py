@@ -14,6 +14,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.computer.mcp_clients.leniency import LeftOut, mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
 from a2c_smcp.computer.pacing import Meter
@@ -100,10 +101,7 @@ class News:
 
 def tell(listener: Callable[..., None], *arguments: str) -> None:
     """Call a listener, whose mistakes are not the server's."""
-    try:
-        listener(*arguments)
-    except Exception:
-        logger.exception("A listener failed", extra={"server": arguments[0]})
+    call_guarded(logger, "a listener of an MCP server", listener, *arguments, server=arguments[0])
 
 
 class Intake(ReadEnd):

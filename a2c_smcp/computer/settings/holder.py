@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.mcp_clients.loaders import Format, Loaded
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, quoted
@@ -237,7 +238,7 @@ class Settings:
         if problem != self._problem:
             self._problem = problem
             if self._report is not None:
-                self._report(problem)
+                notify_guarded(log, "whoever follows the configuration", self._report, problem)
 
     def _known(self, name: SERVER_NAME) -> None:
         if name not in self._config.servers:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from a2c_smcp.callbacks import await_guarded
 from a2c_smcp.chunks import LARGE, PIECE, SMALLEST, Parcel
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.encoding import encoded
@@ -115,24 +116,15 @@ class Desk:
         task.add_done_callback(self._tasks.discard)
 
     async def _cancel(self, agent: str, req_id: str) -> None:
-        try:
-            await self._answerer.cancel(agent, req_id)
-        except Exception as problem:  # noqa: BLE001
-            log.error("cancelling a call failed: %s", type(problem).__name__, extra={"req_id": req_id})
+        await await_guarded(log, "cancelling a call", self._answerer.cancel, agent, req_id, req_id=req_id)
 
     async def _answer(self, asked: Asked, *, full: bool) -> None:
         try:
             body = await self._encoded(asked, await self._reply(asked, full=full))
         except SMCPError as error:
             body = self._refusal(asked, error)
-        except Exception as problem:
-            log.error(
-                "%s failed: %s",
-                _named(asked.event),
-                type(problem).__name__,
-                exc_info=log.isEnabledFor(logging.DEBUG),
-                extra={"req_id": asked.req_id},
-            )
+        except Exception:
+            log.exception("%s failed", _named(asked.event), extra={"req_id": asked.req_id})
             body = self._refusal(asked, InternalError(f"{asked.event} failed on the computer; it is logged there"))
         if not await asked.send(body.decode()):
             log.info("the answer to %s came too late", _named(asked.event), extra={"req_id": asked.req_id})

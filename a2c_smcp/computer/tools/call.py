@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.confirmation import Gate, refusal
@@ -276,11 +277,7 @@ class Call:
             self._arguments,
             result,
         )
-        try:
-            self._around.observer(event)
-        except Exception:
-            # A call does not depend on who watches it.
-            logger.exception("An observer of tool calls failed", extra={"req_id": key.req_id})
+        notify_guarded(logger, "an observer of tool calls", self._around.observer, event, req_id=key.req_id)
 
 
 def _stage(outcome: Outcome) -> CallStage:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
+from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 
 logger = logging.getLogger(__name__)
@@ -72,8 +73,4 @@ class ApprovalDesk:
 
     def _tell(self, question: Question | None) -> None:
         for tell in tuple(self._watchers):
-            try:
-                tell(question)
-            except Exception:
-                # The others who watch, and the question itself, do not depend on this one.
-                logger.exception("Somebody who watches the approval desk could not be told")
+            notify_guarded(logger, "a watcher of the approval desk", tell, question)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
+from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.server.registry.endpoint import Endpoint, Tls
 from a2c_smcp.server.registry.resp import ErrorReply, Message, Parser, Part, Push, Reply, encode
 
@@ -74,8 +75,8 @@ class Link(asyncio.Protocol):
                 return
             try:
                 self._hand_on(reply)
-            except Exception as problem:  # noqa: BLE001  what fails in one message must not end the others
-                log.error("a message of another node failed: %s", type(problem).__name__)
+            except Exception:  # what fails in one message must not end the others
+                log.exception("handling a message of Redis failed")
 
     def _hand_on(self, reply: Reply) -> None:
         if type(reply) is Message:
@@ -168,7 +169,7 @@ class Link(asyncio.Protocol):
             self._transport = None
         while self._waiting:
             then, _ = self._waiting.popleft()
-            then(LinkLost(why))
+            call_guarded(log, "a reader of a reply of Redis", then, LinkLost(why))
 
     def _unasked(self, reply: Any) -> None:
         if isinstance(reply, ErrorReply):

@@ -1,6 +1,7 @@
 """The ready application on live sockets."""
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from starlette.routing import Mount
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig
 from a2c_smcp.server import Identity, MemoryRegistry, Observer, ServerSettings, create_app
+from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import Member
 from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server.tracing import Tracing
+from tests.interaction.server.cluster.steps import Asked, listed
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import POLL, get, pair, refused, serving
 
@@ -71,7 +75,7 @@ async def test_it_starts_and_stops_with_an_application_around_it() -> None:
 # Failures
 
 
-async def test_a_bug_is_an_answer_and_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bug_is_an_answer_and_a_traceback_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     app = create_app()
 
     async def broken(*_: Any) -> None:
@@ -83,8 +87,8 @@ async def test_a_bug_is_an_answer_and_one_line_in_the_log(caplog: pytest.LogCapt
         await refused(server.url)
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, 500)
     ours = [record for record in caplog.records if record.name == "a2c_smcp.server.app"]
-    assert [record.getMessage() for record in ours] == ["a request failed: RuntimeError"] * 2
-    assert not [record for record in caplog.records if record.exc_info]
+    assert [record.getMessage() for record in ours] == ["a request failed"] * 2
+    assert all(record.exc_info and record.exc_info[0] is RuntimeError for record in ours)
 
 
 @pytest.mark.parametrize(
@@ -110,13 +114,70 @@ async def test_an_end_that_fails_is_an_end(caplog: pytest.LogCaptureFixture) -> 
 
     async with serving(create_app(registry=Clumsier()), lifespan="on"):
         pass
-    assert [record.getMessage() for record in caplog.records] == ["the end failed: RuntimeError"]
+    assert [record.getMessage() for record in caplog.records] == ["shutdown failed"]
+    assert caplog.records[0].exc_info
 
 
 async def test_a_mounted_server_that_cannot_start_refuses_connections(caplog: pytest.LogCaptureFixture) -> None:
     async with serving(create_app(registry=Clumsy()), lifespan="off") as server:
         assert (await get(f"{server.url}{POLL}")).status_code == 500
-    assert "tiger" not in caplog.text
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+
+
+# Code of others
+
+
+class Faulty(Observer):
+    """An observer whose every method fails."""
+
+    def _fail(self, *_: object) -> None:
+        raise KeyError("observer")
+
+    connections = offices = joined = left = refused = served = failed = answered = _fail  # type: ignore[assignment]
+
+
+class FaultyProvider:
+    """An OpenTelemetry provider whose exporter is broken."""
+
+    def get_tracer(self, *_: object) -> Any:
+        return self
+
+    def start_span(self, *_: object, **__: object) -> Any:
+        raise RuntimeError("no collector")
+
+
+@pytest.mark.parametrize("observer", [Faulty(), Tracing(FaultyProvider())])  # type: ignore[arg-type]
+async def test_an_observer_that_fails_costs_neither_an_answer_nor_the_time_out_of_another_call(
+    connect: Connect, observer: Observer, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(create_app(observer=observer, limits=Limits(default_timeout=0.2, timeout_margin=0.1))) as server:
+        agent, computer = await pair(connect, server)
+        assert await agent.ask("client:get_tools", "desk", "r-1") == {"echo": "r-1"}
+        asked = computer.answers["*"] = Asked()
+        assert [(await agent.ask("client:get_tools", "desk", f"r-{n}"))["error"]["code"] for n in (2, 3)] == [408, 408]
+        assert (await agent.ask("client:get_tools", "nobody", "r-4"))["error"]["code"] == 404
+        assert len(await listed(agent, "lab")) == 2
+        await asked.wait()
+    failures = [record for record in caplog.records if record.getMessage().startswith("observer failed: ")]
+    assert failures
+    assert all(record.exc_info for record in failures)
+
+
+async def test_an_authentication_provider_that_fails_is_logged_with_its_traceback_and_without_its_message(
+    connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def authenticate(self, _server: Any, _environ: Any, auth: Any, _headers: Any) -> Identity:
+            raise LookupError(auth["token"])
+
+    async with serving(create_app(auth=Broken())) as server:
+        refusal = await refused(server.url, auth={"token": "tiger"})
+    assert refusal["code"] == 401
+    (record,) = [one for one in caplog.records if one.getMessage() == "the authentication provider failed"]
+    text = logging.Formatter().format(record)
+    assert "in authenticate" in text
+    assert "LookupError" in text
+    assert "tiger" not in text
 
 
 # Making one

@@ -4,13 +4,14 @@ import io
 import json
 import logging
 import logging.config
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import uvicorn.config
 
-from a2c_smcp.errors import BadRequest, NotFound, SMCPError
+from a2c_smcp.errors import BadRequest, NotFound
 from a2c_smcp.server.logs import REFUSALS_PER_SECOND, JsonFormatter, LogEvents, TextFormatter, configure
 from a2c_smcp.server.observer import Stranger
 from a2c_smcp.server.rooms import Seat
@@ -19,9 +20,25 @@ AGENT = Seat("office 1", "agent", "ada", "s-1")
 WHO = Stranger("s-1", "192.0.2.1", AGENT)
 
 
-def record_of(message: str = "hello", *arguments: object, error: bool = False, **extra: Any) -> logging.LogRecord:
-    found = (SMCPError, SMCPError("the words of an exception"), None) if error else None
-    record = logging.LogRecord("a2c.test", logging.INFO, "x.py", 1, message, arguments, found)
+def break_down() -> None:
+    words = " ".join(["the", "words"])
+    try:
+        dict[str, str]()[words]
+    except KeyError as error:
+        raise RuntimeError(words) from error
+
+
+def raised(message: str) -> logging.LogRecord:
+    record = record_of(message)
+    try:
+        break_down()
+    except RuntimeError:
+        record.exc_info = sys.exc_info()
+    return record
+
+
+def record_of(message: str = "hello", *arguments: object, **extra: Any) -> logging.LogRecord:
+    record = logging.LogRecord("a2c.test", logging.INFO, "x.py", 1, message, arguments, None)
     record.created = 1_738_324_800.25
     vars(record).update(extra)
     return record
@@ -71,15 +88,26 @@ def test_nothing_that_somebody_sent_can_fake_a_line(formatter: logging.Formatter
 
 
 @pytest.mark.parametrize("formatter", [TextFormatter, JsonFormatter])
-def test_of_an_exception_only_the_kind_is_told(formatter: type[TextFormatter] | type[JsonFormatter]) -> None:
-    line = formatter().format(record_of("it failed\n", error=True))
-    assert "it failed (SMCPError)" in line
-    assert "the words" not in line
+def test_an_unexpected_error_is_logged_with_its_traceback_and_without_its_message(
+    formatter: type[TextFormatter] | type[JsonFormatter],
+) -> None:
+    entry = formatter().format(raised("it failed\n"))
+    assert "it failed (RuntimeError)" in entry
+    assert "Traceback (most recent call last)" in entry
+    assert "in break_down" in entry
+    assert "KeyError" in entry  # what caused it
+    assert "the words" not in entry
 
 
-def test_tracebacks_are_for_those_who_ask() -> None:
-    assert "the words" in TextFormatter(tracebacks=True).format(record_of(error=True))
-    assert "the words" in json.loads(JsonFormatter(tracebacks=True).format(record_of(error=True)))["traceback"]
+def test_a_traceback_in_text_is_indented_so_that_it_can_be_no_line_of_its_own() -> None:
+    first, *rest = TextFormatter(messages=True).format(raised("it failed")).splitlines()
+    assert first.endswith("it failed (RuntimeError)")
+    assert all(line.startswith("    ") for line in rest)
+
+
+def test_the_message_of_an_error_is_logged_for_debugging() -> None:
+    assert "the words" in TextFormatter(messages=True).format(raised("it failed"))
+    assert "the words" in json.loads(JsonFormatter(messages=True).format(raised("it failed")))["traceback"]
 
 
 def test_the_program_logs_in_the_form_and_from_the_level_it_was_told(quiet: io.StringIO) -> None:

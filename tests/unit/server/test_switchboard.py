@@ -1,5 +1,6 @@
 """The switchboard with a port that only writes down what it is told."""
 
+import asyncio
 from collections.abc import Iterable
 from itertools import count
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from a2c_smcp.errors import RateLimited
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.observer import FAILURES_PER_SECOND, Observer, Observers
 from a2c_smcp.server.payload import Raw
 from a2c_smcp.server.rooms import Identity, Seat
 from a2c_smcp.server.switchboard import Switchboard
@@ -228,3 +229,118 @@ def test_every_request_is_answered_once_or_its_agent_is_gone(script: list[str]) 
     gone = scene.watch.outcomes.count("gone")
     assert len(scene.answers) + gone + scene.board.in_flight == asked
     assert len(scene.desk.asked) == scene.board.in_flight
+
+
+# Code of others
+
+
+class Faulty(Observer):
+    """An observer whose every method fails, also with what only tasks raise."""
+
+    def connections(self, number: int) -> None:
+        raise RuntimeError
+
+    def offices(self, number: int) -> None:
+        raise RuntimeError
+
+    def refused(self, *_: object) -> None:
+        raise asyncio.CancelledError
+
+    def failed(self, *_: object) -> None:
+        raise KeyError("x")
+
+    def answered(self, *_: object) -> None:
+        raise RuntimeError
+
+    def wall_clock(self) -> float:
+        raise RuntimeError
+
+
+def faulty_scene() -> Scene:
+    scene = Scene()
+    scene.board.observer = Observers(Faulty())
+    return scene
+
+
+def test_observers_that_fail_change_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    scene = faulty_scene()
+    scene.join("d", "computer", "d")
+    scene.ask()
+    scene.answer(("done",))
+    scene.ask("nonsense")
+    scene.ask(PAYLOAD | {"computer": "nobody"})
+    scene.ask()
+    scene.board.tick(100)
+    assert scene.answers[0] == ("done",)
+    assert [answer[0]["error"]["code"] for answer in scene.answers[1:]] == [400, 404, 408]  # type: ignore[index]
+    assert scene.board.in_flight == 0
+    assert all(record.exc_info for record in caplog.records)
+
+
+def test_an_observer_that_is_a_coroutine_function_is_reported_and_not_left_unawaited(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Asynchronous(Observer):
+        async def answered(self, *_: object) -> None:  # type: ignore[override]
+            raise NotImplementedError
+
+    Observers(Asynchronous()).answered("client:get_tools", "ok", 0.1, None, None)  # type: ignore[arg-type]
+    assert "must be a plain function" in caplog.text
+
+
+def test_an_observer_that_always_fails_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    observer = Observers(Faulty())
+    for _ in range(1_000):
+        observer.connections(1)
+    assert 0 < len(caplog.records) <= 2 * (FAILURES_PER_SECOND + 1)
+
+
+def test_a_clock_that_fails_is_replaced() -> None:
+    assert Observers(Faulty()).wall_clock() > 1e9
+
+
+def test_a_reply_that_cannot_be_sent_keeps_no_other_call_from_its_answer(caplog: pytest.LogCaptureFixture) -> None:
+    scene = Scene()
+
+    def broken(_: Answer) -> None:
+        raise ValueError("the socket is gone")
+
+    scene.board.route("a", "client:tool_call", PAYLOAD, broken)
+    scene.ask()
+    scene.board.tick(100)
+    assert scene.code() == 408
+    scene.board.route("a", "client:tool_call", PAYLOAD, broken)
+    scene.ask()
+    scene.board.disconnect("c")
+    assert scene.code() == 404
+    assert all(record.exc_info for record in caplog.records)
+
+
+def test_a_request_that_cannot_be_forwarded_is_answered_and_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+    scene = Scene()
+
+    def broken(*_: object) -> int:
+        raise KeyError("no such connection")
+
+    scene.desk.request = broken  # type: ignore[method-assign, assignment]
+    scene.ask()
+    assert (scene.code(), scene.board.in_flight) == (500, 0)
+    assert caplog.records[0].exc_info
+
+
+def test_a_time_out_that_ends_calls_of_a_later_slot_stops_nothing() -> None:
+    scene = Scene()
+    scene.ask(PAYLOAD | {"timeout": 1})
+    scene.ask(PAYLOAD | {"timeout": 5})
+    fail = scene.board.fail
+    first: list[Any] = []
+
+    def fail_and_lose(call: Any, error: Any) -> None:
+        if not first:
+            first.append(call)
+            scene.board.disconnect("c")  # what it was to answer is over, the call of the later slot too
+        fail(call, error)
+
+    scene.board.fail = fail_and_lose  # type: ignore[method-assign]
+    scene.board.tick(100)
+    assert (len(scene.answers), scene.board.in_flight) == (2, 0)
