@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
 from a2c_smcp.documents.ocr.base import OcrPolicy
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
@@ -174,12 +174,11 @@ async def _run(params: dict[str, Any], tell: "Tell") -> dict[str, Any]:
 @asynccontextmanager
 async def _process() -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        _CODE,
+        *python_command(_CODE),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        cwd=FOLDER,
+        env=environment(*NETWORK, prefixes=["A2C_LLM_"]),
         limit=MAX_LINE,
         start_new_session=True,
     )

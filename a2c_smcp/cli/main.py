@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TextIO, TypeAlias
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
+from a2c_smcp.child_python import import_path
 from a2c_smcp.cli.command import JSON, Command, Context
 from a2c_smcp.cli.guide import help_lines
 from a2c_smcp.cli.parsing import CommandMissing, Invocation, UsageError, parse, usage
@@ -47,6 +48,8 @@ def main(
         stderr=stderr or sys.stderr,
         env=os.environ if env is None else env,
     )
+    if argv is None:
+        sys.path[:] = import_path()  # `python -m` puts the current folder first
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         for stream in (context.stdout, context.stderr):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.child_python import FOLDER
 from a2c_smcp.cli.up_home import digests_folder, home
 from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
 from a2c_smcp.computer.mcp_clients.loaders import load_config
@@ -151,6 +152,7 @@ def document_server(
             command=sys.executable,
             args=["-P", "-m", "a2c_smcp.cli", *words],
             env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+            cwd=FOLDER,
         ),
         tool_meta={tool: ToolMeta(auto_apply=True) for tool in READING},
     )
@@ -164,6 +166,7 @@ def demo_server(name: str, env: Mapping[str, str]) -> MCPServerStdioConfig:
             command=sys.executable,
             args=["-P", "-m", "a2c_smcp.cli.demo_server"],
             env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+            cwd=FOLDER,
         ),
     )
 
@@ -176,7 +179,7 @@ def free_name(wanted: str, taken: Sequence[str]) -> str:
 def program() -> list[str]:
     """Return the words that run `a2c` from anywhere, whatever the search path of whoever runs them."""
     beside = Path(sys.executable).with_name("a2c.exe" if sys.platform == "win32" else "a2c")
-    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "a2c_smcp.cli"]
+    return [str(beside)] if beside.is_file() else [sys.executable, "-P", "-m", "a2c_smcp.cli"]
 
 
 def typed() -> list[str]:

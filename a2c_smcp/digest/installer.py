@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from a2c_smcp.child_python import FOLDER
 from a2c_smcp.digest.framework_protocol import Params, Response, respond
 from a2c_smcp.errors import BadRequest, Forbidden, InternalError
 
@@ -90,7 +91,7 @@ def command_for(names: Sequence[str], installer: str = "") -> list[str]:
     wanted = [_requirement(name) for name in names]
     has_pip, uv = importlib.util.find_spec("pip") is not None, shutil.which("uv")
     if installer in ("", "pip") and has_pip:
-        return [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
+        return [sys.executable, "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
     if installer in ("", "uv") and uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable, *wanted]
     raise BadRequest(f"There is no {installer or 'pip or uv'} in this environment to install with")
@@ -100,7 +101,13 @@ def _install(names: Sequence[str], installer: str) -> None:
     command = command_for(names, installer)
     try:
         done = subprocess.run(  # noqa: S603 - names of the allow-list
-            command, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False, stdin=subprocess.DEVNULL
+            command,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            cwd=FOLDER,  # installers read settings such as uv.toml in the current folder
         )
     except subprocess.TimeoutExpired:
         raise InternalError(f"Installing took longer than {INSTALL_SECONDS} seconds") from None

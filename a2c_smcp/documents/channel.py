@@ -7,11 +7,10 @@ watches over all of them: streams, tasks and threads in between would take longe
 import asyncio
 import contextlib
 import json
-import os
-import sys
 from collections.abc import Callable
 from typing import Any, Final, Self, TypeAlias, cast
 
+from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
 from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Setup, pack
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
@@ -51,13 +50,12 @@ class Channel(asyncio.SubprocessProtocol):
         """Start a process."""
         process, channel = await asyncio.get_running_loop().subprocess_exec(
             cls,
-            sys.executable,
-            "-c",
-            _CODE,
+            *python_command(_CODE),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={**HEAP, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            cwd=FOLDER,
+            env=HEAP | environment(*NETWORK),
         )
         output = cast("asyncio.ReadTransport", process.get_pipe_transport(1))
         output.set_protocol(_Output(channel, output.get_protocol()))

@@ -18,7 +18,7 @@ FLOORS = [
     {"messages", "uris"},
     {"config_messages", "listening"},
     {"errors"},
-    {"addresses", "callbacks", "fastjson", "redaction", "tokens", "types"},
+    {"addresses", "child_python", "callbacks", "fastjson", "redaction", "tokens", "types"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}

@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
-import sys
 from collections import OrderedDict
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
+from a2c_smcp.child_python import FOLDER, environment, script_command
 from a2c_smcp.computer.tools import vrl_worker
 
 MAX_SCRIPT: Final = 64 << 10
@@ -22,9 +21,6 @@ ALARMED: Final = -14
 """How a process ends whose alarm went off."""
 
 INSTALL: Final = "VRL needs an extra: pip install 'a2c-smcp[vrl]'"
-
-# What Python needs to start. Scripts can read the environment, and it may hold secrets.
-_ENVIRONMENT: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TEMP")
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
 
@@ -56,7 +52,8 @@ def _fault(script: str) -> str | None:
         done = subprocess.run(  # noqa: S603 - our own program
             _command("check"),
             input=json.dumps(script).encode() + b"\n",
-            env=_environment(),
+            cwd=FOLDER,
+            env=environment(),  # scripts can read it
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=CHECK_SECONDS,
@@ -159,7 +156,8 @@ class _Worker:
     async def _start(self) -> asyncio.subprocess.Process:
         self._process = process = await asyncio.create_subprocess_exec(
             *_command("run", str(self._seconds)),
-            env=_environment(),
+            cwd=FOLDER,
+            env=environment(),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -186,8 +184,4 @@ def _too_long(seconds: int) -> str:
 
 
 def _command(*arguments: str) -> list[str]:
-    return [sys.executable, "-P", "-s", str(Path(vrl_worker.__file__)), *arguments]
-
-
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    return script_command(str(Path(vrl_worker.__file__)), *arguments)

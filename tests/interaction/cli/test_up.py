@@ -8,7 +8,7 @@ import shlex
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,14 +92,14 @@ def mode_and_text(path: Path) -> tuple[int, str]:
 
 
 @contextlib.asynccontextmanager
-async def up(folder: Path, *words: str) -> AsyncIterator[Running]:
+async def up(folder: Path, *words: str, program: Sequence[str] = command()) -> AsyncIterator[Running]:
     """Run `a2c up` in a folder, with a home of its own."""
     (folder / "cwd").mkdir(exist_ok=True)
     own = {"XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"}
     (folder / "tmp").mkdir()
     keyboard, terminal = os.openpty()
     process = await asyncio.create_subprocess_exec(
-        *command("up", "--json", *words),
+        *(*program, "up", "--json", *words),
         cwd=folder / "cwd",
         env=environment({name: str(folder / place) for name, place in own.items()}),
         stdin=terminal,

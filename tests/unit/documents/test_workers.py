@@ -352,3 +352,27 @@ async def test_no_worker_outlives_a_service_that_is_killed(tmp_path: Path) -> No
         assert is_running(pid)
         parent.kill()
     await until_gone(pid)
+
+
+async def test_a_worker_has_no_keys_in_its_environment_and_runs_in_no_shared_folder(
+    pool: WorkerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = ("A2C_LLM_API_KEY", "A2C_DOCS_OCR_KEY", "A2C_DIGEST_OCR_KEY", "OPENAI_API_KEY", "PYTHONPATH")
+    for name in secrets:
+        monkeypatch.setenv(name, "hunter2")
+    monkeypatch.chdir(tmp_path)
+    await page(pool, file(tmp_path))
+    (pid,) = pool.pids
+    variables, folder, words = seen_of(pid)
+    assert b"hunter2" not in variables
+    assert folder == Path("/")
+    assert b"-I" in words
+
+
+def seen_of(pid: int) -> tuple[bytes, Path, list[bytes]]:
+    place = Path(f"/proc/{pid}")
+    return (
+        (place / "environ").read_bytes(),
+        (place / "cwd").readlink(),
+        (place / "cmdline").read_bytes().split(b"\0"),
+    )

@@ -26,7 +26,7 @@ async def runner() -> Any:
 @pytest.fixture
 def no_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "vrl_python.py").write_text("raise ImportError", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
 
 
 @pytest.mark.rule("4.5")
