@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from typing_extensions import TypedDict
 
 from a2c_smcp.errors import BadRequest, SMCPError
+from a2c_smcp.masking import Mask
 from a2c_smcp.redaction import redact_text
 
 VERSION: Final = "v1"
@@ -161,9 +162,13 @@ def respond(params: Params, work: Work) -> Response:
         _log.exception("A step of the digest failed in an unforeseen way", extra={"trace_id": trace_id})
         error = f"unexpected {type(problem).__name__}: {problem}"
     spent = (time.perf_counter() - started) * 1000
-    return make_response(
-        ok, data, redact_text(error) if error is not None else None, duration_ms=spent, trace_id=trace_id
-    )
+    hidden = None if error is None else redact_text(secrets_of(inner).hide(error))
+    return make_response(ok, data, hidden, duration_ms=spent, trace_id=trace_id)
+
+
+def secrets_of(params: Params) -> Mask:
+    """Return what hides the credentials among the parameters; a service or a tool may repeat them in its errors."""
+    return Mask(str(params[name]) for name in ("ocr_key", "api_key", "password") if params.get(name))
 
 
 def unwrap(params: Params) -> tuple[dict[str, Any], str]:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from a2c_smcp.addresses import is_loopback
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
-from a2c_smcp.redaction import REDACTED
+from a2c_smcp.masking import Mask
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -114,15 +114,14 @@ class LlmProxy:
         settings = self.settings
         headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         url = f"{settings.base_url.rstrip('/')}/chat/completions"
+        mask = Mask([settings.api_key])  # some endpoints send back what they were sent
         with httpx.Client(timeout=settings.timeout, headers=headers, follow_redirects=False) as client:
             for attempt in range(settings.retries + 1):
-                problem, pause = _attempt(client, url, body)
+                problem, pause = _attempt(client, url, body, mask)
                 if not isinstance(problem, SMCPError):
                     return problem
                 if pause is None or attempt == settings.retries:
-                    # Some endpoints say back what they were sent.
-                    key = settings.api_key
-                    raise type(problem)(problem.message.replace(key, REDACTED) if key else problem.message)
+                    raise problem
                 seconds = min(pause or 0.5 * 2**attempt, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
                 _log.info(
                     "The language model failed, asking again", extra={"trace_id": trace_id, "attempt": attempt + 1}
@@ -136,7 +135,9 @@ def ask(params: Params) -> Response:
     return LlmProxy().ask(params)
 
 
-def _attempt(client: Any, url: str, body: dict[str, Any]) -> tuple[dict[str, Any] | SMCPError, float | None]:
+def _attempt(
+    client: Any, url: str, body: dict[str, Any], mask: Mask
+) -> tuple[dict[str, Any] | SMCPError, float | None]:
     """Return the reply, or what went wrong and, where it may pass, the pause the endpoint asks for (0: any)."""
     import httpx  # noqa: PLC0415
 
@@ -153,21 +154,23 @@ def _attempt(client: Any, url: str, body: dict[str, Any]) -> tuple[dict[str, Any
     except httpx.TransportError as problem:
         return InternalError(f"The language model cannot be reached ({type(problem).__name__})"), 0
     if status == 200:
-        return _parsed(bytes(content)), None
-    why = f"The language model answered {status}{_reason(bytes(content))}"
+        return _parsed(bytes(content), mask), None
+    why = f"The language model answered {status}{_reason(bytes(content), mask)}"
     if status in (401, 403):
         return Unauthorized(f"{why}; check the key ({ENV}API_KEY)"), None
     return InternalError(why), _pause(headers) if status in RETRIED else None
 
 
-def _parsed(content: bytes) -> dict[str, Any] | SMCPError:
+def _parsed(content: bytes, mask: Mask) -> dict[str, Any] | SMCPError:
     import json  # noqa: PLC0415
 
     try:
         value = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return InternalError("The language model answered something that is no JSON; check its URL (… /v1)")
-    return value if isinstance(value, dict) else InternalError("The language model answered no JSON object")
+    return (
+        mask.hide_in(value) if isinstance(value, dict) else InternalError("The language model answered no JSON object")
+    )
 
 
 def _body(params: dict[str, Any], default_model: str) -> dict[str, Any]:
@@ -198,8 +201,8 @@ def _text_of(reply: Mapping[str, Any]) -> str:
     return text
 
 
-def _reason(content: bytes) -> str:
-    value = _parsed(content)
+def _reason(content: bytes, mask: Mask) -> str:
+    value = _parsed(content, mask)
     if isinstance(value, SMCPError):
         return ""
     error = value.get("error")

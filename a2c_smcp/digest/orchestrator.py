@@ -23,6 +23,7 @@ from a2c_smcp.digest.framework_protocol import (
     make_request,
     respond,
     result_of,
+    secrets_of,
     wanted,
 )
 from a2c_smcp.digest.page_texts import divided, fault_of, joined, page_fault
@@ -78,7 +79,7 @@ class _Run:
             found = result_of(self._call(self._remote, DOTSOCR_PDF))
         except Exception as error:  # noqa: BLE001 - a tool is somebody's code: whatever it raises, there is another way
             why = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-            return self._fall_back(f"the remote service failed: {why}")
+            return self._fall_back(f"the remote service failed: {secrets_of(self._params).hide(why)}")
         return self._checked(found)
 
     def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +103,8 @@ class _Run:
             local = result_of(self._call(self._here, LOCAL_PDF, pages=bad, image_extract=False))
             texts = divided(_text_at(local.get("text_path")), max(faults)) or {}
         except Exception as error:  # noqa: BLE001 - the pages that are good stay
-            _log.warning("Pages could not be read here either: %s", error, extra={"trace_id": self._trace_id})
+            hidden = secrets_of(self._params).hide(str(error))
+            _log.warning("Pages could not be read here either: %s", hidden, extra={"trace_id": self._trace_id})
             texts = {}
         ways = []
         for number, why in faults.items():

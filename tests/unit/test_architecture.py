@@ -17,8 +17,8 @@ FLOORS = [
     {"chunks", "smcp"},
     {"messages", "uris"},
     {"config_messages", "listening"},
-    {"errors"},
-    {"addresses", "child_python", "callbacks", "fastjson", "redaction", "tokens", "types"},
+    {"errors", "masking"},
+    {"addresses", "callbacks", "child_python", "fastjson", "redaction", "tokens", "types"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
@@ -65,6 +65,7 @@ PURE = [
     "tokens.py",
     "types.py",
     "redaction.py",
+    "masking.py",
     "errors.py",
     "config_messages.py",
     "messages.py",

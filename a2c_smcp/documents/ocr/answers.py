@@ -7,12 +7,13 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.documents.ocr.http import Answer
 from a2c_smcp.errors import DocumentError
+from a2c_smcp.masking import Mask
 
 MAX_TEXT: Final = 16 << 20
 MAX_PICTURES: Final = 5_000
@@ -46,13 +47,20 @@ class Extract:
 def unpack(answer: Answer, folder: Path | None = None) -> Extract:
     """Return what is in an answer; pictures are written to `folder`, and left out without one.
 
+    The key that the service was sent is removed from the text, from errors and from the names of pictures.
+
     Raises:
         DocumentError: The answer is an error, no known form, damaged or unsafe.
     """
+    extract = _unpack(answer, folder)
+    return replace(extract, text=answer.mask.hide(extract.text))
+
+
+def _unpack(answer: Answer, folder: Path | None) -> Extract:
     with answer.path.open("rb") as file:
         head = file.read(512)
     if head.startswith(b"PK\x03\x04"):
-        return _from_zip(answer.path, folder)
+        return _from_zip(answer.path, folder, answer.mask)
     if answer.path.stat().st_size > MAX_TEXT * 8:
         raise DocumentError("the service answered more text than is read")
     data = answer.path.read_bytes()
@@ -62,7 +70,7 @@ def unpack(answer: Answer, folder: Path | None = None) -> Extract:
         raise DocumentError("the service answered something that is neither JSON, ZIP nor text") from error
     if answer.content_type.endswith("json") or head.lstrip()[:1] in (b"{", b"["):
         try:
-            return _from_json(json.loads(text), folder)
+            return _from_json(json.loads(text), folder, answer.mask)
         except (ValueError, RecursionError) as error:
             if answer.content_type.endswith("json"):
                 raise DocumentError("the service answered JSON that is damaged") from error
@@ -71,15 +79,15 @@ def unpack(answer: Answer, folder: Path | None = None) -> Extract:
     return Extract(_bounded(text))
 
 
-def _from_json(value: Any, folder: Path | None) -> Extract:
+def _from_json(value: Any, folder: Path | None, mask: Mask) -> Extract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
-        raise DocumentError(f"the service says: {str(value.get('error') or 'it failed')[:300]}")
+        raise DocumentError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
     extract = Extract(_bounded(_text_in(value, 0)))
     if folder is not None:
         for number, (name, content) in enumerate(_pictures_in(value), start=1):
             if number > MAX_PICTURES:
                 raise DocumentError("the service answered more pictures than are kept")
-            _write(extract, folder, name, _decoded(content))
+            _write(extract, folder, mask.hide(name), _decoded(content))
     return extract
 
 
@@ -118,7 +126,7 @@ def _decoded(content: str) -> bytes:
         raise DocumentError("the service answered a picture that is damaged") from error
 
 
-def _from_zip(path: Path, folder: Path | None) -> Extract:
+def _from_zip(path: Path, folder: Path | None, mask: Mask) -> Extract:
     extract = Extract()
     texts: list[str] = []
     left = MAX_UNPACKED
@@ -137,7 +145,7 @@ def _from_zip(path: Path, folder: Path | None) -> Extract:
                 if suffix in _TEXTS:
                     texts.append(_text_file(data, suffix))
                 elif folder is not None:
-                    _write(extract, folder, info.filename, data)
+                    _write(extract, folder, mask.hide(info.filename), data)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise DocumentError("the service answered an archive that is damaged") from error
     extract.text = _bounded("\n\n".join(filter(None, texts)))

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from a2c_smcp.addresses import is_loopback
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.errors import BadRequest, DocumentError
+from a2c_smcp.masking import Mask
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
 
@@ -61,10 +62,15 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a service answered, in a file."""
+    """What a service answered, in a file.
+
+    Attributes:
+        mask: Hides the key that the service was sent, which it may send back in its text or its errors.
+    """
 
     path: Path
     content_type: str
+    mask: Mask = field(default_factory=Mask, compare=False)
 
 
 def check_url(url: str, allow_http: AllowHttp = "never") -> None:
@@ -162,7 +168,8 @@ def _exchange(client: Any, service: Service, into: Path, seconds: float, **reque
         with client.stream("POST", service.url, headers=headers, timeout=limits, **request) as response:
             _check_status(response)
             _keep(response, into, service.max_answer, deadline)
-            return Answer(into, response.headers.get("content-type", "").partition(";")[0].strip().lower())
+            content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            return Answer(into, content_type, Mask([service.key]))
     except httpx.TimeoutException as error:
         raise _Passing(f"the service did not answer within {seconds:.3g} seconds") from error
     except httpx.TransportError as error:

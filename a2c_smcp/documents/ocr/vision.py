@@ -80,7 +80,7 @@ def _said(answer: Answer) -> str:
         raise DocumentError("the model did not come to an end")
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
+    return answer.mask.hide(content) if isinstance(content, str) else ""
 
 
 def _scaled(block: OcrBlock, scale: float) -> OcrBlock:

@@ -132,3 +132,15 @@ def test_a_model_that_gives_no_intents_leaves_it_to_the_rules(endpoint: Endpoint
     endpoint.answer = lambda _: said("I do not know.")
     data = IntentExpert(proxy(endpoint)).identify({"text": "summarize"})["data"]
     assert data == {"intents": ["summarize"], "confidence": 0.9, "by": "rules"}
+
+
+def test_a_key_that_the_model_repeats_is_removed_from_its_text(endpoint: Endpoint) -> None:
+    repeated = {"model": KEY, "choices": [{"message": {"content": f"You sent {KEY}."}}]}
+    endpoint.answer = lambda _: (200, repeated)
+    data = proxy(endpoint).ask({"prompt": "p"})["data"]
+    assert data == {"text": "You sent <redacted>.", "usage": {}, "model": "<redacted>"}
+
+
+def test_a_key_is_removed_from_an_error_before_the_error_is_cut(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda _: (400, {"error": "x" * 290 + KEY})
+    assert KEY[:8] not in str(proxy(endpoint).ask({"prompt": "p"})["error"])

@@ -372,3 +372,15 @@ def test_the_command_says_why_the_service_was_not_used(tmp_path: Path) -> None:
 def test_ranges_that_are_none_are_misuse() -> None:
     run = a2c("digest", "--pdf", INVOICE, "--section_ranges", "abc")
     assert (run.code, "argument --section_ranges: 'abc' is no list of page ranges" in run.err) == (2, True)
+
+
+def test_a_key_that_the_ocr_service_sends_back_is_in_no_answer_and_no_file(tmp_path: Path, endpoint: Endpoint) -> None:
+    key = "ocr-planted-0123456789"
+    endpoint.answer = lambda _: (200, {"ok": False, "error": f"key {key} is over its quota"})
+    fallen_back = digest(tmp_path, ocr_url=endpoint.url, ocr_key=key)
+    assert "is over its quota" in str(fallen_back["data"])
+    endpoint.answer = lambda _: (200, {"text": f"Authorization: Bearer {key}\n" * 40})
+    remote = digest(tmp_path, ocr_url=endpoint.url, ocr_key=key)
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert key not in str(fallen_back) + str(remote)
+    assert not any(key.encode() in content for content in written)

@@ -14,7 +14,7 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPServerStreamableHttpConfig,
     MCPServerStreamableHttpParameters,
 )
-from a2c_smcp.computer.spellings import MIN_LENGTH
+from a2c_smcp.masking import MIN_LENGTH
 
 
 def stdio(*args: str, **env: str) -> MCPServerStdioConfig:

@@ -1,10 +1,14 @@
 """Talking to a service: what is sent, when it is sent again, and what is refused."""
 
+import io
+import json
 import socket
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from a2c_smcp.documents.ocr.answers import unpack
 from a2c_smcp.documents.ocr.http import Service, check_url, send_file, send_json
 from a2c_smcp.errors import BadRequest, DocumentError
 from tests.unit.documents.ocr.conftest import FakeService, Reply
@@ -154,3 +158,42 @@ def test_addresses_that_are_taken(url: str, allow: str) -> None:
 
 def test_a_key_is_never_shown() -> None:
     assert "k-secret" not in repr(Service("https://ocr.example/", "k-secret"))
+
+
+KEY = "ocr-key-planted-0123456789"
+
+
+def echoing_answers() -> list[Reply]:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("page.md", f"Authorization: Bearer {KEY}")
+        archive.writestr(f"{KEY}.png", b"\x89PNG\r\n\x1a\nrest")
+    escaped = json.dumps({"text": KEY}).replace("ocr", "\\u006f\\u0063\\u0072").encode()
+    return [
+        Reply(f"your key is {KEY}".encode()),
+        Reply(json.dumps({"markdown": f"# {KEY}"}).encode(), "application/json"),
+        Reply(escaped, "application/json"),
+        Reply(packed.getvalue(), "application/zip"),
+    ]
+
+
+@pytest.mark.parametrize("reply", echoing_answers(), ids=["text", "json", "escaped", "zip"])
+def test_a_key_that_the_service_sends_back_is_removed_from_its_answer(
+    service: FakeService, tmp_path: Path, reply: Reply
+) -> None:
+    service.answer(reply)
+    answer = send_file(quick(service, key=KEY), "image", b"PNG", tmp_path / "a")
+    (tmp_path / "pictures").mkdir()
+    extract = unpack(answer, tmp_path / "pictures")
+    assert "<redacted>" in extract.text
+    assert KEY not in extract.text + repr(extract.pictures) + repr(answer)
+
+
+def test_a_key_in_an_error_of_the_service_is_removed_before_the_error_is_cut(
+    service: FakeService, tmp_path: Path
+) -> None:
+    service.answer(Reply(json.dumps({"ok": False, "error": "x" * 290 + KEY}).encode(), "application/json"))
+    answer = send_file(quick(service, key=KEY), "image", b"PNG", tmp_path / "a")
+    with pytest.raises(DocumentError) as refused:
+        unpack(answer)
+    assert KEY[:8] not in refused.value.message

@@ -69,3 +69,10 @@ def test_answers_that_are_refused(service: FakeService, png: bytes, reply: Reply
     service.answer(reply)
     with pytest.raises(DocumentError, match=why):
         engine_of(spec(service)).read(png)
+
+
+def test_a_key_that_the_model_repeats_is_removed(service: FakeService, png: bytes) -> None:
+    service.answer(said("Bearer key-1 was sent"))
+    (block,) = engine_of(spec(service)).read(png).blocks
+    assert "was sent" in str(block.content)
+    assert "key-1" not in str(block.content)
