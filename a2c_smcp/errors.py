@@ -259,8 +259,9 @@ def to_wire(error: SMCPError, req_id: str | None = None, *, form: WireForm = "pl
 
     Args:
         req_id: The request answered; by default the one the error carries.
-        form: `flat` repeats code and message at the top, `tool` adds the fields of a `CallToolResult`: the forms
-            that released clients read on `client:*` and on `client:tool_call`.
+        form: `flat` repeats code and message at the top and has no `req_id`, `tool` adds the fields of a
+            `CallToolResult`: the forms that released clients read on `client:*` and on `client:tool_call`. They take
+            any other ack with their `req_id` for a result, and read an empty list.
     """
     message = redact_text(error.message)
     body: dict[str, Any] = {"code": error.code, "message": message}
@@ -268,8 +269,8 @@ def to_wire(error: SMCPError, req_id: str | None = None, *, form: WireForm = "pl
         body["details"] = redact(error.details)
     ack: dict[str, Any] = {"error": body}
     if form == "flat":
-        ack |= {"code": error.code, "message": message}
-    elif form == "tool":
+        return ack | {"code": error.code, "message": message}
+    if form == "tool":
         ack |= {"content": [{"type": "text", "text": message}], "isError": True}
     req_id = req_id if req_id is not None else error.req_id
     if req_id is not None:

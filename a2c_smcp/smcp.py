@@ -314,7 +314,7 @@ def error_ack(event: str, error: SMCPError, req_id: str | None = None) -> dict[s
     form: WireForm = "plain"
     if event == TOOL_CALL_EVENT:
         form = "tool"
-    elif event.startswith("client:"):
+    elif event.startswith("client:") or event == LIST_ROOM_EVENT:
         form = "flat"
     return to_wire(error, req_id, form=form)
 

@@ -92,6 +92,7 @@ class Asker:
             error = _error_of(event, reply)
             if error is None:
                 return reply
+            error.req_id = error.req_id or request.get("req_id")
             if isinstance(error, NotInOffice) and not doubted:
                 doubted = True
                 self._seat.doubt(link)

@@ -67,6 +67,10 @@ class AuditLog(Observer):
         """A member left its seat."""
         self._write("leave", **_member(seat), reason=why)
 
+    def misnamed(self, event: str, claimed: str, who: Member) -> None:
+        """A payload claimed another sender and was passed on under the joined name."""
+        self._write("misnamed", event=event_name(event), **_sender(who), claimed=claimed)
+
     def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
         """A request was refused."""
         if not self._throttle.passes(self._clock()):

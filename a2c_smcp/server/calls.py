@@ -18,7 +18,18 @@ Refuse: TypeAlias = Callable[[SMCPError], None]
 class Connection:
     """A client of this node."""
 
-    __slots__ = ("address", "asked", "identity", "joins", "requests", "seat", "serving", "sid", "version")
+    __slots__ = (
+        "address",
+        "asked",
+        "identity",
+        "joins",
+        "misnamed",
+        "requests",
+        "seat",
+        "serving",
+        "sid",
+        "version",
+    )
 
     def __init__(
         self, sid: str, identity: Identity, limits: Limits, now: float, *, address: str, version: str | None
@@ -28,6 +39,7 @@ class Connection:
         self.address = address
         self.version = version
         self.seat: Seat | None = None
+        self.misnamed = False
         self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
         self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
         self.asked: set[Call] | None = None

@@ -59,6 +59,9 @@ class Observer:
     def left(self, seat: Seat, why: str) -> None:
         """A member left its seat."""
 
+    def misnamed(self, event: str, claimed: str, who: Member) -> None:
+        """A payload claimed another sender and was passed on under the joined name; once per connection."""
+
     def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
         """A request was refused before it was passed on."""
 
@@ -77,7 +80,7 @@ class Observers(Observer):
 
     def __init__(self, *observers: Observer) -> None:
         self._throttle = Throttle(FAILURES_PER_SECOND)
-        for name in ("connections", "offices", "joined", "left", "refused", "served", "failed", "answered"):
+        for name in ("connections", "offices", "joined", "left", "misnamed", "refused", "served", "failed", "answered"):
             # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
             heard = [one for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
             setattr(self, name, _all([self._guarded(one, name) for one in heard]))

@@ -1,5 +1,6 @@
 """Payloads on their way through: the few fields that routing needs, the rest unparsed. Pure."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -7,6 +8,7 @@ import msgspec
 
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.smcp import MAX_NAME, parse_request
+from a2c_smcp.types import Role
 
 
 class Raw:
@@ -48,6 +50,7 @@ class _ReqId(msgspec.Struct, frozen=True, gc=False):
 
 _head: Final = msgspec.json.Decoder(Head)
 _req_id: Final = msgspec.json.Decoder(_ReqId)
+_fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _arguments: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -76,6 +79,15 @@ def _told(event: str, payload: Payload, problem: Exception) -> BadRequest:
             return refusal
     words = str(problem)
     return BadRequest(f"{event}: {words[0].lower()}{words[1:]}" if words else f"{event}: malformed payload")
+
+
+def with_name(payload: Payload, role: Role, name: str) -> Payload:
+    """Return a well-formed payload with `name` as its `agent` or `computer`; the other fields stay unparsed."""
+    if type(payload) is not Raw:
+        return {**payload, role: name}
+    fields = _fields.decode(payload.text)
+    fields[role] = msgspec.Raw(json.dumps(name).encode())
+    return Raw(msgspec.json.encode(fields).decode())
 
 
 def req_id_of(payload: Payload) -> str | None:

@@ -147,16 +147,6 @@ def as_role(seat: Seat, role: Role, event: str) -> None:
         raise Forbidden(f"Only {'an agent' if role == 'agent' else 'a computer'} may send {event}")
 
 
-def own_name(seat: Seat, payload: Mapping[str, Any]) -> None:
-    """Let only payloads pass that carry the sender's own name.
-
-    Raises:
-        Forbidden: The payload speaks for somebody else.
-    """
-    if payload.get(seat.role) != seat.name:
-        raise Forbidden(f"The {seat.role} in the payload is not the {seat.role} that this connection joined as")
-
-
 def audience(office: Office, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
     """Return the connections that a notification is for.
 

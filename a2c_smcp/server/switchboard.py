@@ -9,14 +9,16 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from msgspec.structs import replace
+
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout, SMCPError, Unauthorized
 from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, Reply
 from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
 from a2c_smcp.server.observer import Observer, guarded
-from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of
-from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, audience, no_such_computer, own_name, seated
+from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of, with_name
+from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, audience, no_such_computer, seated
 from a2c_smcp.smcp import error_ack
 
 log = logging.getLogger(__name__)
@@ -178,11 +180,25 @@ class Switchboard:
             self.observer.refused(event, error, connection, req_id := req_id_of(payload))
             reply((error_ack(event, error, req_id),))
             return
+        seat = seated(connection.seat)
         try:
-            self._forward(call, seated(connection.seat).office_id, payload)
+            if call.head.agent != seat.name:
+                self.misnamed(connection, event, call.head.agent)
+                call.head = replace(call.head, agent=seat.name)
+                payload = with_name(payload, seat.role, seat.name)
+            self._forward(call, seat.office_id, payload)
         except Exception:
             log.exception("forwarding %s failed", event_name(event), extra={"req_id": call.head.req_id})
             self.fail(call, internal(event))
+
+    def misnamed(self, connection: Connection, event: str, claimed: str) -> None:
+        """Report, once per connection, that a payload's sender is not the name that the connection joined with.
+
+        Released Agents keep an id apart from that name, so the caller replaces the name instead of refusing.
+        """
+        if not connection.misnamed:
+            connection.misnamed = True
+            self.observer.misnamed(event, claimed, connection)
 
     def serve(
         self, sid: str, office_id: str, event: str, payload: Payload, *, seconds: float, reply: Reply, refuse: Refuse
@@ -208,7 +224,6 @@ class Switchboard:
         head = head_of(event, payload)
         seat = seated(connection.seat)
         as_role(seat, "agent", event)
-        own_name(seat, {"agent": head.agent})
         if self.limits.in_flight and len(connection.asked or ()) >= self.limits.in_flight:
             raise exceeded("requests in flight per connection", self.limits.in_flight)
         return Call(connection, event, head, reply, started=now, deadline=now + self.limits.timeout(head.timeout))

@@ -96,8 +96,10 @@ def test_the_tool_form_also_parses_as_a_tool_result() -> None:
     }
 
 
-def test_the_flat_form_repeats_code_and_message_for_released_clients() -> None:
-    assert to_wire(BadRequest("No"), form="flat") == {
+@pytest.mark.parametrize("req_id", [None, "r"])
+def test_the_flat_form_repeats_code_and_message_and_has_no_request_id(req_id: str | None) -> None:
+    # Every release takes an ack with its request id for a result, and reads an empty list.
+    assert to_wire(BadRequest("No", req_id=req_id), req_id, form="flat") == {
         "error": {"code": 400, "message": "No"},
         "code": 400,
         "message": "No",
@@ -122,7 +124,7 @@ def test_from_wire_undoes_to_wire(
         code,
         message,
         facts,
-        req_id,
+        None if form == "flat" else req_id,
     )
     assert to_wire(again, form=form) == to_wire(error, form=form)
 

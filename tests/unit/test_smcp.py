@@ -254,6 +254,9 @@ def test_a_failed_tool_call_answers_in_the_form_every_client_reads() -> None:
 
 
 @pytest.mark.rule("3.1.ack")
-@pytest.mark.parametrize(("event", "flat"), [("client:get_tools", True), ("server:list_room", False)])
-def test_other_requests_answer_flat_to_agents_and_plain_elsewhere(event: str, flat: bool) -> None:
-    assert ("code" in error_ack(event, NotFound("No"))) is flat
+@pytest.mark.parametrize(
+    ("event", "flat"), [("client:get_tools", True), ("server:list_room", True), ("server:update_config", False)]
+)
+def test_other_requests_answer_flat_to_agents_without_their_id_and_plain_elsewhere(event: str, flat: bool) -> None:
+    ack = error_ack(event, NotFound("No"), "r")
+    assert ("code" in ack, "req_id" in ack) == (flat, not flat)

@@ -225,6 +225,23 @@ async def test_somebody_else_can_be_told_of_what_happens(connect: Connect) -> No
     assert heard == ["server:join_office", f"connect {Forbidden.code} 127.0.0.1"]
 
 
+@pytest.mark.rule("1.5")
+async def test_a_claimed_name_is_noted_once_per_connection(connect: Connect) -> None:
+    noted: list[tuple[str, str, str]] = []
+
+    class Ear(Observer):
+        def misnamed(self, event: str, claimed: str, who: Member) -> None:
+            noted.append((event, claimed, who.seat.name if who.seat else ""))
+
+    async with serving(create_app(observer=Ear())) as server:
+        agent, _ = await pair(connect, server)
+        agent.name = "eve"
+        for _ in range(3):
+            await agent.ask("client:get_tools", "desk")
+            await agent.call("server:tool_call_cancel", {"agent": "mallory", "req_id": "r"})
+    assert noted == [("client:get_tools", "eve", "ada")]
+
+
 async def test_a_second_life_begins_where_the_first_ended(
     tmp_path: Path, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:

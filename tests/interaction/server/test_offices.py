@@ -149,7 +149,7 @@ async def test_naming_another_office_is_4104_whether_it_exists_or_not(
     if exists:
         await seated(connect, server, "computer", "c", office + "2")
     reply = await agent.call("server:list_room", {"agent": "a", "req_id": "l", "office_id": office + "2"})
-    assert (reply["error"]["code"], reply["req_id"]) == (4104, "l")
+    assert (reply["error"]["code"], reply["code"], "req_id" in reply) == (4104, 4104, False)
 
 
 @pytest.mark.rule("2.notify")
@@ -195,17 +195,40 @@ async def test_cancelling_reaches_the_computers(server: Running, connect: Connec
 
 @pytest.mark.rule("1.5")
 @pytest.mark.parametrize(
+    ("role", "event", "claimed"),
+    [
+        ("computer", "server:update_config", {"computer": "w"}),
+        ("computer", "server:update_tool_list", {"computer": "other"}),
+        ("computer", "server:update_something_newer", {"computer": "other"}),
+        ("computer", "server:update_progress", {"computer": "w", "agent": "w", "req_id": "r", "progress": 1}),
+        ("agent", "server:tool_call_cancel", {"agent": "other", "req_id": "r"}),
+    ],
+)
+async def test_a_notification_in_another_name_is_passed_on_under_the_joined_name(
+    server: Running, connect: Connect, office: str, role: str, event: str, claimed: dict[str, Any]
+) -> None:
+    client = await seated(connect, server, role, "me", office)
+    witness = await seated(connect, server, "agent" if role == "computer" else "computer", "w", office)
+    assert await client.call(event, claimed) is None
+    assert await witness.next() == (event.replace("server:", "notify:"), claimed | {role: "me"})
+
+
+@pytest.mark.rule("1.5")
+async def test_an_agent_lists_its_office_under_any_name(server: Running, connect: Connect, office: str) -> None:
+    agent = await seated(connect, server, "agent", "a", office)
+    agent.name = "an id of its own"
+    assert await listed(agent, office) == [("agent", "a")]
+
+
+@pytest.mark.parametrize(
     ("role", "event", "payload"),
     [
-        ("computer", "server:update_config", {"computer": "other"}),
         ("agent", "server:update_config", {"computer": "me"}),
-        ("agent", "server:list_room", {"agent": "other", "req_id": "r", "office_id": "o"}),
         ("computer", "server:list_room", {"agent": "me", "req_id": "r", "office_id": "o"}),
-        ("agent", "server:tool_call_cancel", {"agent": "other", "req_id": "r"}),
         ("computer", "server:tool_call_cancel", {"agent": "me", "req_id": "r"}),
     ],
 )
-async def test_speaking_for_somebody_else_is_refused(
+async def test_an_event_of_the_other_role_is_refused(
     server: Running, connect: Connect, office: str, role: str, event: str, payload: dict[str, Any]
 ) -> None:
     client = await seated(connect, server, role, "me", office)

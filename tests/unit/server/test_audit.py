@@ -50,6 +50,14 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def test_a_claimed_name_is_recorded_beside_the_joined_one(audit: AuditLog, path: Path) -> None:
+    audit.misnamed("client:get_tools", "eve", WHO)
+    who = {"office": "office-1", "agent": "ada", "sid": "s-1", "address": "192.0.2.1"}
+    assert records(path) == [
+        TIME | {"what": "misnamed", "event": "client:get_tools"} | who | {"claimed": "eve"},
+    ]
+
+
 def test_joins_and_leaves_say_who_where_and_from(audit: AuditLog, path: Path) -> None:
     audit.joined(AGENT, "192.0.2.1")
     audit.left(AGENT, "ping timeout")

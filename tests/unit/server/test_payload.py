@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.server.payload import Head, Raw, arguments_of, head_of, req_id_of, size_of, values_of
+from a2c_smcp.server.payload import Head, Raw, arguments_of, head_of, req_id_of, size_of, values_of, with_name
 
 GOOD = {"agent": "a", "req_id": "r", "computer": "c"}
 
@@ -43,6 +43,24 @@ def test_a_payload_without_a_proper_head_is_refused_in_both_forms(payload: Any) 
     for form in (payload, Raw(json.dumps(payload))):
         with pytest.raises(BadRequest, match=r"^client:x: "):
             head_of("client:x", form)
+
+
+@pytest.mark.rule("1.5")
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"agent":"eve","req_id":"r","computer":"c","params":{"agent":"eve","n":1e400,"x":[1.10,"\\u4e16"]}}',
+        '{"agent":"ada","agent":"eve","req_id":"r","computer":"c"}',
+        '{"\\u0061gent":"eve","req_id":"r","computer":"c"}',
+    ],
+)
+def test_only_the_senders_name_is_replaced(text: str) -> None:
+    assert head_of("client:x", Raw(text)).agent == "eve"
+    renamed = with_name(Raw(text), "agent", 'a"\u4e16')
+    expected = json.loads(text) | {"agent": 'a"\u4e16'}
+    assert isinstance(renamed, Raw)
+    assert (json.loads(renamed.text), with_name(json.loads(text), "agent", 'a"\u4e16')) == (expected, expected)
+    assert renamed.text.count("agent") == json.dumps(expected).count("agent")
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}{}", '{"a":1},{}', "nul", '{"agent":"\\ud800"}', "[" * 100_000])

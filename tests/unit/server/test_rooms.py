@@ -14,7 +14,6 @@ from a2c_smcp.server.rooms import (
     admit,
     as_role,
     audience,
-    own_name,
     own_office,
     seat_for,
     seated,
@@ -80,8 +79,6 @@ def test_a_seated_connection_stays_who_it_is(other: EnterOfficeReq) -> None:
     [
         (lambda: seated(None), NotInOffice),
         (lambda: as_role(AGENT, "computer", "server:update_config"), Forbidden),
-        (lambda: own_name(AGENT, {"agent": "b"}), Forbidden),
-        (lambda: own_name(COMPUTER, {}), Forbidden),
         (lambda: own_office(AGENT, "other"), CrossOffice),
     ],
 )
