@@ -16,7 +16,7 @@ from a2c_smcp.server.limits import Limits, exceeded
 from a2c_smcp.server.observer import Observer, Stranger, guarded
 from a2c_smcp.server.payload import Raw, req_id_of, values_of
 from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry, SyncRegistry
-from a2c_smcp.server.rooms import Identity, Seat, as_role, own_name, own_office, seat_for, seated
+from a2c_smcp.server.rooms import Identity, Seat, as_role, own_office, seat_for, seated
 from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, port_for, settle
 from a2c_smcp.server.switchboard import Switchboard, internal
 from a2c_smcp.smcp import (
@@ -187,7 +187,10 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if event == LEAVE_OFFICE_EVENT:
             return self._depart(connection, request)
         as_role(seat, next(iter(row.senders)), event)
-        own_name(seat, request)
+        if request[seat.role] != seat.name:
+            with self._guard:
+                self.board.misnamed(connection, event, request[seat.role])
+            request[seat.role] = seat.name
         if event == LIST_ROOM_EVENT:
             own_office(seat, request["office_id"])
             return self._list(seat, request["req_id"])
