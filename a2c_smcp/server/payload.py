@@ -83,7 +83,7 @@ def _told(event: str, payload: Payload, problem: Exception) -> BadRequest:
 
 def with_name(payload: Payload, role: Role, name: str) -> Payload:
     """Return a well-formed payload with `name` as its `agent` or `computer`; the other fields stay unparsed."""
-    if type(payload) is not Raw:
+    if not isinstance(payload, Raw):
         return {**payload, role: name}
     fields = _fields.decode(payload.text)
     fields[role] = msgspec.Raw(json.dumps(name).encode())
