@@ -3,11 +3,11 @@
 Names, titles, texts and arguments are other people's data: nothing in them drives the terminal.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.terminal import Terminal, columns, one_line, printable
+from a2c_smcp.visible import exact
 
 OFFLINE: Final = "connection: none"
 
@@ -141,7 +141,7 @@ def history(value: Any, _: Terminal) -> Iterator[str]:
     """A call a line."""
     for record in value:
         outcome = "done" if record["success"] else f"failed: {one_line(record['error'] or '')}"
-        call = f"{one_line(record['server'])}/{one_line(record['tool'])} {one_line(exact(record['parameters']))}"
+        call = f"{one_line(record['server'])}/{one_line(record['tool'])} {one_line(exact(record['parameters'], None))}"
         yield f"{record['timestamp']}  {call}  {outcome}"
     if not value:
         yield "no calls yet"
@@ -181,9 +181,9 @@ def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
 def approval(question: Any, terminal: Terminal) -> Iterator[str]:
     """A question: exactly what will run, and how to answer."""
     asked, number = question["confirmation"], question["number"]
-    tool = f"{exact(asked['tool'])} of server {exact(asked['server'])}"
-    yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'])} wants to run {tool} with"
-    yield from (f"  {line}" for line in exact(asked["arguments"], indent=2).splitlines())
+    tool = f"{exact(asked['tool'], None)} of server {exact(asked['server'], None)}"
+    yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'], None)} wants to run {tool} with"
+    yield from (f"  {line}" for line in exact(asked["arguments"]).splitlines())
     yield f"approvals approve {number} once|always, or approvals refuse {number}, within {asked['seconds']:g} s"
 
 
@@ -205,14 +205,7 @@ def guide(value: Any, terminal: Terminal) -> Iterator[str]:
 
 def plain(value: Any, _: Terminal) -> Iterable[str]:
     """JSON, where a command has nothing better; nothing for nothing."""
-    return [] if value is None else exact(value, indent=2).splitlines()
-
-
-def exact(value: Any, indent: int | None = None) -> str:
-    """Return a value as JSON in which whatever cannot be seen is written as its escape."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    # Line breaks inside texts are escapes already; those left are the layout's own.
-    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+    return [] if value is None else exact(value).splitlines()
 
 
 def _trouble(value: Any) -> str:

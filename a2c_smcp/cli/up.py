@@ -51,6 +51,9 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
             yield f"connection: {value['state']}: {one_line(value['problem'])}"
         case "configuration":
             yield f"configuration: {printable(value['problem'] or 'in use again')}"
+            if starts := value.get("starts"):
+                yield from ("it would start:", *starts)
+                yield "type yes and press Enter to use it"
         case "indexing" if not value["total"]:
             yield "there is no document that can be read: add files, they are found while this runs"
         case "indexing":
@@ -106,10 +109,11 @@ COMMAND: Final = Command(
     summary="Start everything on this machine: server, Computer with documents, and console.",
     help=(
         "Offers folders as documents, and the MCP servers of mcp.json or .vscode/mcp.json in this folder, to the Agent "
-        "of an office on this machine. Prints the address of the console, a configuration for MCP clients, and a "
-        "command to look around with. Nobody beyond this machine can connect, and on it nobody who cannot read the "
-        "token file. Tools that change something wait for your consent in the console. A2C_LLM_BASE_URL, "
-        "A2C_LLM_API_KEY and A2C_LLM_MODEL name the model that writes digests."
+        "of an office on this machine. Such a file is used once you have agreed to what it starts, and again after "
+        "each change; without a terminal it is skipped unless you pass --trust. Prints the address of the console, a "
+        "configuration for MCP clients, and a command to look around with. Nobody beyond this machine can connect, and "
+        "on it nobody who cannot read the token file. Tools that change something wait for your consent in the "
+        "console. A2C_LLM_BASE_URL, A2C_LLM_API_KEY and A2C_LLM_MODEL name the model that writes digests."
     ),
     arguments=(
         Argument(
@@ -131,6 +135,7 @@ COMMAND: Final = Command(
             completes="file",
         ),
         Argument("--no-config", "Look for no such file.", flag=True),
+        Argument("--trust", "Use the file found in this folder without asking, until it changes.", flag=True),
         HOST,
         EXCLUDE,
         Argument(

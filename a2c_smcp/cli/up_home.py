@@ -42,7 +42,7 @@ def token_file(folder: Path) -> Path:
     path = folder / TOKEN
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not _is_private(path):
+        if not (is_private(path) and path.stat().st_size > _LENGTH):
             path.unlink(missing_ok=True)
             # Whole or not at all: another run may read it at this moment.
             part = folder / f".{TOKEN}-{secrets.token_hex(8)}"
@@ -65,15 +65,15 @@ def write_private(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _is_private(path: Path) -> bool:
+def is_private(path: Path) -> bool:
+    """Whether this is a file of the user's that nobody else can read or write."""
     try:
         status = path.lstat()
-        whole = stat.S_ISREG(status.st_mode) and status.st_size > _LENGTH
     except OSError:
         return False
     if not hasattr(os, "getuid"):
-        return whole  # on Windows the folder itself is the user's own
-    return whole and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        return stat.S_ISREG(status.st_mode)  # on Windows the folder itself is the user's own
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def digests_folder(folder: Path, roots: Sequence[Path]) -> Path:

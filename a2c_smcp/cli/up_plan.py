@@ -1,5 +1,6 @@
 """What `a2c up` starts, and what it tells others to type: configurations and command lines."""
 
+import logging
 import os
 import platform
 import shlex
@@ -7,18 +8,21 @@ import shutil
 import stat
 import sys
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from a2c_smcp.child_python import FOLDER
 from a2c_smcp.cli.up_home import digests_folder, home
+from a2c_smcp.cli.up_trust import Trust, describe
 from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
-from a2c_smcp.computer.mcp_clients.loaders import load_config
+from a2c_smcp.computer.mcp_clients.files import read_text
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
 from a2c_smcp.errors import BadRequest, InvalidConfig
+
+log = logging.getLogger(__name__)
 
 OFFICE: Final = "home"
 DOCUMENTS: Final = "documents"
@@ -56,6 +60,8 @@ class Plan:
     state: Path
     digests: Path
     config: Path | None
+    trust: Trust | None
+    """The user's consent, for a configuration that was found."""
     sources: tuple[Source, ...]
     notes: tuple[str, ...]
 
@@ -64,8 +70,15 @@ class Plan:
         return replace(self, roots=(*self.roots, folder / "demo"), digests=folder / "digests")
 
 
-def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
+Ask: TypeAlias = Callable[[Path, Sequence[str]], bool]
+"""Shows a user what a configuration starts, and returns whether to use it."""
+
+
+def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = None) -> Plan:
     """Return what a command line asks for.
+
+    Args:
+        ask: Asks about a configuration that was found and that the user has not seen; None with nobody to ask.
 
     Raises:
         BadRequest: A folder does not exist, or may not be read.
@@ -74,7 +87,7 @@ def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
     roots = tuple(_readable(folder) for folder in arguments.folder or ["."])
     state = Path(arguments.state).expanduser().absolute() if arguments.state else home(env)
     digests = Path(arguments.digests).expanduser().absolute() if arguments.digests else digests_folder(state, roots)
-    found = _config(arguments)
+    found = _config(arguments, state, ask)
     workspace = Path(workspace_of(found.path.absolute())) if found.path is not None else Path.cwd()
     notes = list(found.notes)
     if Path.home().resolve() in roots:
@@ -85,6 +98,7 @@ def make_plan(arguments: Namespace, env: Mapping[str, str]) -> Plan:
         state=state,
         digests=digests,
         config=found.path,
+        trust=found.trust,
         sources=standard_sources(env=env, workspace=workspace),
         notes=tuple(notes),
     )
@@ -100,7 +114,7 @@ def _readable(folder: str) -> Path:
     return root
 
 
-def _config(arguments: Namespace) -> "Found":
+def _config(arguments: Namespace, state: Path, ask: Ask | None) -> "Found":
     if arguments.config is not None:
         return Found(Path(arguments.config).expanduser())
     if arguments.no_config:
@@ -108,13 +122,24 @@ def _config(arguments: Namespace) -> "Found":
     found = find_config(Path.cwd())
     if found.path is None:
         return found
+    name, trust = found.path.relative_to(Path.cwd()), Trust(state, found.path)
     try:
-        load_config(found.path)
+        text, _ = read_text(found.path)
+        starts = describe(text, str(found.path))
     except InvalidConfig as error:
-        said = f"{error.message}; until it is mended its MCP servers are not started: start again then"
+        said = f"{error.message}; its MCP servers are not started: fix it, and start again"
         return Found(None, (*found.notes, said))
-    said = f"{found.path.name} is in this folder: its MCP servers are started; --no-config starts none of them"
-    return Found(found.path, (*found.notes, said))
+    if not trust.covers(text):
+        if not arguments.trust and not (ask is not None and ask(found.path, starts)):
+            said = (
+                f"{name} was found here and is not used: you have not agreed to what it starts. "
+                f"Run a2c up at a terminal to see it, or pass --trust, or --config {name}"
+            )
+            log.warning("configuration not used: path=%s reason=not trusted", found.path)
+            return Found(None, (*found.notes, said))
+        trust.add(text)
+    said = f"{name} is in this folder, and you trust it: its MCP servers are started; --no-config starts none of them"
+    return Found(found.path, (*found.notes, said), trust)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +148,11 @@ class Found:
 
     path: Path | None = None
     notes: tuple[str, ...] = field(default=())
+    trust: Trust | None = field(default=None, compare=False)
 
 
 def find_config(folder: Path) -> Found:
-    """Return the configuration in a folder; one that somebody else could have put there is left alone."""
+    """Return the configuration in a folder; one that other users could have written is left alone."""
     there = [folder / name for name in FOUND if (folder / name).is_file()]
     notes = [f"{path.relative_to(folder)} is left alone: others can write it" for path in there if _is_foreign(path)]
     ours = [path for path in there if not _is_foreign(path)]

@@ -8,7 +8,7 @@ import signal
 import threading
 import webbrowser
 from argparse import Namespace
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from html import escape
 from pathlib import Path
@@ -18,11 +18,13 @@ from typing import Any, Final
 from a2c_smcp.cli import demo
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import News
+from a2c_smcp.cli.terminal import printable
 from a2c_smcp.cli.up_home import run_folder, token_file, write_private
 from a2c_smcp.cli.up_plan import (
     DEMO,
     DOCUMENTS,
     OFFICE,
+    Ask,
     Plan,
     Seat,
     agent_command,
@@ -33,16 +35,20 @@ from a2c_smcp.cli.up_plan import (
     make_plan,
 )
 from a2c_smcp.cli.up_server import serve_office
+from a2c_smcp.cli.up_trust import describe
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.ports import ServerState
+from a2c_smcp.computer.settings import ConfigFile
 from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
+from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.wire.status import ConnectionStatus
 
 log = logging.getLogger(__name__)
 
+YES: Final = ("y", "yes")
 STOP: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 PROGRESS: Final = "progress.json"
 LOOK: Final = 0.5
@@ -108,7 +114,8 @@ class Up:
         self, context: Context, arguments: Namespace, tell: Callable[[dict[str, Any] | BaseException | None], None]
     ) -> None:
         self._context, self._arguments, self._put = context, arguments, tell
-        self._plan = make_plan(arguments, context.env)
+        self._plan = make_plan(arguments, context.env, asker(context))
+        self._asked: str | None = None
         self._stop: asyncio.Event = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told_to_stop = False
@@ -150,7 +157,8 @@ class Up:
                 await asyncio.to_thread(demo.furnish, folder / "demo")
                 plan = plan.demonstrated(folder)
             desk, calls = ApprovalDesk(), CallLog()
-            computer = Computer(plan.config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources)
+            config = ConfigFile(plan.config, check=plan.trust.check) if plan.config and plan.trust else plan.config
+            computer = Computer(config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources)
             await stack.enter_async_context(computer)
             await self._add_servers(computer, plan, folder / PROGRESS)
             console = Console(computer, desk, calls)
@@ -183,9 +191,38 @@ class Up:
                 await stack.enter_async_context(_beside(work))
             if self._arguments.demo:
                 await stack.enter_async_context(_beside(self._perform(computer, seat)))
-            stack.enter_context(_Enter(self._context, lambda: self._tell("console", console=console.app.url(base))))
+            stack.enter_context(_Keyboard(self._context, lambda line: self._typed(line, computer, console, base)))
             await self._stop.wait()
             self._tell("stopping")
+
+    def _typed(self, line: str, computer: Computer, console: Console, base: str) -> None:
+        if self._asked is not None and line.strip().lower() in YES:
+            self._agreeing = asyncio.create_task(self._agree(computer, self._asked))
+            self._agreeing.add_done_callback(_report)
+            self._asked = None
+        else:
+            self._tell("console", console=console.app.url(base))
+
+    async def _agree(self, computer: Computer, text: str) -> None:
+        """Use the text that the user was shown; one that has changed since is shown in turn."""
+        if self._plan.trust is None:
+            return
+        self._plan.trust.add(text)
+        try:
+            await computer.settings.load()
+        except InvalidConfig as error:
+            self._put(self._held({"event": "configuration", "problem": error.message}))
+
+    def _held(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Add to an event what a configuration that waits for consent would start."""
+        self._asked = self._plan.trust.refused if self._plan.trust is not None else None
+        if self._asked is None or event["problem"] is None:
+            return event
+        try:
+            return {**event, "starts": describe(self._asked, str(self._plan.config))}
+        except InvalidConfig as error:
+            self._asked = None
+            return {**event, "problem": error.message}
 
     async def _perform(self, computer: Computer, seat: Seat) -> None:
         await computer.settled()
@@ -200,7 +237,7 @@ class Up:
                 if known.get(event["name"]) == now:
                     continue
                 known[event["name"]] = now
-            self._put(event)
+            self._put(self._held(event) if event["event"] == "configuration" else event)
 
     async def _index(self, progress: Path) -> None:
         """Tell how far the index is, ever more rarely, and when it is complete."""
@@ -219,10 +256,24 @@ class Up:
                 self._tell("indexing", **now)
 
 
-class _Enter:
+def asker(context: Context) -> Ask | None:
+    """Return what asks the user about a configuration that was found; None without a terminal."""
+    if not (context.stdin.isatty() and context.stderr.isatty()):
+        return None
+
+    def ask(path: Path, starts: Sequence[str]) -> bool:
+        lines = [f"{printable(str(path))} was found in this folder. It starts programs on this machine:", *starts]
+        context.stderr.write("\n".join(lines) + "\nStart them, and use this file until it changes? [y/N] ")
+        context.stderr.flush()
+        return context.stdin.readline().strip().lower() in YES
+
+    return ask
+
+
+class _Keyboard:
     """Somebody at the keyboard, where there is one."""
 
-    def __init__(self, context: Context, act: Callable[[], None]) -> None:
+    def __init__(self, context: Context, act: Callable[[str], None]) -> None:
         self._stdin, self._act = context.stdin, act
         self._listening = False
 
@@ -237,8 +288,8 @@ class _Enter:
             asyncio.get_running_loop().remove_reader(self._stdin.fileno())
 
     def _typed(self) -> None:
-        if self._stdin.readline():
-            self._act()
+        if line := self._stdin.readline():
+            self._act(line)
         else:  # nothing will ever come again
             self.__exit__()
             self._listening = False

@@ -57,7 +57,7 @@ class Computer:
 
     def __init__(
         self,
-        config: ComputerConfig | str | PathLike[str] | None = None,
+        config: ComputerConfig | ConfigFile | str | PathLike[str] | None = None,
         *,
         name: str = "computer",
         confirm: Confirm | None = None,
@@ -67,15 +67,15 @@ class Computer:
     ) -> None:
         self.name = name
         self._listeners = Listeners()
-        path = None if config is None or isinstance(config, ComputerConfig) else Path(config)
-        workspace = workspace_of(path.absolute()) if path is not None else Path.cwd()
+        file = _file_of(config)
+        workspace = workspace_of(file.path.absolute()) if file is not None else Path.cwd()
         self.inputs = Inputs(
             sources=standard_sources(workspace=Path(workspace)) if sources is None else sources,
             variables=Variables(os.environ, workspace, Path.home(), Path.cwd()),
         )
         self.settings = Settings(
             config if isinstance(config, ComputerConfig) else None,
-            file=ConfigFile(path) if path is not None else None,
+            file=file,
             apply=self._apply,
             report=lambda _: self._listeners.tell("configuration"),
         )
@@ -314,6 +314,12 @@ class Computer:
     async def _push(self, kind: Kind) -> None:
         await self._connected().emit_update(kind)
         logger.debug("The office was told", extra={"update": kind})
+
+
+def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -> ConfigFile | None:
+    if isinstance(config, ConfigFile):
+        return config
+    return None if config is None or isinstance(config, ComputerConfig) else ConfigFile(config)
 
 
 class _Ears:

@@ -25,8 +25,8 @@ from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.events import Broadcast, EventStream
 from a2c_smcp.console.guard import Guard
 from a2c_smcp.console.pages import boxes_of, image_of, page_view, readable, search
-from a2c_smcp.console.words import exact, visible
 from a2c_smcp.errors import BadRequest, NotFound
+from a2c_smcp.visible import exact, visible
 
 STATIC: Final = Path(__file__).parent / "static"
 ASSETS: Final = Path(__file__).parents[1] / "assets"

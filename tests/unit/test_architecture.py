@@ -18,7 +18,7 @@ FLOORS = [
     {"messages", "uris"},
     {"config_messages", "listening"},
     {"errors", "masking"},
-    {"addresses", "callbacks", "child_python", "fastjson", "redaction", "tokens", "types"},
+    {"addresses", "callbacks", "child_python", "fastjson", "redaction", "tokens", "types", "visible"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
@@ -66,6 +66,7 @@ PURE = [
     "types.py",
     "redaction.py",
     "masking.py",
+    "visible.py",
     "errors.py",
     "config_messages.py",
     "messages.py",

@@ -5,7 +5,7 @@
 Only `load_config` touches the disk, through `files`. A file is told by its shape, never by its name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any, Final, Literal
@@ -61,13 +61,17 @@ class _Draft:
                 return (*self.root, *place)
 
 
-def load_config(path: str | PathLike[str]) -> Loaded:
+def load_config(path: str | PathLike[str], check: Callable[[str], None] = lambda _: None) -> Loaded:
     """Read a configuration file of any of the three formats.
+
+    Args:
+        check: Called with the text before it is parsed; raises InvalidConfig to refuse it.
 
     Raises:
         InvalidConfig: It cannot be read or used; `details["problems"]` holds a line for each thing to mend.
     """
     text, notes = read_text(path)
+    check(text)
     loaded = parse_config_text(text, fspath(path))
     return Loaded(loaded.config, loaded.format, (*notes, *loaded.notes))
 

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from os import PathLike
 from pathlib import Path
@@ -38,6 +38,7 @@ class ConfigFile:
         interval: Seconds between two looks at the file, for what the system does not tell.
         grace: Seconds for which a file may be missing or half-written before that is a problem.
         native_events: Whether the system is asked to tell of changes.
+        check: Called with the text each time before it is used; raises InvalidConfig to refuse it.
     """
 
     def __init__(
@@ -48,12 +49,14 @@ class ConfigFile:
         interval: float = 2.0,
         grace: float = 1.0,
         native_events: bool = True,
+        check: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.path = Path(path)
         self._optional = optional
         self._interval = interval
         self._grace = grace
         self._native_events = native_events
+        self._check = check
         self._stamp: Stamp = None
         self._good: Loaded | None = None
         self._problem: str | None = None
@@ -78,6 +81,7 @@ class ConfigFile:
             OSError: It cannot be written.
         """
         text = EMPTY if self._is_absent() else read_text(self.path)[0]
+        self._check(text)
         new, loaded = edited(text, edit, str(self.path))
         replace_file(self.path, new)
         self._stamp, self._good = _stamp(self.path), loaded
@@ -157,7 +161,7 @@ class ConfigFile:
     def _read(self) -> Loaded:
         if self._is_absent():
             return parse_config_text(EMPTY, str(self.path))
-        return load_config(self.path)
+        return load_config(self.path, self._check)
 
     def _is_absent(self) -> bool:
         return self._optional and not os.path.lexists(self.path)

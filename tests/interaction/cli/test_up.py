@@ -124,7 +124,7 @@ async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runn
     (folder / "cwd").mkdir()
     config = {"mcpServers": {"own": {"command": sys.executable, "args": [str(ECHO)]}}}
     (folder / "cwd" / "mcp.json").write_text(json.dumps(config), encoding="utf-8")
-    async with up(folder, str(EXAMPLES), "--name", "desk") as running:
+    async with up(folder, str(EXAMPLES), "--name", "desk", "--trust") as running:
         await running.hear(event="ready")
         await running.hear(event="server", name="documents", state="running")
         yield running
@@ -141,8 +141,42 @@ async def test_it_says_what_it_started(office: Running, ready: dict[str, Any]) -
     assert ready["servers"] == ["own", "documents"]
     assert Path(ready["config"]).name == "mcp.json"
     assert ready["notes"] == [
-        "mcp.json is in this folder: its MCP servers are started; --no-config starts none of them"
+        "mcp.json is in this folder, and you trust it: its MCP servers are started; --no-config starts none of them"
     ]
+
+
+def poison(folder: Path, mark: str, **more: Any) -> Path:
+    """Put a configuration into a folder that starts a program, and return the file that this leaves."""
+    (folder / "cwd").mkdir(exist_ok=True)
+    proof = folder / mark
+    server = {"command": "touch", "args": [str(proof)], **more}
+    (folder / "cwd" / "mcp.json").write_text(json.dumps({"mcpServers": {"found": server}}), encoding="utf-8")
+    return proof
+
+
+async def test_a_configuration_that_lies_in_the_folder_starts_nothing_unasked(tmp_path: Path) -> None:
+    proof = poison(tmp_path, "ran", alwaysAllow=["x"], default_tool_meta={"auto_apply": True})
+    async with up(tmp_path, str(EXAMPLES)) as running:
+        ready = await running.hear(event="ready")
+        assert (ready["config"], ready["servers"]) == (None, ["documents"])
+        assert "you have not agreed to what it starts" in ready["notes"][0]
+        await running.hear(event="server", name="documents", state="running")
+        assert not proof.exists()
+
+
+async def test_a_trusted_configuration_that_changes_is_held_back_until_it_is_trusted_again(tmp_path: Path) -> None:
+    first = poison(tmp_path, "first")
+    async with up(tmp_path, str(EXAMPLES), "--trust") as running:
+        await running.hear(event="ready")
+        await until(first.exists)
+        second = poison(tmp_path, "second\x1b[2J")
+        held = await running.hear(event="configuration")
+        assert "has changed since you trusted it" in held["problem"]
+        assert held["starts"] == [f"  server \"found\": runs touch '{tmp_path}/second\\u001b[2J'"]
+        assert not second.exists()
+        os.write(running.keyboard, b"yes\n")
+        await running.hear(event="configuration", problem="None")
+        await until(second.exists)
 
 
 async def test_the_console_opens_once_with_the_address_that_was_printed(ready: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from a2c_smcp.cli.command import Command
+from a2c_smcp.cli.command import Command, Context
 from a2c_smcp.cli.main import main
 from a2c_smcp.cli.table import COMMANDS
 
@@ -25,6 +25,11 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+def context(stdin: io.StringIO | None = None, stderr: io.StringIO | None = None) -> Context:
+    """Where a command runs, with streams that are no terminals unless given."""
+    return Context(COMMANDS, stdin or io.StringIO(), io.StringIO(), stderr or io.StringIO(), {})
 
 
 def a2c(

@@ -28,8 +28,8 @@ CONFIG = json.dumps({"mcpServers": {"echo": {"command": "echo"}}})
 
 
 def given(**arguments: Any) -> Namespace:
-    none = {"folder": None, "state": None, "digests": None, "config": None, "no_config": False, "name": None}
-    return Namespace(**(none | arguments))
+    none = {"folder": None, "state": None, "digests": None, "config": None, "name": None}
+    return Namespace(**(none | {"no_config": False, "trust": False} | arguments))
 
 
 def test_commands_carry_the_place_of_the_token_and_never_the_token() -> None:
@@ -100,7 +100,7 @@ def test_a_file_that_is_found_and_cannot_be_used_is_told_of_and_one_that_is_name
     (tmp_path / "mcp.json").write_text("[]", encoding="utf-8")
     found = make_plan(given(), {})
     assert found.config is None
-    assert "until it is mended its MCP servers are not started" in found.notes[0]
+    assert "its MCP servers are not started: fix it" in found.notes[0]
     assert make_plan(given(config="mcp.json"), {}).config == Path("mcp.json")
     assert make_plan(given(no_config=True), {}).notes == ()
 
@@ -108,8 +108,33 @@ def test_a_file_that_is_found_and_cannot_be_used_is_told_of_and_one_that_is_name
 def test_what_is_started_because_it_lies_here_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
-    plan = make_plan(given(), {})
+    plan = make_plan(given(trust=True, state=str(tmp_path / "state")), {})
     assert (plan.config, "mcp.json is in this folder" in plan.notes[0]) == (tmp_path / "mcp.json", True)
+
+
+def test_a_file_that_was_found_is_not_used_until_somebody_agrees_and_then_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
+    arguments, asked = given(state=str(tmp_path / "state")), []
+
+    def ask(path: Path, starts: Any, *, answer: bool) -> bool:
+        asked.append((path, list(starts)))
+        return answer
+
+    unattended = make_plan(arguments, {})
+    assert unattended.config is None
+    assert "you have not agreed to what it starts" in unattended.notes[0]
+    assert "reason=not trusted" in caplog.text
+    assert make_plan(arguments, {}, lambda *words: ask(*words, answer=False)).config is None
+    assert make_plan(arguments, {}, lambda *words: ask(*words, answer=True)).config == tmp_path / "mcp.json"
+    assert asked == [(tmp_path / "mcp.json", ['  server "echo": runs echo'])] * 2
+    assert make_plan(arguments, {}).config == tmp_path / "mcp.json"
+    (tmp_path / "mcp.json").write_text(CONFIG.replace('"echo"}', '"rm"}'), encoding="utf-8")
+    assert make_plan(arguments, {}).config is None
+    # A file that the user names is the user's own word.
+    assert make_plan(given(config="mcp.json"), {}).config == Path("mcp.json")
 
 
 def test_to_offer_the_whole_home_folder_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
