@@ -18,7 +18,7 @@ FLOORS = [
     {"messages", "uris"},
     {"config_messages", "listening"},
     {"errors", "masking"},
-    {"addresses", "callbacks", "child_python", "fastjson", "redaction", "tokens", "types", "visible"},
+    {"addresses", "callbacks", "child_python", "fastjson", "lookalikes", "redaction", "tokens", "types", "visible"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}
@@ -62,6 +62,7 @@ PURE = [
     "addresses.py",
     "chunks/pieces.py",
     "fastjson.py",
+    "lookalikes.py",
     "tokens.py",
     "types.py",
     "redaction.py",

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig, ToolMeta
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.tools.naming import Named, NameProblem, Wish, name_tools, qualified_name
+from a2c_smcp.computer.tools.naming import Named, NameProblem, NameRegistry, Wish, name_tools, qualified_name
 from a2c_smcp.errors import ToolDisabled, ToolNotFound
 from a2c_smcp.messages import SMCPTool
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, AttributeValue
@@ -68,6 +68,7 @@ class Catalogue:
     routes: Mapping[str, Route] = field(default_factory=dict)
     forbidden: Mapping[str, SERVER_NAME] = field(default_factory=dict)
     renamed: Mapping[TOOL_NAME, list[str]] = field(default_factory=dict)
+    registry: NameRegistry | None = field(default=None, compare=False, repr=False)
 
     def resolve(self, name: str) -> Route:
         """Return where `name`, listed or qualified, leads.
@@ -91,14 +92,23 @@ class Catalogue:
         raise ToolNotFound(f"There is no tool {name!r}{hint}", details={"tool_name": name, "near": near})
 
     def near(self, name: str) -> list[str]:
-        """Return listed names that somebody who asked for `name` may have meant."""
-        renamed = self.renamed.get(name, [])
-        listed = [tool["name"] for tool in self.tools[:MAX_COMPARED]]
+        """Return listed names that somebody who asked for `name` may have meant.
+
+        A name that belongs to a server is never answered with a tool of another one.
+        """
+        owner = self.registry.owner(name) if self.registry is not None else None
+        offered = [tool for tool in self.tools if owner is None or tool["bundle_id"] == owner]
+        listed = [tool["name"] for tool in offered[:MAX_COMPARED]]
+        renamed = [one for one in self.renamed.get(name, []) if owner is None or one in listed]
         return list(dict.fromkeys([*renamed, *get_close_matches(name, listed, NEAR)]))[:NEAR]
 
 
-def build_catalogue(servers: Sequence[ServerTools]) -> Catalogue:
-    """Return the catalogue of these servers, which are given in the order of the configuration."""
+def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | None = None) -> Catalogue:
+    """Return the catalogue of these servers, which are given in the order of the configuration.
+
+    Args:
+        registry: The names that were given before; it remembers those that are given now.
+    """
     problems: list[NameProblem] = []
     forbidden = _configured_as_forbidden(servers)
     entries = []
@@ -111,7 +121,7 @@ def build_catalogue(servers: Sequence[ServerTools]) -> Catalogue:
                     forbidden.setdefault(name, server.config.name)
             elif tool["name"] not in server.config.forbidden_tools:
                 entries.append(_Entry(server, tool, meta))
-    named, clashes = name_tools([entry.wish for entry in entries])
+    named, clashes = name_tools([entry.wish for entry in entries], registry)
     tools, renamed = [], dict[TOOL_NAME, list[str]]()
     routes: dict[str, Route] = {}
     # Most tools share the default meta of their server; each is written out once.
@@ -122,7 +132,7 @@ def build_catalogue(servers: Sequence[ServerTools]) -> Catalogue:
             tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, texts[id(entry.meta)]))
             if names.listed != entry.wish.tool:
                 renamed.setdefault(entry.wish.tool, []).append(names.listed)
-    return Catalogue(tools, (*problems, *clashes), routes, forbidden, renamed)
+    return Catalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +180,14 @@ def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER
                 if name is not None:
                     names.setdefault(name, server.config.name)
     return names
+
+
+def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[Wish]:
+    """Yield each alias that the owner chose for one tool of an enabled server."""
+    for config in configs:
+        for tool, meta in config.tool_meta.items():
+            if meta.alias is not None and not config.disabled and not {tool, meta.alias} & set(config.forbidden_tools):
+                yield Wish(config.name, tool, meta.alias)
 
 
 def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) -> SMCPTool:

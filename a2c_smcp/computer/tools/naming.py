@@ -1,18 +1,23 @@
-"""The names by which Agents call tools, so that two servers with a tool of one name both stay reachable. Pure.
+"""The names by which Agents call tools. Pure decisions; `NameRegistry` remembers them for the life of the process.
 
-A tool wants its alias, or else its own name. Servers are served in the order of the configuration; who comes later and
-finds the name taken is listed under its qualified name, `server__tool`. Every tool has a qualified name, which can
-always be called.
+A tool wants its alias, or else its own name, and has a qualified name, `server__tool`, that can always be called.
+
+- The first tool that is given a name keeps it, also while its server is down, restarted, disabled or removed. A tool
+  that wants a taken name is listed under its qualified name.
+- Every `server__` prefix belongs to the server of that name, running or not.
+- A name that looks like one of another server counts as the same name.
+- An alias is the owner's choice: it is reserved for its tool before any server lists its tools.
 """
 
 import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
+from a2c_smcp.lookalikes import skeleton
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 MAX_ALIAS: Final = 128
@@ -21,10 +26,15 @@ MAX_ALIAS: Final = 128
 MAX_QUALIFIED: Final = 64
 """The longest name that the common model APIs take."""
 
+MAX_HELD: Final = 10_000
+"""How many names a server that keeps changing its tools can hold; beyond that its oldest unused ones are freed."""
+
+_BETWEEN: Final = "__"
+_MAX_SLUG: Final = 40
 _UNSAFE = re.compile(r"[^A-Za-z0-9-]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-ProblemKind: TypeAlias = Literal["clash", "alias", "tool"]
+ProblemKind: TypeAlias = Literal["clash", "reserved", "alias", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +42,11 @@ class NameProblem:
     """Something about names that the owner of the Computer can mend.
 
     Attributes:
-        kind: `clash`: several tools want one name. `alias`: an alias cannot be used. `tool`: what a server lists is
-            not a tool that could be called.
+        kind: `clash`: several tools want one name, or names that look alike. `reserved`: a tool's name begins with the
+            prefix of another server. `alias`: an alias cannot be used. `tool`: what a server lists is not a tool that
+            could be called.
         tool: The name in question.
-        servers: Who is part of it, in the order of the configuration.
+        servers: The servers involved; the one that holds the name or prefix comes first.
         problem: What is wrong, and what was done about it.
         advice: How to mend it.
     """
@@ -64,36 +75,152 @@ class Named:
     qualified: str
 
 
-def name_tools(wishes: Sequence[Wish]) -> tuple[list[Named], list[NameProblem]]:
+class Holder(NamedTuple):
+    """The tool that a name belongs to."""
+
+    server: SERVER_NAME
+    tool: TOOL_NAME
+
+
+class NameRegistry:
+    """Which name belongs to which tool, and which prefix to which server, for the life of the process."""
+
+    def __init__(self) -> None:
+        self._holders: dict[str, Holder] = {}
+        self._by_look: dict[str, str] = {}
+        self._names: defaultdict[SERVER_NAME, dict[str, None]] = defaultdict(dict)
+        self._prefixes: defaultdict[str, list[SERVER_NAME]] = defaultdict(list)
+        self._configured: set[SERVER_NAME] = set()
+
+    def configure(self, servers: Iterable[SERVER_NAME], aliases: Iterable[Wish] = ()) -> None:
+        """Reserve the prefix of each configured server and the aliases of the enabled ones.
+
+        A prefix outranks a name that another server was given before this one was configured.
+        """
+        self._configured = set(servers)
+        self.reserve(self._configured)
+        wanted = [wish for wish in aliases if wish.alias is not None and _why_invalid(wish.alias) is None]
+        shared = Counter((wish.server, wish.alias) for wish in wanted)
+        for wish in wanted:
+            if wish.alias is not None and shared[wish.server, wish.alias] == 1:
+                self.claim(wish.alias, Holder(wish.server, wish.tool), by_owner=True)
+
+    def reserve(self, servers: Iterable[SERVER_NAME]) -> None:
+        """Reserve the prefix of each server."""
+        for server in servers:
+            for look in {skeleton(_slug(server)), skeleton(server)} - {""}:
+                if server not in self._prefixes[look]:
+                    self._prefixes[look].append(server)
+                    self._free_foreign(look)
+
+    def reserved_for(self, name: str, server: SERVER_NAME) -> SERVER_NAME | None:
+        """Return the server whose prefix `name` begins with, unless that is `server` itself."""
+        look = skeleton(name)
+        at = look.find(_BETWEEN)
+        while at >= 0:
+            owners = self._prefixes.get(look[:at])
+            if owners:
+                return None if server in owners else owners[0]
+            at = look.find(_BETWEEN, at + 1)
+        return None
+
+    def owner(self, name: str) -> SERVER_NAME | None:
+        """Return the server that a name belongs to: that of the tool that holds it, or of its prefix."""
+        holder = self.holder(name)
+        return self.reserved_for(name, "") if holder is None else holder.server
+
+    def holder(self, name: str) -> Holder | None:
+        """Return the tool that holds a name, or one that looks like it."""
+        held = self.held_name(name)
+        return None if held is None else self._holders[held]
+
+    def held_name(self, name: str) -> str | None:
+        """Return `name` itself where a tool holds it, else the held name that looks like it."""
+        return name if name in self._holders else self._by_look.get(skeleton(name))
+
+    def claim(self, name: str, tool: Holder, *, by_owner: bool = False) -> bool:
+        """Give a name to a tool if it is free, and return whether the tool has it now.
+
+        Args:
+            by_owner: The owner configured it; that also takes a name from a server that is no longer configured.
+        """
+        if self.reserved_for(name, tool.server) is not None:
+            return False
+        held = self.holder(name)
+        if held is not None and held != tool and by_owner and held.server not in self._configured:
+            self._free(self.held_name(name) or name)
+            held = self.holder(name)
+        # Tools of one server may look alike: it can do with each whatever it can do with the other.
+        if held is not None and held != tool and (held.server != tool.server or name in self._holders):
+            return False
+        if name not in self._holders:
+            self._holders[name] = tool
+            self._by_look.setdefault(skeleton(name), name)
+        names = self._names[tool.server]
+        names.pop(name, None)
+        names[name] = None
+        return True
+
+    def trim(self, used: Iterable[str]) -> None:
+        """Free the oldest names of servers that hold too many, but none that is in use."""
+        crowded = [names for names in self._names.values() if len(names) > MAX_HELD]
+        kept = set(used) if crowded else set()
+        for names in crowded:
+            for name in [name for name in names if name not in kept][: len(names) - MAX_HELD]:
+                self._free(name)
+
+    def _free_foreign(self, look: str) -> None:
+        prefix = look + _BETWEEN
+        for name, tool in list(self._holders.items()):
+            if skeleton(name).startswith(prefix) and self.reserved_for(name, tool.server) is not None:
+                self._free(name)
+
+    def _free(self, name: str) -> None:
+        tool = self._holders.pop(name)
+        self._names[tool.server].pop(name, None)
+        look = skeleton(name)
+        if self._by_look.get(look) == name:
+            del self._by_look[look]
+            others = (other for other in self._names[tool.server] if skeleton(other) == look)
+            if (other := next(others, None)) is not None:
+                self._by_look[look] = other
+
+
+def name_tools(wishes: Sequence[Wish], registry: NameRegistry | None = None) -> tuple[list[Named], list[NameProblem]]:
     """Return the names of each tool, in order, and what is to be said about them.
 
     Each (server, tool) must be there once.
+
+    Args:
+        registry: The names that were given before; it remembers those that are given now.
     """
+    registry = NameRegistry() if registry is None else registry
+    registry.reserve(dict.fromkeys(wish.server for wish in wishes))
     problems: list[NameProblem] = []
-    wanted = _wanted(wishes, problems)
-    first: dict[str, int] = {}
-    for index, name in enumerate(wanted):
-        first.setdefault(name, index)
-    qualified = _qualify(wishes, set(first))
-    named = [
-        Named(name if first[name] == index else qualified[index], qualified[index]) for index, name in enumerate(wanted)
-    ]
-    problems += _clashes(wishes, wanted, named)
+    wanted = _wanted(wishes, registry, problems)
+    tools = [Holder(wish.server, wish.tool) for wish in wishes]
+    qualified = [_qualify(tool, registry) for tool in tools]
+    # The owner's choice comes before that of a server.
+    order = sorted(range(len(wishes)), key=lambda index: wanted[index] != wishes[index].alias)
+    has_it = {index: registry.claim(wanted[index], tools[index]) for index in order}
+    named = [Named(wanted[i] if has_it[i] else qualified[i], qualified[i]) for i in range(len(wishes))]
+    registry.trim(name for names in named for name in (names.listed, names.qualified))
+    problems += _refused(wishes, wanted, named, registry)
     return named, problems
 
 
 def qualified_name(server: SERVER_NAME, tool: TOOL_NAME) -> str:
     """Return the qualified name that a tool has unless it is taken or too long."""
-    return f"{_slug(server)}__{tool}"
+    return f"{_slug(server)}{_BETWEEN}{tool}"
 
 
-def _wanted(wishes: Sequence[Wish], problems: list[NameProblem]) -> list[str]:
+def _wanted(wishes: Sequence[Wish], registry: NameRegistry, problems: list[NameProblem]) -> list[str]:
     shared = Counter((wish.server, wish.alias) for wish in wishes)
     wanted, told = [], set()
     for wish in wishes:
         alias, fault = wish.alias, None
         if alias is not None:
-            fault = _fault(alias, wish, shared[wish.server, alias])
+            fault = _fault(alias, wish, shared[wish.server, alias], registry.reserved_for(alias, wish.server))
         wanted.append(wish.tool if alias is None or fault is not None else alias)
         if fault is not None and (wish.server, alias) not in told:
             told.add((wish.server, alias))
@@ -101,8 +228,9 @@ def _wanted(wishes: Sequence[Wish], problems: list[NameProblem]) -> list[str]:
     return wanted
 
 
-def _fault(alias: str, wish: Wish, users: int) -> NameProblem | None:
-    if why := _why_invalid(alias):
+def _fault(alias: str, wish: Wish, users: int, reserved: SERVER_NAME | None) -> NameProblem | None:
+    why = _why_invalid(alias) or (f"begins with the prefix of server {reserved!r}" if reserved is not None else None)
+    if why is not None:
         return NameProblem(
             "alias",
             wish.tool,
@@ -131,16 +259,11 @@ def _why_invalid(alias: str) -> str | None:
     return None
 
 
-def _qualify(wishes: Sequence[Wish], taken: set[str]) -> list[str]:
-    qualified = []
-    for wish in wishes:
-        name = next(name for name in _qualified_names(wish) if name not in taken)
-        taken.add(name)
-        qualified.append(name)
-    return qualified
+def _qualify(tool: Holder, registry: NameRegistry) -> str:
+    return next(name for name in _qualified_names(tool) if registry.claim(name, tool))
 
 
-def _qualified_names(wish: Wish) -> Iterator[str]:
+def _qualified_names(wish: Holder) -> Iterator[str]:
     plain = qualified_name(wish.server, wish.tool)
     if len(plain) <= MAX_QUALIFIED:
         yield plain
@@ -156,29 +279,82 @@ def _qualified_names(wish: Wish) -> Iterator[str]:
 
 
 def _slug(server: SERVER_NAME) -> str:
-    """Return a server's name in letters that every model API takes in the name of a function."""
-    return _UNSAFE.sub("_", server).strip("_") or f"server_{_digest([server])}"
+    """Return a server's name in letters that every model API takes in the name of a function.
+
+    It has no double underscore, so that the first one of a qualified name ends it.
+    """
+    slug = _UNSAFE.sub("_", server).strip("_") or f"server_{_digest([server])}"
+    return slug if len(slug) <= _MAX_SLUG else f"{slug[: _MAX_SLUG - 9].rstrip('_')}_{_digest([server])}"
 
 
 def _digest(words: list[str]) -> str:
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:8]
 
 
-def _clashes(wishes: Sequence[Wish], wanted: list[str], named: list[Named]) -> list[NameProblem]:
-    claims: defaultdict[str, list[int]] = defaultdict(list)
-    for index, name in enumerate(wanted):
-        claims[name].append(index)
-    return [_clash(name, [(wishes[i], named[i]) for i in indices]) for name, indices in claims.items() if indices[1:]]
+def _refused(
+    wishes: Sequence[Wish], wanted: list[str], named: list[Named], registry: NameRegistry
+) -> list[NameProblem]:
+    """Return a problem for each name that some tool wanted and did not get."""
+    losers: defaultdict[str, list[tuple[Wish, Named]]] = defaultdict(list)
+    for wish, name, names in zip(wishes, wanted, named, strict=True):
+        if names.listed != name:
+            losers[name].append((wish, names))
+    listed = {Holder(wish.server, wish.tool): (wish, names) for wish, names in zip(wishes, named, strict=True)}
+    problems = []
+    for name, claims in losers.items():
+        holder, reserved = registry.holder(name), registry.reserved_for(name, claims[0][0].server)
+        if reserved is not None:
+            problems.append(_reserved(name, reserved, claims))
+        elif holder is not None:
+            winner = listed.get(holder)
+            is_listed = winner is not None and name in (winner[1].listed, winner[1].qualified)
+            held = registry.held_name(name) or name
+            problems.append(
+                _clash(name, [winner, *claims]) if winner and is_listed else _held(name, held, holder, claims)
+            )
+    return problems
 
 
 def _clash(name: str, claims: list[tuple[Wish, Named]]) -> NameProblem:
     (owner, _), *others = claims
-    moved = ", ".join(f"that of {wish.server!r} as {names.listed!r}" for wish, names in others)
-    places = " or ".join(f"tool_meta[{wish.tool!r}] of server {wish.server!r}" for wish, _ in claims)
     return NameProblem(
         "clash",
         name,
-        tuple(dict.fromkeys(wish.server for wish, _ in claims)),
-        f"{len(claims)} tools want this name; the one of {owner.server!r} has it, {moved}.",
-        f"Set an alias in {places}, or add the tool to forbidden_tools of a server.",
+        _servers(owner.server, others),
+        f"{len(claims)} tools want this name; the one of {owner.server!r} has it, {_moved(others)}.",
+        f"Set an alias in {_places(claims)}, or add the tool to forbidden_tools of a server.",
     )
+
+
+def _held(name: str, held: str, holder: Holder, claims: list[tuple[Wish, Named]]) -> NameProblem:
+    """The problem of a name whose holder is away, or that looks like a held one."""
+    whose = f"belongs to the tool {holder.tool!r} of {holder.server!r} until the Computer stops"
+    return NameProblem(
+        "clash",
+        name,
+        _servers(holder.server, claims),
+        f"{f'This name {whose}' if held == name else f'It looks like {held!r}, which {whose}'}; {_moved(claims)}.",
+        f"Set an alias in {_places(claims)}, or add the tool to forbidden_tools of a server.",
+    )
+
+
+def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> NameProblem:
+    return NameProblem(
+        "reserved",
+        name,
+        _servers(server, claims),
+        f"Names that begin like this belong to server {server!r}; {_moved(claims)}.",
+        f"Set an alias in {_places(claims)}, or add the tool to forbidden_tools of its server.",
+    )
+
+
+def _servers(first: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> tuple[SERVER_NAME, ...]:
+    return tuple(dict.fromkeys([first, *(wish.server for wish, _ in claims)]))
+
+
+def _moved(claims: list[tuple[Wish, Named]]) -> str:
+    return ", ".join(f"that of {wish.server!r} as {names.listed!r}" for wish, names in claims)
+
+
+def _places(claims: list[tuple[Wish, Named]]) -> str:
+    return " or ".join(f"tool_meta[{wish.tool!r}] of server {wish.server!r}" for wish, _ in claims)

@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json, Sessions
-from a2c_smcp.computer.tools.catalogue import Catalogue, Route, ServerTools, build_catalogue
-from a2c_smcp.computer.tools.naming import NameProblem
+from a2c_smcp.computer.tools.catalogue import Catalogue, Route, ServerTools, build_catalogue, reserved_aliases
+from a2c_smcp.computer.tools.naming import NameProblem, NameRegistry
 from a2c_smcp.errors import SMCPError, ToolNotFound
 from a2c_smcp.messages import SMCPTool
 from a2c_smcp.types import SERVER_NAME
@@ -18,6 +18,7 @@ from a2c_smcp.types import SERVER_NAME
 logger = logging.getLogger(__name__)
 
 METHOD_NOT_FOUND: Final = -32601
+MAX_LOGGED: Final = 5
 ROUNDS: Final = 2
 """Who asks while a list is being fetched that is already out of date waits for that one and for the next."""
 
@@ -75,6 +76,7 @@ class ToolBox:
         self._configs: dict[SERVER_NAME, BaseMCPServerConfig] = {}
         self._shelves: dict[SERVER_NAME, _Shelf] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._registry = NameRegistry()
         self._catalogue = Catalogue()
         self._warm = False
         self._outdated = False
@@ -87,17 +89,9 @@ class ToolBox:
             self._outdated = False
             known = set(self._catalogue.problems)
             self._catalogue = build_catalogue(
-                [ServerTools(config, *self._known(name)) for name, config in self._configs.items()]
+                [ServerTools(config, *self._known(name)) for name, config in self._configs.items()], self._registry
             )
-            for problem in self._catalogue.problems:
-                if problem not in known:
-                    logger.warning(
-                        "Tool %r of %s: %s %s",
-                        problem.tool,
-                        " and ".join(problem.servers),
-                        problem.problem,
-                        problem.advice,
-                    )
+            _log_problems([problem for problem in self._catalogue.problems if problem not in known])
         return self._catalogue
 
     @property
@@ -112,6 +106,7 @@ class ToolBox:
 
     def configure(self, configs: Mapping[SERVER_NAME, BaseMCPServerConfig]) -> None:
         """Take over a configuration. No server is asked for what it has listed already."""
+        self._registry.configure(configs, reserved_aliases(configs.values()))
         self._configs = {name: config for name, config in configs.items() if not config.disabled}
         for name, shelf in self._shelves.items():
             if name not in self._configs and shelf.task is not None:
@@ -218,3 +213,19 @@ class ToolBox:
             shelf.tools, shelf.up = tools, up
             self._outdated = True
         return changed
+
+
+def _log_problems(problems: Sequence[NameProblem]) -> None:
+    """Log new problems in one line: that of a single one in full, of several the names."""
+    if len(problems) == 1:
+        (only,) = problems
+        logger.warning("Tool %r of %s: %s %s", only.tool, " and ".join(only.servers), only.problem, only.advice)
+    elif problems:
+        shown = ", ".join(f"{one.tool!r} of {' and '.join(one.servers)}" for one in problems[:MAX_LOGGED])
+        more = f" and {len(problems) - MAX_LOGGED} more" if len(problems) > MAX_LOGGED else ""
+        logger.warning(
+            "%d tool names clash: %s%s. Set an alias in tool_meta of one server each; the status shows every clash",
+            len(problems),
+            shown,
+            more,
+        )

@@ -31,7 +31,7 @@ class Waiting(logging.Handler):
 
 
 @pytest.mark.rule("4.3")
-async def test_a_clash_is_told_when_the_computer_starts() -> None:
+async def test_clashes_are_logged_in_one_line_when_the_computer_starts() -> None:
     waiting = Waiting()
     log = logging.getLogger("a2c_smcp.computer.tools.toolbox")
     log.addHandler(waiting)
@@ -40,4 +40,5 @@ async def test_a_clash_is_told_when_the_computer_starts() -> None:
             first = await asyncio.wait_for(waiting.told.get(), CAP)
     finally:
         log.removeHandler(waiting)
-    assert " of one and two: 2 tools want this name" in first
+    assert first.startswith("9 tool names clash: 'echo' of one and two, ")
+    assert "Set an alias in tool_meta" in first

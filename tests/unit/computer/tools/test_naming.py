@@ -9,6 +9,7 @@ from a2c_smcp.computer.tools.naming import (
     MAX_QUALIFIED,
     Named,
     NameProblem,
+    NameRegistry,
     Wish,
     name_tools,
     qualified_name,
@@ -49,10 +50,16 @@ def test_an_alias_settles_a_clash() -> None:
     )
 
 
-def test_an_alias_can_clash_too() -> None:
+def test_the_alias_that_the_owner_chose_comes_before_the_name_that_a_server_chose() -> None:
     named, problems = name_tools([Wish("a", "find"), Wish("b", "look", "find")])
-    assert named == [Named("find", "a__find"), Named("b__look", "b__look")]
-    assert [(problem.kind, problem.tool, problem.servers) for problem in problems] == [("clash", "find", ("a", "b"))]
+    assert named == [Named("a__find", "a__find"), Named("find", "b__look")]
+    assert [(problem.kind, problem.tool, problem.servers) for problem in problems] == [("clash", "find", ("b", "a"))]
+
+
+def test_of_two_aliases_the_first_in_the_configuration_is_used() -> None:
+    named, problems = name_tools([Wish("a", "find", "look"), Wish("b", "seek", "look")])
+    assert named == [Named("look", "a__find"), Named("b__seek", "b__seek")]
+    assert [(problem.kind, problem.tool, problem.servers) for problem in problems] == [("clash", "look", ("a", "b"))]
 
 
 def test_a_clash_within_one_server_names_it_once() -> None:
@@ -82,17 +89,149 @@ def test_an_alias_that_cannot_be_used_is_left_out_and_told(alias: str) -> None:
     assert problem.advice == "Set another alias in tool_meta['tool'] of server 'a'."
 
 
-def test_a_tool_that_is_called_like_a_qualified_name_keeps_it() -> None:
-    listed = names(Wish("a", "x"), Wish("b", "x"), Wish("c", "b__x"))
-    assert listed[0] == "x"
-    assert listed[1].startswith("b__x_")
-    assert listed[2] == "b__x"
+@pytest.mark.rule("4.3")
+@pytest.mark.parametrize(
+    "forged", ["bank__pay", "bank__", "Bank__pay", "bank__\u200bpay", "ｂank__pay", "b\u0430nk__pay", "bank__pay__now"]
+)
+def test_a_tool_cannot_take_a_name_under_the_prefix_of_another_server(forged: str) -> None:
+    for wishes in ([Wish("bank", "pay"), Wish("evil", forged)], [Wish("evil", forged), Wish("bank", "pay")]):
+        named, problems = name_tools(wishes)
+        by_tool = {wish.server: names for wish, names in zip(wishes, named, strict=True)}
+        assert by_tool["bank"] == Named("pay", "bank__pay")
+        assert by_tool["evil"].listed == by_tool["evil"].qualified
+        assert by_tool["evil"].listed.startswith("evil__")
+        assert [(problem.kind, problem.tool, problem.servers) for problem in problems] == [
+            ("reserved", forged, ("bank", "evil"))
+        ]
 
 
-def test_a_hostile_server_cannot_take_every_name() -> None:
-    plain = names(Wish("a", "x"), Wish("b", "x"), Wish("c", "b__x"))[1]
-    taken = [Wish("c", "b__x"), Wish("c", plain), Wish("c", f"{plain}_2")]
-    assert names(Wish("a", "x"), Wish("b", "x"), *taken)[1] == f"{plain}_3"
+def test_a_refused_name_is_reported_with_the_name_given_instead() -> None:
+    _, (problem,) = name_tools([Wish("bank", "pay"), Wish("evil", "bank__pay")])
+    assert problem == NameProblem(
+        "reserved",
+        "bank__pay",
+        ("bank", "evil"),
+        "Names that begin like this belong to server 'bank'; that of 'evil' as 'evil__bank__pay'.",
+        "Set an alias in tool_meta['bank__pay'] of server 'evil', or add the tool to forbidden_tools of its server.",
+    )
+
+
+def test_the_prefix_of_a_server_is_reserved_before_it_lists_a_tool() -> None:
+    registry = NameRegistry()
+    registry.configure(["bank", "evil"])
+    assert name_tools([Wish("evil", "bank__pay")], registry)[0] == [Named("evil__bank__pay", "evil__bank__pay")]
+
+
+def test_a_server_that_is_added_later_gets_its_prefix() -> None:
+    registry = NameRegistry()
+    registry.configure(["evil"])
+    assert name_tools([Wish("evil", "bank__pay")], registry)[0][0].listed == "bank__pay"
+    registry.configure(["evil", "bank"])
+    named, problems = name_tools([Wish("evil", "bank__pay"), Wish("bank", "pay")], registry)
+    assert named == [Named("evil__bank__pay", "evil__bank__pay"), Named("pay", "bank__pay")]
+    assert [problem.kind for problem in problems] == ["reserved"]
+
+
+def test_a_prefix_stays_reserved_when_its_server_is_removed() -> None:
+    registry = NameRegistry()
+    registry.configure(["bank", "evil"])
+    registry.configure(["evil"])
+    assert name_tools([Wish("evil", "bank__pay")], registry)[0][0].listed == "evil__bank__pay"
+
+
+def test_an_alias_cannot_use_the_prefix_of_another_server() -> None:
+    named, (problem,) = name_tools([Wish("bank", "pay"), Wish("evil", "x", "bank__pay")])
+    assert named[1] == Named("x", "evil__x")
+    assert (problem.kind, problem.problem) == (
+        "alias",
+        "Its alias begins with the prefix of server 'bank', and is not used.",
+    )
+
+
+@pytest.mark.parametrize("server", ["a__b", "a b", "a__b__"])
+def test_a_server_with_a_separator_in_its_name_owns_its_prefix_in_both_spellings(server: str) -> None:
+    named, _ = name_tools([Wish(server, "pay"), Wish("evil", "a_b__pay"), Wish("evil", f"{server}__pay")])
+    assert named[0] == Named("pay", "a_b__pay")
+    assert all(each.listed.startswith("evil__") for each in named[1:])
+
+
+def test_a_tool_may_carry_the_prefix_of_its_own_server() -> None:
+    assert name_tools([Wish("git", "git__log")]) == ([Named("git__log", "git__git__log")], [])
+
+
+def test_a_qualified_name_is_kept_for_its_tool_within_a_server() -> None:
+    named, _ = name_tools([Wish("git", "git__log"), Wish("git", "log")])
+    assert named == [Named("git__git__log", "git__git__log"), Named("log", "git__log")]
+
+
+@pytest.mark.rule("4.3")
+@pytest.mark.parametrize("taken", ["pay", "Pay", "pay\u200b", "p\u0430y", " pay"])
+def test_the_first_holder_of_a_name_keeps_it_for_the_life_of_the_process(taken: str) -> None:
+    registry = NameRegistry()
+    registry.configure(["evil", "bank"])
+    name_tools([Wish("bank", "pay")], registry)
+    for wishes in ([Wish("evil", taken), Wish("bank", "pay")], [Wish("evil", taken)]):
+        named, problems = name_tools(wishes, registry)
+        assert named[0].listed == named[0].qualified
+        assert [(problem.kind, problem.tool, problem.servers) for problem in problems] == [
+            ("clash", taken, ("bank", "evil"))
+        ]
+    registry.configure(["evil"])
+    assert name_tools([Wish("evil", taken)], registry)[0][0].listed != taken
+    registry.configure(["evil", "bank"])
+    assert name_tools([Wish("evil", taken), Wish("bank", "pay")], registry)[0][1].listed == "pay"
+
+
+def test_the_report_names_the_tool_that_holds_a_name_although_it_is_away() -> None:
+    registry = NameRegistry()
+    name_tools([Wish("bank", "pay")], registry)
+    _, (exact, alike) = name_tools([Wish("evil", "pay"), Wish("evil", "Pay")], registry)
+    assert exact.problem == (
+        "This name belongs to the tool 'pay' of 'bank' until the Computer stops; that of 'evil' as 'evil__pay'."
+    )
+    assert alike.problem == (
+        "It looks like 'pay', which belongs to the tool 'pay' of 'bank' until the Computer stops; "
+        "that of 'evil' as 'evil__Pay'."
+    )
+
+
+def test_an_alias_does_not_take_a_name_that_is_held() -> None:
+    registry = NameRegistry()
+    registry.configure(["bank", "evil"])
+    name_tools([Wish("bank", "pay")], registry)
+    registry.configure(["bank", "evil"], [Wish("evil", "x", "pay")])
+    named, problems = name_tools([Wish("bank", "pay"), Wish("evil", "x", "pay")], registry)
+    assert named == [Named("pay", "bank__pay"), Named("evil__x", "evil__x")]
+    assert [problem.kind for problem in problems] == ["clash"]
+
+
+def test_an_alias_is_kept_for_its_tool_until_that_is_listed() -> None:
+    registry = NameRegistry()
+    registry.configure(["evil", "bank"], [Wish("bank", "pay_v2", "pay")])
+    assert name_tools([Wish("evil", "pay")], registry)[0][0].listed == "evil__pay"
+    assert name_tools([Wish("evil", "pay"), Wish("bank", "pay_v2", "pay")], registry)[0][1].listed == "pay"
+
+
+def test_the_owner_can_give_the_name_of_a_removed_server_to_another_by_an_alias() -> None:
+    registry = NameRegistry()
+    registry.configure(["old", "new"])
+    name_tools([Wish("old", "search")], registry)
+    registry.configure(["new"], [Wish("new", "find", "search")])
+    assert name_tools([Wish("new", "find", "search")], registry)[0][0].listed == "search"
+
+
+def test_tools_of_one_server_may_look_alike() -> None:
+    assert names(Wish("a", "get"), Wish("a", "GET")) == ["get", "GET"]
+
+
+def test_a_server_that_keeps_changing_its_tools_loses_only_its_own_oldest_names() -> None:
+    registry = NameRegistry()
+    name_tools([Wish("bank", "pay")], registry)
+    for start in range(0, 12_000, 2_000):
+        name_tools([Wish("evil", f"t{number}") for number in range(start, start + 2_000)], registry)
+    assert registry.holder("t0") is None
+    assert registry.holder("t11999") == ("evil", "t11999")
+    assert registry.holder("pay") == ("bank", "pay")
 
 
 def test_a_qualified_name_fits_into_what_model_apis_take() -> None:

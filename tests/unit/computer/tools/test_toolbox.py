@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.computer.mcp_clients.model import ToolMeta
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.computer.tools.toolbox import ListingLimits, ToolBox
 from a2c_smcp.errors import SMCPError, ToolDisabled, ToolNotFound
@@ -276,6 +277,34 @@ async def test_clashes_are_told_once_in_the_log_and_stay_in_the_status(caplog: p
     assert [problem.servers for problem in box.problems] == [("a", "b")]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert caplog.messages[0].startswith("Tool 'x' of a and b: 2 tools want this name")
+
+
+async def test_many_clashes_are_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    tools = [f"t{number}" for number in range(20)]
+    await box_of(FakeSession("a", tools), FakeSession("b", tools)).tools()
+    (line,) = caplog.messages
+    assert line.startswith("20 tool names clash: 't0' of a and b, ")
+    assert " and 15 more. " in line
+
+
+@pytest.mark.rule("4.3")
+async def test_a_disabled_server_keeps_its_prefix() -> None:
+    sessions = FakeSessions(FakeSession("evil", ["bank__pay"]))
+    box = ToolBox(sessions, {"evil": config("evil"), "bank": config("bank", disabled=True)})
+    assert await names(box) == ["evil__bank__pay"]
+    assert [(problem.kind, problem.servers) for problem in box.problems] == [("reserved", ("bank", "evil"))]
+
+
+@pytest.mark.rule("4.3")
+async def test_an_alias_is_reserved_before_its_server_lists_its_tools() -> None:
+    bank = FakeSession("bank", ["pay_v2"])
+    bank.state = ServerState.STARTING
+    configs = {"evil": config("evil"), "bank": config("bank", tool_meta={"pay_v2": ToolMeta(alias="pay")})}
+    box = ToolBox(FakeSessions(FakeSession("evil", ["pay"]), bank), configs)
+    assert await names(box) == ["evil__pay"]
+    bank.state = ServerState.RUNNING
+    box.tools_changed("bank")
+    assert await names(box) == ["evil__pay", "pay"]
 
 
 async def test_closing_ends_what_is_under_way() -> None:
