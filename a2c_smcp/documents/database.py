@@ -6,7 +6,7 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -32,13 +32,19 @@ def cache_folder() -> Path:
 
 
 class Database:
-    """One file with one schema. A change of schema is a change of name, so that versions live side by side."""
+    """One file with one schema. A change of schema is a change of name; the files of earlier names are deleted.
 
-    def __init__(self, path: Path, schema: str) -> None:
+    Deleted rows are overwritten; `scrub_soon` takes them out of the write-ahead log too.
+    """
+
+    def __init__(self, path: Path, schema: str, *, earlier: Iterable[str] = ()) -> None:
+        for name in earlier:
+            remove(path.with_name(name))
         self._path = path
         self._schema = schema
         self._lock = threading.RLock()
         self._closed = False
+        self._unscrubbed = False
         self._connection = self._open()
 
     @contextlib.contextmanager
@@ -65,7 +71,9 @@ class Database:
             with self.transaction() as connection:
                 return work(connection)
 
-        return self.read(transact, default)
+        done = self.read(transact, default)
+        self._scrub()
+        return done
 
     def read(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
         """Do some work that only reads; where the file does not let it, return the default."""
@@ -82,6 +90,10 @@ class Database:
                     self._remake()
             return default
 
+    def scrub_soon(self) -> None:
+        """Take deleted rows out of the write-ahead log after this transaction; while others read, after the next."""
+        self._unscrubbed = True
+
     def clear(self) -> None:
         """Start with an empty file."""
         with self._lock:
@@ -89,9 +101,15 @@ class Database:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._scrub()
         with self._lock:
             self._closed = True
             self._connection.close()
+
+    def _scrub(self) -> None:
+        if self._unscrubbed:
+            checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+            self._unscrubbed = self.read(lambda connection: bool(connection.execute(checkpoint).fetchone()[0]), False)
 
     def _remake(self) -> None:
         self._connection.close()
@@ -124,6 +142,7 @@ class Database:
             raise
 
     def _prepared(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        connection.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten, not only let go
         connection.executescript(f"BEGIN IMMEDIATE; {self._schema}; COMMIT;")
         return connection
 

@@ -7,8 +7,9 @@ five. What a password opened is never written to the disk.
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from a2c_smcp.callbacks import without_message
@@ -178,11 +179,23 @@ class Extraction:
         """
         return await self._read(source, operation, arguments, self._password(source), background=background)
 
-    def forget(self, paths: Sequence[str]) -> None:
-        """Let go of what is known of files that are gone."""
+    def forget(self, paths: Sequence[str], moved: Mapping[str, str]) -> None:
+        """Delete what is known of files that are gone or no longer shared, on disk too.
+
+        Args:
+            moved: Those that are at another path now.
+        """
+        gone = set(paths)
         for path in paths:
             self._files.pop(path, None)
             self._unlocked.pop(path, None)
+        self._unwritten = {key: kept for key, kept in self._unwritten.items() if kept[0].path not in gone}
+        if paths:
+            self._disk.submit(self._store.forget, paths, moved)
+
+    async def forget_others(self, roots: Sequence[Path], sources: Sequence[Source]) -> None:
+        """Delete what the disk remembers of files in these folders that are no longer there, or no longer shared."""
+        await self._on_disk(lambda: self._store.forget_others(roots, [source.path for source in sources]))
 
     async def close(self) -> None:
         """Let everything on its way to the disk arrive."""
@@ -289,9 +302,13 @@ class Extraction:
         self._flights.pop(look.key, None)
         if isinstance(outcome, WorkerEnded):
             self._strike(look.key, look.file.identity)
+        elif source.path not in self._files:  # it was removed meanwhile
+            return
         elif isinstance(outcome, bytes) and _is_kept(request, outcome):
-            file = (source.path, source.signature, look.file.content) if request.operation == "describe" else None
+            file = source.path, source.signature, look.file.content
             self._keep_soon(source, Result(look.key, outcome, background, file))
+        elif request.operation == "describe":  # what is remembered of it is of an earlier version
+            self._disk.submit(self._store.forget, [source.path])
 
     def _keep_soon(self, source: Source, result: Result) -> None:
         """Write results together, and not while somebody waits for one of them."""

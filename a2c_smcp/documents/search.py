@@ -23,7 +23,8 @@ from a2c_smcp.documents.render.json import document_uri, element_uri
 from a2c_smcp.documents.render.text import element_text
 from a2c_smcp.types import ElementCategory
 
-NAME: Final = "search-1.sqlite3"
+NAME: Final = "search-2.sqlite3"
+EARLIER: Final = ("search-1.sqlite3",)
 
 MAX_BYTES: Final = 1 << 30
 """How much text is indexed; what comes after that is read but not found."""
@@ -35,6 +36,8 @@ FORGET_AFTER: Final = 30 * 86_400
 """Seconds after which a library that nobody opens leaves the index."""
 
 _SNIPPET_WORDS: Final = 40
+_MERGE_PAGES: Final = 2_000
+_MERGE_STEPS: Final = 10_000
 _HEADING_WEIGHT: Final = 3.0
 
 _SCHEMA: Final = """
@@ -142,10 +145,12 @@ class SearchIndex:
     """
 
     def __init__(self, folder: Path, library: bytes, *, max_bytes: int = MAX_BYTES) -> None:
-        self._database = Database(folder / NAME, _SCHEMA)
+        self._database = Database(folder / NAME, _SCHEMA, earlier=EARLIER)
         self._library = library
         self._max_bytes = max_bytes
+        self._swept = False
         self._database.write(self._arrive, None)
+        self._compact()
 
     def shelve(self, contents: Collection[bytes]) -> dict[bytes, int | None]:
         """Say which contents the library has now; what no library has any more leaves the index.
@@ -164,12 +169,14 @@ class SearchIndex:
             connection.executemany("INSERT OR IGNORE INTO contents (key, pages) VALUES (?, 0)", arriving)
             put = "INSERT OR IGNORE INTO shelves SELECT ?, id FROM contents WHERE key = ?"
             connection.executemany(put, [(self._library, key) for (key,) in arriving])
-            _sweep(connection)
+            self._sweep(connection)
             sql = "SELECT key, pages, complete FROM contents JOIN shelves ON content = id WHERE library = ?"
             rows = connection.execute(sql, (self._library,))
             return {key: None if complete else pages for key, pages, complete in rows}
 
-        return self._database.write(work, {})
+        state: dict[bytes, int | None] = self._database.write(work, {})
+        self._compact()
+        return state
 
     def add(self, parts: Sequence[Part]) -> bool:
         """Index parts of contents together; return whether there was room for them."""
@@ -245,7 +252,42 @@ class SearchIndex:
         forgotten = connection.execute("SELECT library FROM libraries WHERE seen < ?", (now - FORGET_AFTER,)).fetchall()
         connection.executemany("DELETE FROM shelves WHERE library = ?", forgotten)
         connection.executemany("DELETE FROM libraries WHERE library = ?", forgotten)
-        _sweep(connection)
+        self._sweep(connection)
+
+    def _sweep(self, connection: sqlite3.Connection) -> None:
+        """Remove what is on no shelf."""
+        orphans = connection.execute(
+            "SELECT id FROM contents WHERE NOT EXISTS (SELECT 1 FROM shelves WHERE content = id)"
+        ).fetchall()
+        for orphan in orphans:
+            connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE content = ?)", orphan)
+            connection.execute("DELETE FROM passages WHERE content = ?", orphan)
+            connection.execute("DELETE FROM contents WHERE id = ?", orphan)
+        if orphans:
+            self._swept = True
+            self._database.scrub_soon()
+
+    def _compact(self) -> None:
+        """Take the words of what was removed out of the index itself, which else keeps them until it is merged.
+
+        In steps, so that others can search meanwhile.
+        """
+        if not self._swept:
+            return
+        self._swept = False
+        pages = -_MERGE_PAGES  # the first step takes all parts of the index together
+        for _ in range(_MERGE_STEPS):
+
+            def merge(connection: sqlite3.Connection, pages: int = pages) -> int:
+                before = connection.total_changes
+                connection.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
+                return connection.total_changes - before
+
+            if self._database.write(merge, 0) < 2:  # as SQLite documents: nothing is left to do
+                break
+            pages = _MERGE_PAGES
+        self._database.scrub_soon()
+        self._database.write(lambda _: None, None)
 
 
 def clear_index(folder: Path) -> None:
@@ -264,17 +306,6 @@ def _insert(connection: sqlite3.Connection, content: int, rows: Sequence[tuple[P
     for passage, heading, body in rows:
         number = connection.execute(put, (content, passage.page, passage.element, passage.category)).lastrowid
         connection.execute("INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)", (number, heading, body))
-
-
-def _sweep(connection: sqlite3.Connection) -> None:
-    """Remove what is on no shelf."""
-    orphans = connection.execute(
-        "SELECT id FROM contents WHERE NOT EXISTS (SELECT 1 FROM shelves WHERE content = id)"
-    ).fetchall()
-    for orphan in orphans:
-        connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE content = ?)", orphan)
-        connection.execute("DELETE FROM passages WHERE content = ?", orphan)
-        connection.execute("DELETE FROM contents WHERE id = ?", orphan)
 
 
 def _tidy(snippet: str) -> str:

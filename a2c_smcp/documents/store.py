@@ -5,9 +5,13 @@
     files     which content a path had when it last looked like this (time, size, inode), so that it is hashed once
     strikes   how often a request ended a worker
 
+Results carry a label of the file they came from. When the last file of a label is gone, changed or no longer shared,
+its results are deleted and overwritten on disk.
+
 Every call but `is_new` is short and blocking. Several processes may use one file.
 """
 
+import hashlib
 import os
 import sqlite3
 import time
@@ -22,10 +26,14 @@ from a2c_smcp.documents.sketch import Sketch
 MAX_BYTES: Final = 512 << 20
 """How much the results may take, unless told otherwise."""
 
-NAME: Final = "results-1.sqlite3"
+NAME: Final = "results-2.sqlite3"
+EARLIER: Final = ("results-1.sqlite3",)
 
 MAX_FILES: Final = 200_000
 FILES_BETWEEN_COUNTS: Final = 1_000
+
+KEEP_SECONDS: Final = 30 * 86_400
+"""How long a result is kept that nobody uses."""
 
 STRIKE_SECONDS: Final = 86_400
 """How long a strike counts: a machine under load can make anything too slow, but not every day."""
@@ -38,8 +46,9 @@ _AT_ONCE: Final = 500
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS results (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, value BLOB NOT NULL,
-    used REAL NOT NULL);
+    used REAL NOT NULL, label BLOB);
 CREATE INDEX IF NOT EXISTS results_by_use ON results (used);
+CREATE INDEX IF NOT EXISTS results_by_label ON results (label);
 CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL);
 INSERT OR IGNORE INTO total VALUES (1, 0);
 CREATE TRIGGER IF NOT EXISTS result_added AFTER INSERT ON results
@@ -48,12 +57,13 @@ CREATE TRIGGER IF NOT EXISTS result_removed AFTER DELETE ON results
     BEGIN UPDATE total SET bytes = bytes - length(old.value) - 64; END;
 CREATE TABLE IF NOT EXISTS files (path BLOB PRIMARY KEY, changed INTEGER, size INTEGER, inode INTEGER,
     content BLOB NOT NULL, seen REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS files_by_content ON files (content);
 CREATE TABLE IF NOT EXISTS strikes (key BLOB PRIMARY KEY, count INTEGER NOT NULL, at REAL NOT NULL) WITHOUT ROWID
 """
 
 
 class Result(NamedTuple):
-    """An answer to keep, and with it perhaps which content a file has: path, look, content."""
+    """An answer to keep, and the file it came from: path, look, content."""
 
     key: bytes
     value: bytes
@@ -70,7 +80,7 @@ class Store:
     """
 
     def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
-        self._database = Database(folder / NAME, _SCHEMA)
+        self._database = Database(folder / NAME, _SCHEMA, earlier=EARLIER)
         self._max_bytes = max_bytes
         self._touched: set[bytes] = set()
         self._remembered = 0
@@ -121,12 +131,14 @@ class Store:
             self._note_use(connection)
             now = time.time()
             connection.executemany("DELETE FROM results WHERE key = ?", [(result.key,) for result in kept])
-            rows = [(result.key, result.value, now - (86_400 if result.background else 0)) for result in kept]
-            connection.executemany("INSERT INTO results (key, value, used) VALUES (?, ?, ?)", rows)
+            rows = [
+                (result.key, result.value, now - (86_400 if result.background else 0), _label_of(result))
+                for result in kept
+            ]
+            connection.executemany("INSERT INTO results (key, value, used, label) VALUES (?, ?, ?, ?)", rows)
             self._evict(connection)
-            for result in kept:
-                if result.file is not None:
-                    self._remember(connection, *result.file)
+            for file in dict.fromkeys(result.file for result in kept if result.file is not None):
+                self._remember(connection, *file)
 
         self._database.write(insert, None)
 
@@ -152,14 +164,68 @@ class Store:
         self._database.write(lambda connection: self._remember(connection, path, signature, content), None)
 
     def _remember(self, connection: sqlite3.Connection, path: str, signature: Signature, content: bytes) -> None:
-        row = (os.fsencode(path), *_narrow(signature), content, time.time())
+        name = os.fsencode(path)
+        before = connection.execute("SELECT path, content FROM files WHERE path = ?", (name,)).fetchall()
+        row = (name, *_narrow(signature), content, time.time())
         connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._purge(connection, before)
         self._remembered += 1
         if self._remembered % FILES_BETWEEN_COUNTS == 0:
             [(count,)] = connection.execute("SELECT count(*) FROM files")
-            oldest = "SELECT path FROM files ORDER BY seen LIMIT ?"
             excess = count - MAX_FILES * 9 // 10 if count > MAX_FILES else 0
-            connection.execute(f"DELETE FROM files WHERE path IN ({oldest})", (excess,))  # noqa: S608
+            oldest = connection.execute("SELECT path FROM files ORDER BY seen LIMIT ?", (excess,)).fetchall()
+            self._drop(connection, [path for (path,) in oldest])
+
+    def forget(self, paths: Iterable[str], moved: Mapping[str, str] | None = None) -> None:
+        """Delete what was read of files that are gone or no longer shared.
+
+        Args:
+            moved: Those that are at another path now; what was read of them is found there.
+        """
+        new = {os.fsencode(old): os.fsencode(path) for old, path in (moved or {}).items()}
+        gone = [os.fsencode(path) for path in paths]
+
+        def work(connection: sqlite3.Connection) -> None:
+            for old in gone:
+                if old in new:
+                    row = "SELECT ?, changed, size, inode, content, seen FROM files WHERE path = ?"
+                    connection.execute(f"INSERT OR IGNORE INTO files {row}", (new[old], old))
+            self._drop(connection, gone)
+
+        self._database.write(work, None)
+
+    def forget_others(self, roots: Iterable[Path], paths: Iterable[str]) -> None:
+        """Delete what was read of files in these folders other than the ones at `paths`."""
+        present = {os.fsencode(path) for path in paths}
+        folders = [os.fsencode(root) for root in roots]
+
+        def work(connection: sqlite3.Connection) -> None:
+            known: set[bytes] = set()
+            for folder in folders:
+                sep = os.sep.encode()
+                beneath = folder.rstrip(sep) + sep, folder.rstrip(sep) + bytes([sep[0] + 1])
+                sql = "SELECT path FROM files WHERE path = ? OR (path >= ? AND path < ?)"
+                known.update(path for (path,) in connection.execute(sql, (folder, *beneath)))
+            self._drop(connection, known - present)
+            # What nobody has used for long is not kept for its own sake.
+            connection.execute("DELETE FROM results WHERE used < ?", (time.time() - KEEP_SECONDS,))
+
+        self._database.write(work, None)
+
+    def _drop(self, connection: sqlite3.Connection, paths: Iterable[bytes]) -> None:
+        rows: list[tuple[bytes, bytes]] = []
+        for path in paths:
+            rows += connection.execute("DELETE FROM files WHERE path = ? RETURNING path, content", (path,)).fetchall()
+        self._purge(connection, rows)
+
+    def _purge(self, connection: sqlite3.Connection, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Delete the results of these files, given as path and content, unless another file shares them."""
+        for path, content in rows:
+            label = _label(path, content)
+            others = connection.execute("SELECT path FROM files WHERE content = ?", (content,))
+            if not any(_label(other, content) == label for (other,) in others):
+                connection.execute("DELETE FROM results WHERE label = ?", (label,))
+                self._database.scrub_soon()
 
     def strike(self, key: bytes) -> int:
         """Count that a request ended a worker; return how often it has."""
@@ -238,6 +304,15 @@ class Store:
 def clear_store(folder: Path) -> None:
     """Delete the results on disk; a service that runs goes on with what it has."""
     remove(folder / NAME)
+
+
+def _label_of(result: Result) -> bytes | None:
+    return None if result.file is None else _label(os.fsencode(result.file[0]), result.file[2])
+
+
+def _label(path: bytes, content: bytes) -> bytes:
+    # Results depend on a file's content and its name.
+    return hashlib.blake2b(content + b"\0" + path.rpartition(os.sep.encode())[2], digest_size=16).digest()
 
 
 def _narrow(signature: Signature) -> Signature:

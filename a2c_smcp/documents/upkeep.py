@@ -85,6 +85,7 @@ class Upkeep:
     async def start(self) -> None:
         """Look at the folders, then go on in the background."""
         await self.refresh()
+        await self._extraction.forget_others(self._roots, tuple(self.catalogue.sources))
         for source, record in await self._extraction.recall(self.catalogue.window()):
             self._learn(source, record)
         self._go_on(self._describe_all())
@@ -265,12 +266,20 @@ class Upkeep:
             return
         for ref in (*changes.removed, *changes.updated):
             self._tried.pop(before[ref], None)
-        self._extraction.forget([before[ref].path for ref in changes.removed])
+        self._forget([before[ref] for ref in changes.removed], sources)
         self._changed.set()
         self._to_index.set()
         self._indexed.clear()
         if self._scans > 1:  # the first scan is no change
             self._tell(changes)
+
+    def _forget(self, removed: Sequence[Source], present: dict[str, Source]) -> None:
+        # A file that only moved looks as it did; what was read of it is good at its new place.
+        places = {source.signature: source.path for source in present.values()} if removed else {}
+        paths = {source.path for source in present.values()} if removed else set()
+        gone = [source for source in removed if source.path not in paths]  # else it only has another reference
+        moved = {source.path: places[source.signature] for source in gone if source.signature in places}
+        self._extraction.forget([source.path for source in gone], moved)
 
     def _tell(self, changes: Changes) -> None:
         for handler in tuple(self._handlers):
