@@ -21,10 +21,10 @@ def run(context: Context, arguments: Namespace) -> Any:
     """Return the tree of the folders, or with `--read` what is at that URI."""
     from a2c_smcp.cli import reading, tree  # noqa: PLC0415
 
-    library = _library(context, arguments)
-    if arguments.read is None:
-        return tree.tree_of(library, arguments.depth, arguments.limit)
-    return reading.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
+    with _library(context, arguments) as library:
+        if arguments.read is None:
+            return tree.tree_of(library, arguments.depth, arguments.limit)
+        return reading.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
 
 
 def show(value: Any, arguments: Namespace, terminal: Terminal) -> Iterable[str]:
@@ -42,7 +42,8 @@ def browse(context: Context, arguments: Namespace) -> None:
 
     if arguments.read is None:
         context.stdout.write("\n")
-        Browser(_library(context, arguments), context, limit=arguments.limit).run()
+        with _library(context, arguments) as library:
+            Browser(library, context, limit=arguments.limit).run()
 
 
 def _library(context: Context, arguments: Namespace) -> "Library":

@@ -26,6 +26,8 @@ class MisbehavingFormat:
             raise PasswordNeeded("it is encrypted: a password opens it")
         if plan.get("title") == "ocr":
             plan["title"] = options.ocr.fingerprint if options.ocr else "nobody reads pictures"
+        if plan.get("open") in _DEEDS:
+            misbehave(plan["open"])
         return Misbehaving(plan)
 
 
@@ -97,6 +99,22 @@ def _break() -> None:
     raise DocumentError("its heart is broken")
 
 
+def _index() -> None:
+    raise IndexError("a bug in a parser")
+
+
+def _deny() -> None:
+    raise PermissionError(13, "Permission denied", "/a/secret/place")
+
+
+def _lose() -> None:
+    raise OSError(5, "Input/output error")
+
+
+def _miss() -> None:
+    raise ModuleNotFoundError("the module 'x' is not installed: pip install x", name="x")
+
+
 def _print() -> None:
     print("noise between the answers", flush=True)  # noqa: T201
     os.write(1, b"more of it")
@@ -115,5 +133,9 @@ _DEEDS: Final[Mapping[str, Callable[[], None]]] = {
     "fail": _fail,
     "break": _break,
     "print": _print,
+    "index": _index,
+    "deny": _deny,
+    "lose": _lose,
+    "miss": _miss,
     "sleep": lambda: time.sleep(600),
 }

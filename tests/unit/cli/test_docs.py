@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from a2c_smcp.cli.tree import tree_of
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Page, PageEntry
 from a2c_smcp.errors import DocumentError
+from tests.documents.hostile.making import deflated, pdf
 from tests.unit.cli.running import EXAMPLES, Run, a2c
 
 
@@ -203,3 +206,20 @@ def test_every_uri_that_the_examples_mention_can_be_read() -> None:
     uris = {uri for text in texts for uri in re.findall(r"dpe://a2c\.docs[^'\s`]*", text)}
     assert len(uris) >= 4
     assert {uri: read(EXAMPLES, uri).err for uri in uris} == dict.fromkeys(uris, "")
+
+
+def test_files_are_parsed_by_workers_with_limits_and_never_by_the_command_itself(tmp_path: Path) -> None:
+    (tmp_path / "bomb.pdf").write_bytes(pdf(deflated(700), filters="/FlateDecode"))
+    (tmp_path / "notes.md").write_text("# Notes", encoding="utf-8")
+    (tmp_path / "page.html").write_text("<h1>Title</h1>", encoding="utf-8")
+    code = (
+        "import resource, sys; from a2c_smcp.cli.main import main; "
+        f"assert main(['docs', {str(tmp_path)!r}, '--json']) == 0; "
+        "parsers = {'pypdfium2', 'lxml', 'selectolax', 'markdown_it', 'PIL', 'python_calamine'}; "
+        "print(sorted(parsers & set(sys.modules)), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert {"bomb", "Notes", "Title"} == {document["title"] for document in json.loads(done.stdout)["documents"]}
+    loaded, _, kilobytes = done.stderr.strip().rpartition(" ")
+    assert loaded == "[]"
+    assert int(kilobytes) < 300 << 10

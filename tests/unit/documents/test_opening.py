@@ -11,7 +11,6 @@ from a2c_smcp.documents.formats.base import (
     PagedDocument,
     PasswordNeeded,
 )
-from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Page
 from a2c_smcp.documents.opening import Opened, open_file, reason_of
 from a2c_smcp.errors import DocumentError
@@ -96,23 +95,3 @@ def test_closing_lets_go_where_there_is_something_to_let_go_of(file: Path) -> No
     Opened(vault, Description(), "vault").close()
     Opened(PagedDocument(Description(), ()), Description(), "txt").close()
     assert vault.closed
-
-
-@pytest.mark.parametrize(
-    ("password", "title", "pages"), [("sesame", "Treasure", 1), ("wrong", "secret", 0), (None, "secret", 0)]
-)
-def test_a_library_asks_for_the_password_of_a_locked_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, password: str | None, title: str, pages: int
-) -> None:
-    (tmp_path / "secret.vault").write_bytes(b"x")
-    vault = Locked(), "vault"
-    monkeypatch.setattr("a2c_smcp.documents.files.format_of", lambda name: vault)
-    asked: list[str] = []
-
-    def passwords(doc_ref: str) -> str | None:
-        asked.append(doc_ref)
-        return password
-
-    library = Library([tmp_path], host="h", passwords=passwords)
-    [document] = library.documents()
-    assert (document.title, document.page_count, asked) == (title, pages, ["secret.vault"])

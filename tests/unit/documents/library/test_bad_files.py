@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 
+from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import PageEntry
 from a2c_smcp.errors import DocumentError, ElementNotFound, PageOutOfRange
 from tests.unit.documents.library.making import HOST, library, write
@@ -46,12 +46,8 @@ def test_reading_a_bad_file_gives_the_reason_with_the_code(folder: Path) -> None
     assert page.value.details == {"doc_ref": "bad.md", "page_index": 0, "page_count": 0}
 
 
-def test_a_parser_that_fails_takes_nothing_else_down(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: Path) -> Any:
-        raise IndexError("a bug in a parser")
-
-    monkeypatch.setattr("a2c_smcp.documents.formats.text.TextFormat.open", lambda _, path: fail(path))
-    write(folder / "bad.txt", "x")
+def test_a_parser_that_fails_takes_nothing_else_down(folder: Path) -> None:
+    write(folder / "bad.misbehaving", "open index")
     assert [document.summary for document in library(folder).documents()] == [
         "Cannot be read: the parser failed (IndexError)",
         "1 row × 2 columns: year, sum",
@@ -59,22 +55,33 @@ def test_a_parser_that_fails_takes_nothing_else_down(folder: Path, monkeypatch: 
     ]
 
 
-def test_a_missing_library_is_told_instead_of_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: str, __: str) -> Any:
-        raise ModuleNotFoundError("pip install", name="markdown_it")
+@pytest.mark.parametrize("deed", ["loop", "crash", "eat", "exit"])
+def test_a_parser_that_hangs_crashes_or_grows_takes_nothing_else_down(folder: Path, deed: str) -> None:
+    write(folder / "bad.misbehaving", f"describe {deed}\npage0 {deed}")
+    with Library([folder], host=HOST, deadline=2, memory=1 << 30) as documents:
+        bad, *others = documents.documents()
+        assert (bad.page_count, bad.summary.startswith("Cannot be read: ")) == (0, True)
+        assert [document.title for document in others] == ["sales", "Notes"]
 
-    monkeypatch.setattr("a2c_smcp.documents.formats.markdown.require", missing)
-    with pytest.raises(ModuleNotFoundError):
-        library(folder).documents()
+
+def test_a_file_that_keeps_ending_its_parser_is_left_alone(folder: Path) -> None:
+    write(folder / "bad.misbehaving", "page0 exit\npage1 exit\npage2 exit")
+    entries = library(folder).entries("bad.misbehaving", 0, 10)
+    assert [entry.title.partition(": ")[2] for entry in entries] == [
+        "the parser crashed",
+        *["it has ended its parser 2 times and is left alone until the file changes"] * 2,
+    ]
 
 
-def test_a_file_that_may_not_be_read_says_so_without_its_path(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def deny(_: Any, path: Path) -> Any:
-        raise PermissionError(13, "Permission denied", str(path))
+def test_a_missing_library_is_named_with_its_install_command(folder: Path) -> None:
+    write(folder / "bad.misbehaving", "open miss")
+    summary = library(folder).document("bad.misbehaving").summary
+    assert summary == "Cannot be read: the module 'x' is not installed: pip install x"
 
-    monkeypatch.setattr("a2c_smcp.documents.formats.text.TextFormat.open", deny)
-    write(folder / "locked.txt", "x")
-    assert library(folder).document("locked.txt").summary == "Cannot be read: Permission denied"
+
+def test_a_file_that_may_not_be_read_says_so_without_its_path(folder: Path) -> None:
+    write(folder / "locked.misbehaving", "open deny")
+    assert library(folder).document("locked.misbehaving").summary == "Cannot be read: Permission denied"
 
 
 @pytest.mark.rule("3.4")
@@ -88,28 +95,21 @@ def test_no_error_names_a_folder_of_the_host(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "what"),
+    ("operation", "path", "what"),
     [
-        ("page", "bad.txt/pages/0", "Page 0"),
-        ("find", "bad.txt/elements/x", "Element 'x'"),
+        ("page0", "bad.misbehaving/pages/0", "Page 0"),
+        ("find", "bad.misbehaving/elements/x", "Element 'x'"),
     ],
 )
-@pytest.mark.parametrize(
-    ("failure", "why"),
-    [(IndexError("a bug"), "the parser failed (IndexError)"), (OSError(5, "Input/output error"), "Input/output error")],
-)
+@pytest.mark.parametrize(("deed", "why"), [("index", "the parser failed (IndexError)"), ("lose", "Input/output error")])
 def test_a_part_that_its_parser_fails_on_is_told_as_such(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, path: str, what: str, failure: Exception, why: str
+    folder: Path, operation: str, path: str, what: str, deed: str, why: str
 ) -> None:
-    def fail(*_: object) -> None:
-        raise failure
-
-    monkeypatch.setattr(f"a2c_smcp.documents.formats.base.PagedDocument.{method}", fail)
-    write(folder / "bad.txt", "x")
+    write(folder / "bad.misbehaving", f"{operation} {deed}")
     with pytest.raises(DocumentError) as caught:
         library(folder).read(f"dpe://{HOST}/{path}")
-    assert caught.value.message == f"{what} of 'bad.txt' cannot be read: {why}"
-    assert caught.value.details == {"doc_ref": "bad.txt"}
+    assert caught.value.message == f"{what} of 'bad.misbehaving' cannot be read: {why}"
+    assert caught.value.details == {"doc_ref": "bad.misbehaving"}
 
 
 def test_a_page_that_its_parser_fails_on_is_in_the_page_index(folder: Path) -> None:

@@ -1,11 +1,13 @@
 """Files that change, come and go under a library."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents.library import MAX_OPEN
+from a2c_smcp.documents.files import signature_of
+from a2c_smcp.documents.worker_main import MAX_OPEN
 from a2c_smcp.errors import DocumentNotFound
 from tests.unit.documents.library.making import library, write
 
@@ -43,20 +45,33 @@ def test_part_of_the_catalogue_is_read_without_the_rest(folder: Path) -> None:
     assert [document.doc_ref for document in documents.documents(1, 1)] == ["notes.md"]
 
 
-def test_only_so_many_documents_stay_open(tmp_path: Path) -> None:
-    for number in range(MAX_OPEN + 5):
+def test_more_documents_than_a_worker_keeps_open_are_read(tmp_path: Path) -> None:
+    for number in range(3 * MAX_OPEN):
         write(tmp_path / f"{number}.txt", f"text {number}")
     documents = library(tmp_path)
     assert [document.summary for document in documents.documents()] == [
         documents.page(ref, 0).elements[0].summary for ref in documents.refs
     ]
-    assert len(documents._opened) == MAX_OPEN
 
 
 def test_a_file_that_goes_while_it_is_read_is_not_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = library(folder)
-    monkeypatch.setattr("a2c_smcp.documents.library.signature_of", lambda _: (1, 2, 3))
-    documents.document("data-sales.csv")
+    known = documents.document("data-sales.csv")
+    signature = signature_of(folder / "data" / "sales.csv")
     (folder / "data" / "sales.csv").unlink()
+    monkeypatch.setattr("a2c_smcp.documents.library.signature_of", lambda _: signature)
+    assert documents.document("data-sales.csv") == known
     with pytest.raises(DocumentNotFound, match="is gone"):
         documents.page("data-sales.csv", 0)
+
+
+def test_closing_ends_the_workers(folder: Path) -> None:
+    with library(folder) as documents:
+        documents.documents()
+        pids = documents._workers.pool.pids
+        assert pids
+    assert not documents._workers.pool.pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    documents.close()

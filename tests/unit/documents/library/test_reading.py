@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.errors import DocumentError, DocumentNotFound, ElementNotFound, InvalidDPEUri, PageOutOfRange
-from tests.unit.documents.library.making import HOST, library
+from tests.documents.hostile.misbehaving import PASSWORD
+from tests.unit.documents.library.making import HOST, library, write
 
 
 def read(folder: Path, path: str) -> Any:
@@ -132,3 +134,24 @@ def test_a_uri_that_breaks_a_rule_is_4204(folder: Path, uri: str) -> None:
 def test_a_negative_page_is_out_of_range(folder: Path) -> None:
     with pytest.raises(PageOutOfRange):
         library(folder).page("notes.md", -1)
+
+
+@pytest.mark.parametrize(
+    ("password", "title", "pages"), [(PASSWORD, "Treasure", 3), ("wrong", "secret", 0), (None, "secret", 0)]
+)
+def test_a_library_asks_once_for_the_password_of_a_locked_document(
+    tmp_path: Path, password: str | None, title: str, pages: int
+) -> None:
+    write(tmp_path / "secret.misbehaving", "open locked\ntitle Treasure")
+    asked: list[str] = []
+
+    def passwords(doc_ref: str) -> str | None:
+        asked.append(doc_ref)
+        return password
+
+    with Library([tmp_path], host=HOST, passwords=passwords) as documents:
+        [document] = documents.documents()
+        assert (document.title, document.page_count) == (title, pages)
+        assert len(documents.entries("secret.misbehaving", 0, 5)) == pages
+    assert set(asked) == {"secret.misbehaving"}
+    assert password is None or len(asked) == 1
