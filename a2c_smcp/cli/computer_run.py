@@ -27,7 +27,6 @@ from a2c_smcp.computer.inputs import (
     standard_sources,
     workspace_of,
 )
-from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.errors import BadRequest, ToolFailed
 from a2c_smcp.wire.status import ConnectionStatus
@@ -92,7 +91,7 @@ async def _settled(context: Context, computer: Computer) -> None:
     done, _ = await asyncio.wait([settling], timeout=PATIENCE_SECONDS)
     if not done:
         names = [status.name for status in computer.servers.statuses() if status.state is ServerState.STARTING]
-        context.stderr.write(f"waiting for {', '.join(names)} to start, for {Timing().startup:g} s at most\n")
+        context.stderr.write(f"waiting for {', '.join(names)} to start\n")
     await settling
 
 

@@ -55,7 +55,11 @@ def server(value: Any, terminal: Terminal) -> Iterator[str]:
 def server_line(value: Any, terminal: Terminal) -> str:
     """A server, its state, and what to do about it."""
     restarts = f" after {value['restarts']} restarts" if value["restarts"] else ""
-    return f"server {terminal.cyan(one_line(value['name']))}: {value['state']}{restarts}{_trouble(value)}"
+    elapsed, retry = value.get("starting_for"), value.get("retry_in")
+    since = f" for {elapsed:.0f} s" if elapsed is not None and elapsed >= 1 else ""
+    again = f"; next attempt in {_span(retry)}" if retry is not None and retry >= 1 else ""
+    name = terminal.cyan(one_line(value["name"]))
+    return f"server {name}: {value['state']}{since}{restarts}{_trouble(value)}{again}"
 
 
 def event(value: Any, terminal: Terminal) -> Iterator[str]:
@@ -206,6 +210,10 @@ def guide(value: Any, terminal: Terminal) -> Iterator[str]:
 def plain(value: Any, _: Terminal) -> Iterable[str]:
     """JSON, where a command has nothing better; nothing for nothing."""
     return [] if value is None else exact(value).splitlines()
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _trouble(value: Any) -> str:

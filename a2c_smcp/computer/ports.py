@@ -22,7 +22,7 @@ class ServerState(StrEnum):
     WAITING = "waiting"
     """It failed and is started again after a pause."""
     FAILED = "failed"
-    """It failed too often and waits for somebody to mend it."""
+    """It failed too often, or needs its owner; most are tried again after minutes, later every hour."""
     STOPPED = "stopped"
 
 
@@ -33,6 +33,8 @@ class ServerStatus:
     Attributes:
         problem: What went wrong last, in words; None when all is well.
         advice: What its owner can do about it.
+        starting_for: Seconds since its start began, while it is starting.
+        retry_in: Seconds until it is started again by itself; None where that is not planned.
         subscribes: Whether it takes part in Desktop and Finder.
         undeclared: It offers `window://` or `dpe://` resources without declaring that it can be subscribed to.
         left_out: The entries of its lists that break a rule of MCP and are not offered: which one, and why.
@@ -42,6 +44,8 @@ class ServerStatus:
     kind: str
     state: ServerState
     since: str
+    starting_for: float | None = None
+    retry_in: float | None = None
     restarts: int = 0
     problem: str | None = None
     advice: str | None = None

@@ -7,8 +7,9 @@ from typing import Final, Literal
 
 from a2c_smcp.redaction import redact_text
 
-Retry = Literal["counted", "always", "never"]
-"""Whether a failed server is started again: so often, for ever (it is out of reach), or only by its owner."""
+Retry = Literal["counted", "always", "slow", "never"]
+"""When a failed server is started again: soon until it failed too often, soon for ever (it is out of reach), after
+minutes, or only by its owner."""
 
 LAST_WORDS: Final = 400
 SAMPLES: Final = 3
@@ -33,10 +34,16 @@ _INSTALL: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a server does not run."""
+    """Why a server does not run.
+
+    Attributes:
+        problem: What went wrong, with the server's own words: for its owner only.
+        kind: What an Agent may learn of it: no output of the server, no text of the configuration.
+    """
 
     problem: str
     advice: str
+    kind: str
     retry: Retry = "counted"
 
 
@@ -75,6 +82,7 @@ def prints(output: Output) -> Failure | None:
     return Failure(
         f"it prints to standard output what is no MCP message: {output.garbage} so far, the first: {first!r}",
         "make it log to standard error; standard output belongs to the protocol",
+        "it prints to standard output",
     )
 
 
@@ -85,12 +93,14 @@ def not_found(command: str) -> Failure:
     return Failure(
         f"the command {name!r} was not found",
         f"{what}, check its spelling, or configure its full path or a PATH in env that leads to it",
+        "its command was not found",
     )
 
 
 def no_directory() -> Failure:
     """The directory to start in does not exist."""
-    return Failure("the directory to start in (cwd) does not exist", "create it, or correct cwd")
+    problem = "the directory to start in (cwd) does not exist"
+    return Failure(problem, "create it, or correct cwd", problem)
 
 
 def cannot_run(command: str, reason: str) -> Failure:
@@ -99,6 +109,7 @@ def cannot_run(command: str, reason: str) -> Failure:
     return Failure(
         f"the command {name!r} cannot be run: {reason}",
         "check that it is executable and a program of this machine (a script needs its first line to name one)",
+        "its command cannot be run",
     )
 
 
@@ -110,7 +121,8 @@ def exited(code: int | None, output: Output, *, running: bool) -> Failure:
         how = f"was killed by signal {-code}"
     words = output.last_words() or _printed(output)
     said = f": {words}" if words else ", and said nothing"
-    return Failure(f"it {how} {when}{said}", _exit_advice(code, words, running=running))
+    kind = f"it {how} {when}"
+    return Failure(kind + said, _exit_advice(code, words, running=running), kind)
 
 
 def silent(seconds: float, output: Output | None, *, running: bool = False) -> Failure:
@@ -118,13 +130,14 @@ def silent(seconds: float, output: Output | None, *, running: bool = False) -> F
     words = (output.last_words() or _printed(output)) if output is not None else ""
     said = f"; it said: {words}" if words else ""
     if running:
-        return Failure(f"it stopped answering for {seconds:g} s{said}", "see its own logs; it is started again")
-    return Failure(
-        f"it did not answer the MCP handshake within {seconds:g} s{said}",
-        "check that the command starts an MCP server in stdio mode; a first start that downloads needs more time"
-        if output is not None
-        else "check that the URL is that of an MCP server",
-    )
+        kind = f"it stopped answering for {seconds:g} s"
+        return Failure(kind + said, "see its own logs; it is started again", kind)
+    kind = f"it did not answer the MCP handshake within {seconds:g} s"
+    if output is None:
+        return Failure(kind + said, "check that the URL is that of an MCP server", kind)
+    # To start it again at once would only begin the same download anew.
+    advice = "check that the command starts an MCP server in stdio mode; if it needs longer, raise its start_timeout"
+    return Failure(kind + said, advice, kind, retry="slow")
 
 
 def refused_handshake(message: str, output: Output | None) -> Failure:
@@ -134,41 +147,51 @@ def refused_handshake(message: str, output: Output | None) -> Failure:
     return Failure(
         f"the MCP handshake failed: {cut(redact_text(message), 200)}{said}",
         "check that it is an MCP server, and update it: it may speak no protocol version in common",
+        "the MCP handshake failed",
     )
 
 
-def unreachable(reason: str) -> Failure:
-    """The URL cannot be reached: that may pass, so it is tried for ever."""
+def unreachable(reason: str, *, in_time: bool = True) -> Failure:
+    """The URL cannot be reached: that may pass, so it is tried for ever.
+
+    Args:
+        in_time: False where it did not answer in time.
+    """
     return Failure(
         f"it cannot be reached: {cut(redact_text(reason), 200)}",
         "check that it runs, the URL with its port, and the network; it is tried again by itself",
+        "it cannot be reached" if in_time else "it did not answer within the time-out",
         retry="always",
     )
 
 
 def bad_status(status: int) -> Failure:
     """The URL answered with an HTTP status that is no answer."""
+    retry: Retry = "counted"
     if status in (401, 403):
-        return Failure(
-            f"it refused the credentials (HTTP {status})", "check the headers and the inputs they take values from"
-        )
-    if 300 <= status < 400:
-        return Failure(f"it redirects elsewhere (HTTP {status})", "configure the URL that it redirects to")
-    if status in (404, 405, 406, 410):
-        return Failure(f"there is no MCP endpoint at its URL (HTTP {status})", "check the path of the URL")
-    if status in (408, 425, 429) or status >= 500:
-        return Failure(f"it has trouble of its own (HTTP {status})", "it is tried again by itself", retry="always")
-    return Failure(f"it refused the request (HTTP {status})", "check the URL and the headers")
+        kind, advice = "it refused the credentials", "check the headers and the inputs they take values from"
+    elif 300 <= status < 400:
+        kind, advice = "it redirects elsewhere", "configure the URL that it redirects to"
+    elif status in (404, 405, 406, 410):
+        kind, advice = "there is no MCP endpoint at its URL", "check the path of the URL"
+    elif status in (408, 425, 429) or status >= 500:
+        kind, advice, retry = "it has trouble of its own", "it is tried again by itself", "always"
+    else:
+        kind, advice = "it refused the request", "check the URL and the headers"
+    kind = f"{kind} (HTTP {status})"
+    return Failure(kind, advice, kind, retry)
 
 
 def session_lost() -> Failure:
     """A server on HTTP no longer knows our session: it was restarted."""
-    return Failure("it forgot the session, as after a restart", "nothing; it is connected again", retry="always")
+    kind = "it forgot the session, as after a restart"
+    return Failure(kind, "nothing; it is connected again", kind, retry="always")
 
 
 def stream_lost() -> Failure:
     """The stream on which a server on HTTP speaks to us broke."""
-    return Failure("its event stream broke", "nothing; it is connected again", retry="always")
+    kind = "its event stream broke"
+    return Failure(kind, "nothing; it is connected again", kind, retry="always")
 
 
 def unresolved(message: str) -> Failure:
@@ -176,8 +199,15 @@ def unresolved(message: str) -> Failure:
     return Failure(
         f"its configuration could not be completed: {message}",
         "set the input, then start the server again",
+        "its configuration could not be completed",
         retry="never",
     )
+
+
+def internal(error: str) -> Failure:
+    """The Computer itself failed."""
+    kind = f"an internal error ({error})"
+    return Failure(kind, "please report it", kind)
 
 
 def _printed(output: Output) -> str:

@@ -54,7 +54,7 @@ class HttpLink(Link):
         if (failure := self.lost) is not None:
             return failure
         if self._error is not None:
-            return diagnosis.unreachable(reason(self._error))
+            return unreachable(self._error)
         if running and self._status in (400, 404):
             return diagnosis.session_lost()
         if self._status is not None and self._status >= 300:
@@ -172,6 +172,11 @@ class _Watched(httpx2.AsyncByteStream):
 def _no_answer(request: httpx2.Request, error: Exception) -> httpx2.Response:
     body = {"code": CONNECTION_CLOSED, "message": reason(error), "data": LOST}
     return httpx2.Response(503, json={"jsonrpc": "2.0", "id": None, "error": body}, request=request)
+
+
+def unreachable(error: Exception) -> Failure:
+    """Return the failure of a server that did not answer."""
+    return diagnosis.unreachable(reason(error), in_time=not isinstance(error, httpx2.TimeoutException))
 
 
 def reason(error: Exception) -> str:

@@ -27,6 +27,9 @@ from a2c_smcp.computer.mcp_clients.subscriptions import Subscriptions
 from a2c_smcp.types import SERVER_NAME
 
 RETRY_SECONDS: Final = 0.25
+LOOKS: Final = 6
+"""How often a process is looked at within the time of its start."""
+
 # How the SDK's errors begin that stand for an answer which did not come over HTTP.
 _SDK_WORDS: Final = ("SSE stream", "Server returned an error response", "Session terminated")
 _CLIENT: Final = Implementation(name="a2c-smcp-computer", version=__version__)
@@ -37,7 +40,9 @@ class Timing:
     """How long what may take, in seconds.
 
     Attributes:
-        startup: From the start of a server to the end of its handshake.
+        startup: From the start of a server to the end of its handshake, unless its configuration has `start_timeout`.
+            While the process is visibly at work, as when it downloads, it is waited for again so long.
+        slowest: What such a start may take at most.
         request: One request, tool calls apart: their time is the caller's.
         probe: A server on HTTP that was silent for so long is asked whether it is there.
         answer: How long it may take to say so.
@@ -47,6 +52,7 @@ class Timing:
     """
 
     startup: float = 60.0
+    slowest: float = 900.0
     request: float = 60.0
     probe: float = 30.0
     answer: float = 10.0
@@ -69,7 +75,15 @@ class Life:
     session: ClientSession
     subscriptions: Subscriptions
 
-    def __init__(self, server: SERVER_NAME, link: Link, news: News, memory: Memory, timing: Timing) -> None:
+    def __init__(
+        self,
+        server: SERVER_NAME,
+        link: Link,
+        news: News,
+        memory: Memory,
+        timing: Timing,
+        start_timeout: float | None = None,
+    ) -> None:
         self.link = link
         self.over = False
         self.started_at = math.inf
@@ -78,6 +92,8 @@ class Life:
         self._news = news
         self._memory = memory
         self.timing = timing
+        self._start_timeout = start_timeout
+        self._allowed = start_timeout or timing.startup
         self._intake: Intake
         self._tasks: anyio.abc.TaskGroup
         self._left = False
@@ -91,7 +107,9 @@ class Life:
     async def run(self, on_running: Callable[[], None]) -> Failure | None:
         """Live; return why it ended, or None if it was left."""
         outcome: Failure | None = None
-        starting = anyio.move_on_after(self.timing.startup)
+        starting = anyio.move_on_after(self._allowed)
+        # A limit that its owner set is kept to the letter.
+        extending = None if self._start_timeout else asyncio.create_task(self._extend(starting))
         try:
             with starting:
                 async with AsyncExitStack() as stack:
@@ -101,9 +119,11 @@ class Life:
             outcome = self.link.explain(running=self.running) or diagnosis.refused_handshake(_first(group), None)
         finally:
             self.over = True
+            if extending is not None:
+                extending.cancel()
         if starting.cancelled_caught:
             self._memory.asking = False
-            return diagnosis.silent(self.timing.startup, self.link.output)
+            return diagnosis.silent(self._allowed, self.link.output)
         return outcome
 
     @property
@@ -142,6 +162,19 @@ class Life:
         """Something happened that makes it worth asking whether the server is still there."""
         self._doubtful = True
         self._wake.set()
+
+    async def _extend(self, starting: anyio.CancelScope) -> None:
+        """Move the limit of a start while the process is visibly at work."""
+        began = anyio.current_time()
+        interval = self.timing.startup / LOOKS
+        before = await asyncio.to_thread(self.link.work)
+        while not self.running:
+            await asyncio.sleep(interval)
+            work = await asyncio.to_thread(self.link.work)
+            if work is not None and work.exceeds(before, interval) and not self.running:
+                starting.deadline = min(anyio.current_time() + self.timing.startup, began + self.timing.slowest)
+                self._allowed = max(self._allowed, float(round(starting.deadline - began)))
+            before = work
 
     async def _live(
         self, stack: AsyncExitStack, starting: anyio.CancelScope, on_running: Callable[[], None]

@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol, Self, TypeAlias
 
 import anyio
@@ -12,6 +13,10 @@ from a2c_smcp.computer.mcp_clients.diagnosis import Failure, Output
 
 MAX_MESSAGE: Final = 64 * 1024 * 1024
 """The longest message taken from a server, in bytes."""
+
+IDLE_BYTES: Final = 16 * 1024
+IDLE_SHARE: Final = 0.02
+"""What a process that only waits may move and compute, the latter as a share of the time."""
 
 Incoming: TypeAlias = SessionMessage | Exception
 """A message, or a piece of the stream that was none."""
@@ -94,6 +99,34 @@ class LinkError(Exception):
         self.failure = failure
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What processes have done since they started.
+
+    Attributes:
+        processes: Their ids.
+        cpu: Processor time, in seconds.
+        moved: Bytes read and written.
+        said: Bytes written to standard error.
+    """
+
+    processes: frozenset[int]
+    cpu: float
+    moved: int
+    said: int
+
+    def exceeds(self, before: "Work | None", seconds: float) -> bool:
+        """Whether so much was done since `before`, these seconds ago, that a process is at work and not just there."""
+        if before is None:
+            return False
+        return (
+            self.said > before.said
+            or bool(self.processes - before.processes)
+            or self.moved - before.moved > IDLE_BYTES
+            or self.cpu - before.cpu > seconds * IDLE_SHARE
+        )
+
+
 class Link(ABC):
     """One connection to one server, from opening to closing. Entered and left by one task.
 
@@ -127,6 +160,10 @@ class Link(ABC):
     @abstractmethod
     def lost(self) -> Failure | None:
         """Why the link is of no use any more; None while it is."""
+
+    def work(self) -> Work | None:
+        """Return what the server's processes have done so far; None where there are none, or it cannot be seen."""
+        return None
 
     @abstractmethod
     def explain(self, *, running: bool) -> Failure | None:

@@ -87,6 +87,12 @@ class BaseMCPServerConfig(ConfigModel):
         description="Whether the server takes part in Desktop and Finder only if it declares resource subscriptions, "
         "or is assumed to support them.",
     )
+    start_timeout: Seconds | None = Field(
+        None,
+        description="How long a start may take, in seconds, from the command or the connection to the end of the MCP "
+        "handshake. By default 60; a process that is visibly at work, as when it downloads, gets more.",
+        examples=[300],
+    )
 
     def meta_of(self, tool: TOOL_NAME) -> ToolMeta | None:
         """Return what is configured for a tool: its own meta over the default, or None where there is neither."""

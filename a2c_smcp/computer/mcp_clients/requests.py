@@ -173,7 +173,8 @@ class Requests(ABC):
 
     def _died(self, life: Life) -> ToolFailed:
         failure = life.link.explain(running=True)
-        why = f": {self._mask.hide(failure.problem)}" if failure is not None else ""
+        # Its own words stay with the owner, who finds them in the status and the log.
+        why = f": {failure.kind}" if failure is not None else ""
         return ToolFailed(
             f"MCP server {self.name!r} was lost while it worked on this{why}. It may or may not have been done, and is "
             "not tried again by itself"

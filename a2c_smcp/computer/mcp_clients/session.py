@@ -42,7 +42,7 @@ _REFUSALS: Final = {
     ServerState.STARTING: "is starting; try again in a moment",
     ServerState.RUNNING: "is ending; try again in a moment",
     ServerState.WAITING: "failed and is started again soon; try again in a moment",
-    ServerState.FAILED: "has failed; its owner has to mend it and start it again",
+    ServerState.FAILED: "has failed; its owner can repair it and start it again",
     ServerState.STOPPED: "is stopped; its owner can start it",
 }
 
@@ -75,6 +75,9 @@ class ServerSession(Requests):
         self._leaving = False
         self._scope = anyio.CancelScope()
         self._moved = asyncio.Event()
+        self._again = asyncio.Event()
+        self._retry_at: float | None = None
+        self._entered_at = 0.0
         self._state = ServerState.DISABLED if config.disabled else ServerState.STOPPED
         self._since = _now()
         self._failure: Failure | None = None
@@ -102,6 +105,8 @@ class ServerSession(Requests):
             kind=self._config.type,
             state=self._state,
             since=self._since,
+            starting_for=self._now() - self._entered_at if self._state is ServerState.STARTING else None,
+            retry_in=None if self._retry_at is None else max(0.0, self._retry_at - self._now()),
             restarts=self._restarted,
             problem=None if failure is None else self._mask.hide(failure.problem),
             advice=None if failure is None else failure.advice,
@@ -121,8 +126,13 @@ class ServerSession(Requests):
         return self._state
 
     def start(self) -> None:
-        """Start it, unless it is under way. Earlier failures are forgotten."""
+        """Start it now, unless it is under way. Earlier failures are forgotten."""
         if self._task is not None and not self._task.done():
+            if self._state in (ServerState.WAITING, ServerState.FAILED):
+                self._restarts.forget()
+                self._memory = Memory()
+                self._enter(ServerState.STARTING, self._failure)
+                self._again.set()
             return
         self._restarts.forget()
         self._memory = Memory()
@@ -143,6 +153,7 @@ class ServerSession(Requests):
             self._scope.cancel()
             await asyncio.wait([task])
         self._news.close()
+        self._retry_at = None
         self._enter(state)
 
     async def restart(self, config: MCPServerConfig) -> None:
@@ -176,7 +187,8 @@ class ServerSession(Requests):
 
     def _living(self) -> Life:
         if self._life is None or self._life.over:
-            why = f" ({self._mask.hide(self._failure.problem)})" if self._failure is not None else ""
+            # Its own words stay with the owner, who finds them in the status and the log.
+            why = f" ({self._failure.kind})" if self._failure is not None else ""
             raise ToolFailed(f"MCP server {self.name!r} {_REFUSALS[self._state]}{why}")
         return self._life
 
@@ -186,7 +198,7 @@ class ServerSession(Requests):
                 await self._live_on()
         except Exception as error:
             logger.exception("The session of an MCP server failed", extra={"server": self.name})
-            self._enter(ServerState.FAILED, Failure(f"an internal error ({type(error).__name__})", "please report it"))
+            self._enter(ServerState.FAILED, diagnosis.internal(type(error).__name__))
 
     async def _live_on(self) -> None:
         while (failure := await self._live()) is not None and not self._leaving:
@@ -196,12 +208,16 @@ class ServerSession(Requests):
                 self._mask.hide(failure.problem),
                 extra={"server": self.name, "retry": failure.retry},
             )
-            pause = None if failure.retry == "never" else self._restarts.failed(strikes=failure.retry == "counted")
-            if pause is None:
+            if failure.retry == "never":
                 self._enter(ServerState.FAILED, failure)
                 return
-            self._enter(ServerState.WAITING, failure)
-            await anyio.sleep(pause)
+            pause = self._restarts.failed(strikes=failure.retry == "counted", slow=failure.retry == "slow")
+            self._again.clear()
+            self._retry_at = self._now() + pause.seconds
+            self._enter(ServerState.FAILED if pause.long else ServerState.WAITING, failure)
+            with anyio.move_on_after(pause.seconds):
+                await self._again.wait()
+            self._retry_at = None
             self._restarted += 1
             self._enter(ServerState.STARTING, failure)
 
@@ -226,7 +242,7 @@ class ServerSession(Requests):
 
     async def _try(self, resolved: MCPServerConfig) -> tuple[Life, Failure | None]:
         link = link_to(resolved, self._mask, self._guardian, grace=self._timing.grace, sse=self._memory.sse)
-        life = Life(self.name, link, self._news, self._memory, self._timing)
+        life = Life(self.name, link, self._news, self._memory, self._timing, resolved.start_timeout)
         life.on_left_out = self._leave_out
         try:
             return life, await life.run(lambda: self._running(life))
@@ -234,7 +250,7 @@ class ServerSession(Requests):
             self._life = None
             self._left_out = {}
             if life.running:
-                self._restarts.lived(asyncio.get_running_loop().time() - life.started_at)
+                self._restarts.lived(self._now() - life.started_at)
                 self._news.everything()
 
     def _running(self, life: Life) -> None:
@@ -262,6 +278,10 @@ class ServerSession(Requests):
         except SMCPError as error:
             logger.debug("A server did not settle in: %d", error.code, extra={"server": self.name})
 
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
     def _leave_out(self, entries: list[LeftOut]) -> None:
         for entry in entries:
             if len(self._left_out) < MAX_LEFT_OUT:
@@ -287,6 +307,7 @@ class ServerSession(Requests):
         if state is not self._state:
             self._state = state
             self._since = _now()
+            self._entered_at = self._now()
         self._moved.set()
         tell(self._listener.status_changed, self.name)
 

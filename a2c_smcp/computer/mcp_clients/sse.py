@@ -15,7 +15,7 @@ from mcp.types import JSONRPCMessage
 
 from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
-from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient, reason
+from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient, unreachable
 from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
 from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Incoming, LinkError, ReadEnd, WriteEnd
 from a2c_smcp.computer.mcp_clients.masking import Mask
@@ -63,7 +63,7 @@ class SseLink(HttpLink):
         try:
             response = await client.send(request, stream=True)
         except httpx2.TransportError as error:
-            raise LinkError(diagnosis.unreachable(reason(error))) from error
+            raise LinkError(unreachable(error)) from error
         self._stack.push_async_callback(response.aclose)
         if response.status_code != 200:
             raise LinkError(diagnosis.bad_status(response.status_code))

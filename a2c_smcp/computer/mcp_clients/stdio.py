@@ -22,7 +22,7 @@ from a2c_smcp.computer.mcp_clients.diagnosis import Failure, Output
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
 from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
 from a2c_smcp.computer.mcp_clients.lines import Line, Lines
-from a2c_smcp.computer.mcp_clients.links import Incoming, Link, LinkError, ReadEnd, WriteEnd
+from a2c_smcp.computer.mcp_clients.links import Incoming, Link, LinkError, ReadEnd, Work, WriteEnd
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioParameters
 
 INHERITED: Final = (
@@ -118,6 +118,14 @@ class StdioLink(Link):
             return None
         return diagnosis.exited(self._process.exit_code, self._process.output, running=running)
 
+    def work(self) -> Work | None:
+        """What the process and whatever it started have done so far."""
+        if not self.pid or self._process.over.is_set():
+            return None
+        alive = watchdog.survivors({self.pid}, self._mark)
+        done = [watchdog.work_of(pid) for pid in alive]
+        return Work(frozenset(alive), sum(cpu for cpu, _ in done), sum(size for _, size in done), self._process.said)
+
     async def _leave(self) -> None:
         process = self._process
         process.hang_up()
@@ -158,6 +166,8 @@ class _Process(asyncio.SubprocessProtocol):
         """Nothing more will be read."""
         self.pid = 0
         self.exit_code: int | None = None
+        self.said = 0
+        """Bytes of standard error so far."""
         self._waiting = 0
         self._paused = False
         self._unwanted = False
@@ -178,6 +188,7 @@ class _Process(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take in output; past the high-water mark the process has to wait."""
         if fd == 2:
+            self.said += len(data)
             cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.feed(data))
         elif not self._unwanted:
             self._take(self._stdout.feed(data))

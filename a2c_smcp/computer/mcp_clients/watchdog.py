@@ -50,6 +50,17 @@ def survivors(groups: set[int], mark: str) -> list[int]:
     return found
 
 
+def work_of(pid: int) -> tuple[float, int]:
+    """Return the processor seconds of a process, and the bytes that it read and wrote; zeros where they are unknown."""
+    try:
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        counts = dict(line.split(b": ") for line in _read(f"/proc/{pid}/io").splitlines())
+        return cpu, int(counts[b"rchar"]) + int(counts[b"wchar"])
+    except (OSError, ValueError, LookupError):
+        return 0.0, 0
+
+
 def signal_all(groups: set[int], mark: str, number: int) -> None:
     """Send a signal to the groups and to the marked processes."""
     # Whole groups first: a process that forks meanwhile has its child reached too.

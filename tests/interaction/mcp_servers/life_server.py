@@ -197,6 +197,7 @@ def main() -> None:
     parser.add_argument(
         "--lives", metavar="FILE", help="crash until the file has a line for every start, as many as --crashes"
     )
+    parser.add_argument("--downloads", type=float, default=0, help="write to standard error for so many seconds first")
     parser.add_argument("--crashes", type=int, default=0)
     flags = parser.parse_args()
     if flags.lives:
@@ -212,6 +213,11 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if flags.family:
         start_family(Path(flags.family))
+    until = time.monotonic() + flags.downloads
+    while time.monotonic() < until:
+        sys.stderr.write("downloading\n")
+        sys.stderr.flush()
+        time.sleep(0.02)
     while flags.gate and not Path(flags.gate).exists():
         time.sleep(0.01)
     Server(flags).serve()

@@ -9,13 +9,17 @@ const WATCHED = new Set(["servers", "config", "configuration", "tool_list", "con
 
 export function open(root) {
   const opened = new Set();
+  let timer = 0;
   const draw = async () => {
+    clearTimeout(timer);
     try {
       const [state, config] = await Promise.all([get("state"), get("config")]);
       show(root, heading(t("servers"), t("aboutServers")), computer(state), notes(state),
         state.servers.length
           ? h("div", { class: "cards" }, state.servers.map((server) => card(server, config[server.name], opened, act)))
           : empty(t("noServers"), t("noServersWhy")));
+      // While a server starts, its card shows for how long.
+      if (root.isConnected && state.servers.some((server) => server.state === "starting")) timer = setTimeout(draw, 1000);
     } catch (error) {
       show(root, heading(t("servers")), problem(error));
     }
@@ -63,7 +67,8 @@ function card(server, config, opened, act) {
   return h("section", { class: "card", "aria-label": server.name },
     h("div", { class: "row" },
       h("h2", { class: "grow" }, h("span", { class: `dot ${KIND[server.state] || ""}` }), server.name),
-      h("span", { class: `pill ${KIND[server.state] || ""}` }, t(`states.${server.state}`))),
+      h("span", { class: `pill ${KIND[server.state] || ""}` }, t(`states.${server.state}`),
+        server.starting_for >= 1 ? ` ${seconds(server.starting_for)}` : "")),
     h("p", { class: "dim small" },
       [server.kind, info ? `${info.title || info.name} ${info.version || ""}`.trim() : null,
         server.protocol_version ? `${t("mcpRevision")} ${server.protocol_version}` : null,
@@ -71,6 +76,7 @@ function card(server, config, opened, act) {
         server.restarts ? count("restarts", server.restarts) : null].filter(Boolean).join(" · ")),
     server.problem ? h("p", { class: "problem" }, server.problem) : null,
     server.advice ? h("p", { class: "notice" }, `${t("advice")}: `, server.advice) : null,
+    server.retry_in >= 1 ? h("p", { class: "dim small" }, t("retryIn", seconds(server.retry_in))) : null,
     (server.left_out || []).map((entry) => h("p", { class: "notice" }, t("leftOut", entry))),
     config ? h("details", {
       open: opened.has(server.name),

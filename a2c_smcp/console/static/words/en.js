@@ -16,6 +16,7 @@ export default {
   mcpRevision: "MCP", takesPart: "Desktop and Finder", yes: "yes", no: "no", configuration: "Configuration",
   restart: "Restart", enable: "Enable", disable: "Disable", advice: "What to do", restarts: "{0} restarts", restartsOne: "{0} restart",
   leftOut: "Not offered: {0}",
+  retryIn: "Next attempt in {0}",
   undeclared: "{0} offers windows or documents without declaring resources.subscribe; subscribe: \"assume\" in its configuration includes it.",
   filterTools: "Filter tools", toolCount: "{0} tools", toolCountOne: "{0} tool", chooseTool: "Choose a tool to try it.",
   asks: "asks first", readOnly: "only looks", destructive: "may destroy", openWorld: "reaches outside",

@@ -16,6 +16,7 @@ export default {
   mcpRevision: "MCP", takesPart: "桌面与文档", yes: "是", no: "否", configuration: "配置",
   restart: "重新启动", enable: "启用", disable: "停用", advice: "建议", restarts: "已重启 {0} 次",
   leftOut: "未提供：{0}",
+  retryIn: "{0}后再试",
   undeclared: "{0} 提供窗口或文档，但没有声明 resources.subscribe；在其配置中设置 subscribe: \"assume\" 即可纳入。",
   filterTools: "筛选工具", toolCount: "{0} 个工具", chooseTool: "选择一个工具来试用。",
   asks: "需要同意", readOnly: "只读", destructive: "可能有破坏性", openWorld: "访问外部",

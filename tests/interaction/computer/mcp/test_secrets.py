@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
+from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerStdioConfig, MCPServerStreamableHttpConfig
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest, SMCPError
@@ -96,3 +98,23 @@ async def test_an_input_that_has_no_value_waits_for_the_owner_and_asks_once(host
         "set the input, then start the server again",
         1,
     )
+
+
+@pytest.mark.rule("3.4", "5.5")
+async def test_what_a_server_writes_to_standard_error_stays_with_its_owner(
+    hosts: Callable[..., Host], caplog: pytest.LogCaptureFixture
+) -> None:
+    host = hosts(Timing(restarts=RestartPolicy(failures=1)))
+    session = await host.running(life("a"))
+    said = []
+
+    for request in (session.call_tool("die", {}), session.read_resource("window://life/main"), session.list_tools()):
+        with pytest.raises(SMCPError) as failed:
+            await request
+        said.append(repr(failed.value))
+        await host.becomes("a", ServerState.FAILED)
+
+    assert all("it exited with code 9 while running" in one for one in said)
+    assert not any("told to die" in one for one in said)
+    assert str(session.status.problem).endswith("Error: told to die")
+    assert "told to die" in caplog.text

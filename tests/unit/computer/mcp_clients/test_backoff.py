@@ -1,10 +1,10 @@
-"""Pauses grow, jitter and stop; health forgets."""
+"""Pauses grow, jitter and become long; health forgets."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy, Restarts
+from a2c_smcp.computer.mcp_clients.backoff import Pause, RestartPolicy, Restarts
 
 POLICY = RestartPolicy()
 
@@ -23,14 +23,24 @@ def test_pauses_double_up_to_the_longest_while_a_server_is_out_of_reach() -> Non
 
     pauses = [restarts.failed(strikes=False) for _ in range(9)]
 
-    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+    assert [pause.seconds for pause in pauses] == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
 
 
 @pytest.mark.rule("5.5")
-def test_the_fifth_failure_without_health_is_the_last() -> None:
+def test_after_the_fifth_failure_without_health_pauses_are_minutes_and_then_an_hour() -> None:
     restarts = Restarts(POLICY, always)
 
-    assert [restarts.failed() for _ in range(5)] == [0.5, 1.0, 2.0, 4.0, None]
+    pauses = [restarts.failed() for _ in range(9)]
+
+    assert [pause.seconds for pause in pauses] == [0.5, 1.0, 2.0, 4.0, 300.0, 900.0, 3600.0, 3600.0, 3600.0]
+    assert [pause.long for pause in pauses] == [False] * 4 + [True] * 5
+
+
+def test_what_would_only_fail_again_is_tried_after_minutes_at_once() -> None:
+    restarts = Restarts(POLICY, always)
+
+    assert restarts.failed(strikes=False, slow=True) == Pause(300.0, long=True)
+    assert restarts.failed() == Pause(0.5)
 
 
 def test_a_server_that_ran_long_enough_begins_anew() -> None:
@@ -39,9 +49,9 @@ def test_a_server_that_ran_long_enough_begins_anew() -> None:
         restarts.failed()
 
     restarts.lived(29.9)
-    assert restarts.failed() is None
+    assert restarts.failed() == Pause(300.0, long=True)
     restarts.lived(30.0)
-    assert restarts.failed() == 0.5
+    assert restarts.failed() == Pause(0.5)
 
 
 def test_being_out_of_reach_does_not_count_against_a_server() -> None:
@@ -49,7 +59,7 @@ def test_being_out_of_reach_does_not_count_against_a_server() -> None:
     for _ in range(100):
         restarts.failed(strikes=False)
 
-    assert restarts.failed() == 60.0
+    assert restarts.failed() == Pause(60.0)
 
 
 @given(st.lists(st.booleans(), max_size=200), st.floats(0, 1, exclude_max=True))
@@ -58,10 +68,11 @@ def test_every_pause_is_between_the_shortest_and_the_longest(strikes: list[bool]
 
     pauses = [restarts.failed(strikes=strike) for strike in strikes]
 
-    assert all(pause is None or POLICY.first <= pause <= POLICY.most for pause in pauses)
-    # From the fifth that counts on, none that counts is followed by another start.
+    assert all(pause.long or POLICY.first <= pause.seconds <= POLICY.most for pause in pauses)
+    assert all(not pause.long or POLICY.long[0] / 2 <= pause.seconds <= POLICY.long[-1] for pause in pauses)
+    # From the fifth that counts on, those that count are followed by a long pause.
     counted = [pause for pause, strike in zip(pauses, strikes, strict=True) if strike]
-    assert [pause is None for pause in counted] == [index >= POLICY.failures - 1 for index in range(len(counted))]
+    assert [pause.long for pause in counted] == [index >= POLICY.failures - 1 for index in range(len(counted))]
 
 
 def test_chance_spreads_the_pauses() -> None:
@@ -70,4 +81,4 @@ def test_chance_spreads_the_pauses() -> None:
         low.failed(strikes=False)
         high.failed(strikes=False)
 
-    assert (low.failed(strikes=False), high.failed(strikes=False)) == (30.0, 60.0)
+    assert (low.failed(strikes=False), high.failed(strikes=False)) == (Pause(30.0), Pause(60.0))

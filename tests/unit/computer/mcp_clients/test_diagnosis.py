@@ -48,6 +48,7 @@ def test_garbage_is_counted_and_its_beginning_remembered() -> None:
     assert diagnosis.prints(output) == Failure(
         "it prints to standard output what is no MCP message: 1 so far, the first: 'Server started'",
         "make it log to standard error; standard output belongs to the protocol",
+        "it prints to standard output",
     )
     for number in range(999):
         output.heard_garbage(f"line {number} " * 100)
@@ -95,6 +96,8 @@ def test_the_end_of_a_process_says_how_when_and_what_to_do(
 
     assert problem in failure.problem
     assert advice in failure.advice
+    assert failure.problem.startswith(failure.kind)
+    assert not any(line in failure.kind for line in lines)
 
 
 def test_what_was_printed_speaks_when_standard_error_is_silent() -> None:
@@ -110,9 +113,15 @@ def test_a_server_that_says_nothing_is_told_apart_by_its_transport() -> None:
     assert (diagnosis.silent(60, Output()), diagnosis.silent(60, None)) == (
         Failure(
             "it did not answer the MCP handshake within 60 s",
-            "check that the command starts an MCP server in stdio mode; a first start that downloads needs more time",
+            "check that the command starts an MCP server in stdio mode; if it needs longer, raise its start_timeout",
+            "it did not answer the MCP handshake within 60 s",
+            retry="slow",
         ),
-        Failure("it did not answer the MCP handshake within 60 s", "check that the URL is that of an MCP server"),
+        Failure(
+            "it did not answer the MCP handshake within 60 s",
+            "check that the URL is that of an MCP server",
+            "it did not answer the MCP handshake within 60 s",
+        ),
     )
 
 
@@ -127,3 +136,22 @@ def test_only_trouble_that_passes_is_tried_for_ever(status: int, retry: str) -> 
 
 def test_a_person_is_not_asked_again_by_itself() -> None:
     assert diagnosis.unresolved("no value").retry == "never"
+
+
+@pytest.mark.rule("3.4")
+def test_what_an_agent_learns_of_a_failure_has_none_of_the_words_of_the_server() -> None:
+    said = Output(errors=["error: password is hunter2"])
+    said.heard_garbage("password is hunter2")
+    failures = [
+        diagnosis.exited(7, said, running=True),
+        diagnosis.exited(None, said, running=False),
+        diagnosis.silent(60, said),
+        diagnosis.silent(30, said, running=True),
+        diagnosis.refused_handshake("hunter2", said),
+        diagnosis.unreachable("hunter2"),
+        diagnosis.unresolved("hunter2"),
+        diagnosis.not_found("/opt/hunter2"),
+        diagnosis.cannot_run("/opt/hunter2", "hunter2"),
+    ]
+    assert all("hunter2" in failure.problem for failure in failures)
+    assert not any("hunter2" in failure.kind for failure in failures)

@@ -95,7 +95,10 @@ def stdio(**more: Any) -> dict[str, Any]:
     return {"servers": {"a": {"name": "a", "type": "stdio", "server_parameters": {"command": "x"}} | more}}
 
 
-KEYS = "name, disabled, forbidden_tools, tool_meta, default_tool_meta, vrl, subscribe, type, server_parameters"
+KEYS = (
+    "name, disabled, forbidden_tools, tool_meta, default_tool_meta, vrl, subscribe, start_timeout, type, "
+    "server_parameters"
+)
 
 
 @pytest.mark.parametrize(

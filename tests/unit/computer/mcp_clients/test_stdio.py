@@ -107,7 +107,9 @@ async def test_the_end_of_a_process_ends_the_stream_with_its_code_and_last_words
 
         assert methods(items) == ["hello"]
         assert link.lost == Failure(
-            "it exited with code 1 while running: Error: no key", "see its own logs; it is started again"
+            "it exited with code 1 while running: Error: no key",
+            "see its own logs; it is started again",
+            "it exited with code 1 while running",
         )
 
 
