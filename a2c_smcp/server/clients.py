@@ -1,8 +1,75 @@
-"""The table of Socket.IO clients, with an index from a client to its rooms."""
+"""The table of Socket.IO clients, and those who wait for acks from them."""
 
+import inspect
+import math
+from collections.abc import Callable
 from typing import Any, cast
 
 import socketio
+
+from a2c_smcp.errors import InternalError
+from a2c_smcp.server.calls import Reply
+from a2c_smcp.server.packets import ack_arguments
+from a2c_smcp.smcp import error_ack
+
+
+class Waiting:
+    """Somebody who waits for an ack."""
+
+    __slots__ = ("_answered", "_event")
+
+    def __init__(self, event: str, answered: Reply) -> None:
+        self._event = event
+        self._answered = answered
+
+    def __call__(self, *arguments: Any) -> None:
+        """The ack came parsed."""
+        self._answered(arguments)
+
+    def take(self, text: str) -> None:
+        """The ack came as text."""
+        try:
+            answer = ack_arguments(text)
+        except ValueError:
+            self.fail()
+        else:
+            self._answered(answer)
+
+    def fail(self) -> None:
+        """The ack is malformed: an error at once, not after the time-out."""
+        self._answered((error_ack(self._event, InternalError("The computer sent a malformed reply")),))
+
+
+def check_acks(manager: Any, ignored: Callable[[], Any]) -> None:
+    """Let a stock manager see only acks that somebody waits for; malformed ones fail their call at once.
+
+    A stock manager keeps its counter among the callbacks, under 0: an ack of that number would delete it.
+
+    Args:
+        ignored: Returns what `trigger_callback` returns for an ack that is dropped.
+    """
+    stock = manager.trigger_callback
+
+    def trigger_callback(sid: str, id: Any, data: Any) -> Any:  # noqa: A002
+        waiting = manager.callbacks.get(sid, {})
+        callback = waiting.get(id) if id else None
+        if callback is None:
+            return ignored()
+        if type(callback) is Waiting and not (isinstance(data, list) and _is_finite(data)):
+            del waiting[id]
+            callback.fail()
+            return ignored()
+        return stock(sid, id, data)
+
+    manager.trigger_callback = trigger_callback
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return all(map(_is_finite, value)) if isinstance(value, list) else True
 
 
 class Manager(socketio.AsyncManager):  # type: ignore[misc]
@@ -13,6 +80,26 @@ class Manager(socketio.AsyncManager):  # type: ignore[misc]
         self._connecting: set[tuple[str, str]] = set()
         self._leaving: set[tuple[str, str]] = set()
         self._rooms_of: dict[tuple[str, str], set[Any]] = {}
+        self._last_ack: dict[str, int] = {}
+
+    # The stock manager keeps the counter among the callbacks, under 0: an ack of that number would delete it.
+
+    def _generate_ack_id(self, sid: str, callback: Callable[..., Any]) -> int:
+        number = self._last_ack[sid] = self._last_ack.get(sid, 0) + 1
+        self.callbacks.setdefault(sid, {})[number] = callback
+        return number
+
+    async def trigger_callback(self, sid: str, id: int | None, data: list[Any]) -> None:  # noqa: A002
+        """Hand an ack to whoever waits for it; one that this connection was not asked for is dropped."""
+        if (callback := self.take_callback(sid, id)) is not None:
+            answer = callback(*data)
+            if inspect.isawaitable(answer):
+                await answer
+
+    def take_callback(self, sid: str | None, number: int | None) -> Callable[..., Any] | None:
+        """Remove and return what waits for an ack of this number from this connection."""
+        waiting = self.callbacks.get(sid)
+        return waiting.pop(number, None) if waiting else None
 
     async def pre_connect(self, eio_sid: str, namespace: str) -> str | None:
         """Register a client that is not yet authenticated."""
@@ -46,6 +133,7 @@ class Manager(socketio.AsyncManager):  # type: ignore[misc]
         for room in self._rooms_of.pop((namespace, sid), ()):
             super().basic_leave_room(sid, namespace, room)
         self.callbacks.pop(sid, None)
+        self._last_ack.pop(sid, None)
         self._connecting.discard((namespace, sid))
         self._leaving.discard((namespace, sid))
 

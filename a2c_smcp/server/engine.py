@@ -13,31 +13,29 @@ It leans on internals of python-socketio and python-engineio; `tests/interaction
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import socketio
-from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
-from a2c_smcp.errors import BadRequest, InternalError, to_wire
+from a2c_smcp.errors import BadRequest, to_wire
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Manager
+from a2c_smcp.server.clients import Manager, Waiting
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
     ACK,
     EVENT,
-    ack_arguments,
     ack_id_of,
-    ack_number_of,
     ack_packet,
     event_packet,
     notification_packet,
+    split_ack,
     split_request,
 )
 from a2c_smcp.server.payload import Payload, Raw
-from a2c_smcp.server.switchboard import Switchboard, too_large
+from a2c_smcp.server.switchboard import Switchboard, internal, too_large
 from a2c_smcp.server.transport import EngineServer, keep
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, error_ack
 
@@ -45,29 +43,8 @@ log = logging.getLogger(__name__)
 
 IN_ORDER = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
 MAX_ATTACHMENTS = 32
-
-
-class Waiting:
-    """Somebody who waits for an ack."""
-
-    __slots__ = ("_answered", "_event")
-
-    def __init__(self, event: str, answered: Reply) -> None:
-        self._event = event
-        self._answered = answered
-
-    def __call__(self, *arguments: Any) -> None:
-        """The ack came parsed, with binary parts."""
-        self._answered(arguments)
-
-    def take(self, packet: str) -> None:
-        """The ack came as text. A malformed one is an error at once, not after the time-out."""
-        try:
-            answer: Answer = ack_arguments(packet)
-        except ValueError:
-            error = InternalError("The computer sent a malformed reply")
-            answer = (error_ack(self._event, error),)
-        self._answered(answer)
+MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+"""What decoding a packet raises that is none."""
 
 
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
@@ -105,15 +82,19 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         """Send an event that wants an ack."""
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         number: int = self.manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
-        if type(payload) is Raw:
-            self._push(eio_sid, event_packet(event, payload, number))
-        else:
-            self._send(eio_sid, sio_packet.EVENT, [event, payload], number)
+        try:
+            if type(payload) is Raw:
+                self._push(eio_sid, event_packet(event, payload, number))
+            else:
+                self._send(eio_sid, sio_packet.EVENT, [event, payload], number)
+        except BaseException:
+            self.forget(sid, number)
+            raise
         return number
 
     def forget(self, sid: str, ack: int) -> None:
         """Drop the callback of an ack."""
-        self.manager.callbacks.get(sid, {}).pop(ack, None)
+        self.manager.take_callback(sid, ack)
 
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
         """Send an event to several clients, encoded once."""
@@ -134,16 +115,16 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         # Data with binary parts: the stock encoder makes several packets of it.
         encoded = self.packet_class(kind, namespace=SMCP_NAMESPACE, data=data, id=number).encode()
         socket = self.eio.sockets.get(eio_sid)
-        for part in encoded if isinstance(encoded, list) else [encoded]:
-            if socket is not None and isinstance(part, str):
+        if socket is not None:
+            for part in encoded if isinstance(encoded, list) else [encoded]:
                 socket.push(part)
-            elif socket is not None:
-                socket.queue.put_nowait(eio_packet.Packet(eio_packet.MESSAGE, part))
 
     # The way in
 
     async def _handle_eio_message(self, eio_sid: str, data: Any) -> None:
         try:
+            if eio_sid in self._binary_packet and not isinstance(data, bytes | bytearray):
+                self._abandon(eio_sid, BadRequest("An attachment was expected"))
             if isinstance(data, str):
                 if data.startswith(EVENT) and self._routed(eio_sid, data):
                     return
@@ -152,8 +133,10 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
                 if len(data) > self.limits.message_bytes:
                     raise too_large("message", len(data), self.limits.message_bytes)
             await self._dispatch(eio_sid, data)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
-            self._malformed(eio_sid, data, problem)
+        except MALFORMED as problem:
+            found = ack_id_of(data) if isinstance(data, str) else None
+            number, is_ack = found or (None, False)
+            self._refuse(eio_sid, number, problem, is_ack=is_ack)
 
     def _routed(self, eio_sid: str, packet: str) -> bool:
         board = self.switchboard
@@ -164,7 +147,11 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         if sid is None or not self.manager.is_connected(sid, SMCP_NAMESPACE):
             return True
         number, event, payload = request
-        board.route(sid, event, payload, lambda answer: self._answer(eio_sid, number, answer))
+        try:
+            board.route(sid, event, payload, lambda answer: self._answer(eio_sid, number, answer))
+        except Exception:
+            log.exception("%s could not be routed", event)
+            self._answer(eio_sid, number, (error_ack(event, internal(event)),))
         return True
 
     def _answer(self, eio_sid: str, number: int | None, answer: Answer) -> None:
@@ -176,18 +163,22 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             self._send(eio_sid, sio_packet.ACK, list(answer), number)
 
     def _acked(self, eio_sid: str, packet: str) -> bool:
-        number = ack_number_of(packet)
-        if number is None:
+        ack = split_ack(packet)
+        if ack is None:
             return False
-        callbacks = self.manager.callbacks.get(self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE), {})
-        waiting = callbacks.get(number)
+        number, text = ack
+        waiting = self._waiting(eio_sid, number)
         if waiting is None:
             return True  # too late, or never asked for
         if type(waiting) is not Waiting:
-            return False
-        del callbacks[number]
-        waiting.take(packet)
+            return False  # of somebody who uses this server besides
+        del self.manager.callbacks[self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE)][number]
+        waiting.take(text)
         return True
+
+    def _waiting(self, eio_sid: str, number: int) -> Any:
+        sid = self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE)
+        return self.manager.callbacks.get(sid, {}).get(number)
 
     async def _dispatch(self, eio_sid: str, data: Any) -> None:
         partial = self._binary_packet.get(eio_sid)
@@ -229,24 +220,35 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             raise BadRequest("A binary packet before the connection")
         if not 0 < packet.attachment_count <= MAX_ATTACHMENTS:
             raise BadRequest(f"A binary packet has 1 to {MAX_ATTACHMENTS} attachments")
+        if sorted(_placeholders(packet.data)) != list(range(packet.attachment_count)):
+            raise BadRequest("A binary packet names each of its attachments once")
         self._binary_packet[eio_sid] = packet
         self._attached[eio_sid] = 0
 
     async def _attach(self, eio_sid: str, packet: Any, data: Any) -> None:
-        if not isinstance(data, bytes | bytearray):
-            self._drop_partial(eio_sid)
-            raise BadRequest("An attachment was expected")
-        self._attached[eio_sid] += len(data)
-        if self._attached[eio_sid] > self.limits.message_bytes:
-            size = self._attached[eio_sid]
-            self._drop_partial(eio_sid)
-            raise too_large("message with its attachments", size, self.limits.message_bytes)
-        if packet.add_attachment(data):
+        size = self._attached[eio_sid] = self._attached[eio_sid] + len(data)
+        if size > self.limits.message_bytes:
+            self._abandon(eio_sid, too_large("message with its attachments", size, self.limits.message_bytes))
+            return
+        try:
+            complete = packet.add_attachment(data)
+            arguments = (_event_data if packet.packet_type == sio_packet.BINARY_EVENT else _ack_data)(packet.data)
+        except MALFORMED as problem:
+            self._abandon(eio_sid, problem)
+            return
+        if complete:
             self._drop_partial(eio_sid)
             if packet.packet_type == sio_packet.BINARY_EVENT:
                 await self._take_event(eio_sid, packet)
             else:
-                await self._handle_ack(eio_sid, packet.namespace, packet.id, _ack_data(packet.data))
+                await self._handle_ack(eio_sid, packet.namespace, packet.id, arguments)
+
+    def _abandon(self, eio_sid: str, problem: Exception) -> None:
+        """Drop a packet whose attachments did not come, or are none; whoever waits for it is answered."""
+        packet = self._binary_packet.get(eio_sid)
+        self._drop_partial(eio_sid)
+        if packet is not None and packet.namespace == SMCP_NAMESPACE:
+            self._refuse(eio_sid, packet.id, problem, is_ack=packet.packet_type == sio_packet.BINARY_ACK)
 
     def _drop_partial(self, eio_sid: str) -> None:
         self._binary_packet.pop(eio_sid, None)
@@ -266,12 +268,17 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         self._drop_partial(eio_sid)
         await super()._handle_eio_disconnect(eio_sid, reason)
 
-    def _malformed(self, eio_sid: str, data: Any, problem: Exception) -> None:
+    def _refuse(self, eio_sid: str, number: int | None, problem: Exception, *, is_ack: bool) -> None:
         log.info("a malformed packet was refused: %s", type(problem).__name__, extra={"eio_sid": eio_sid})
-        number = ack_id_of(data) if isinstance(data, str) else None
-        if number is not None:
-            error = problem if isinstance(problem, BadRequest) else BadRequest("Malformed packet")
-            self._answer(eio_sid, number, (to_wire(error),))
+        if number is None:
+            return
+        if is_ack:
+            if type(waiting := self._waiting(eio_sid, number)) is Waiting:
+                self.forget(self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE), number)
+                waiting.fail()
+            return
+        error = problem if isinstance(problem, BadRequest) else BadRequest("Malformed packet")
+        self._answer(eio_sid, number, (to_wire(error),))
 
 
 def _event_data(data: Any) -> list[Any]:
@@ -284,6 +291,22 @@ def _ack_data(data: Any) -> list[Any]:
     if not isinstance(data, list):
         raise BadRequest("The arguments of an ack are a list")
     return data
+
+
+def _placeholders(data: Any) -> Iterator[int]:
+    """Yield the number of every placeholder for an attachment; -1 for one that has no usable number.
+
+    One attachment that is named many times would be copied as often on its way out.
+    """
+    if isinstance(data, list):
+        for item in data:
+            yield from _placeholders(item)
+    elif isinstance(data, dict):
+        if data.get("_placeholder") and "num" in data:
+            yield data["num"] if type(data["num"]) is int else -1
+        else:
+            for item in data.values():
+                yield from _placeholders(item)
 
 
 def _library_log() -> logging.Logger:

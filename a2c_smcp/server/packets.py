@@ -10,16 +10,17 @@ import re
 from typing import Any, Final
 
 from a2c_smcp.fastjson import FastJson
-from a2c_smcp.server.payload import Raw, arguments_of
+from a2c_smcp.server.payload import Raw, check_arguments
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 EVENT: Final = f"2{SMCP_NAMESPACE},"
 ACK: Final = f"3{SMCP_NAMESPACE},"
 
 # Only names that need no JSON unescaping; anything else goes the careful way.
-_ROUTED: Final = re.compile(rf'{re.escape(EVENT)}(\d{{0,18}})\["(client:[\w.:-]{{1,100}})",')
-_ACK: Final = re.compile(rf"{re.escape(ACK)}(\d{{1,18}})(?=\[)")
-_ID: Final = re.compile(rf"[25](?:\d+-)?{re.escape(SMCP_NAMESPACE)},(\d{{1,18}})")
+_ROUTED: Final = re.compile(rf'{re.escape(EVENT)}([0-9]{{0,18}})\["(client:[\w.:-]{{1,100}})",')
+_ACK: Final = re.compile(rf"{re.escape(ACK)}([0-9]{{1,18}})(?![0-9])")
+_ID: Final = re.compile(rf"([2356])(?:[0-9]+-)?{re.escape(SMCP_NAMESPACE)},([0-9]{{1,18}})(?![0-9])")
+_ACKS: Final = ("3", "6")
 
 
 def split_request(packet: str) -> tuple[int | None, str, Raw] | None:
@@ -34,20 +35,19 @@ def split_request(packet: str) -> tuple[int | None, str, Raw] | None:
     return int(number) if number else None, event, Raw(packet[match.end() : -1])
 
 
-def ack_number_of(packet: str) -> int | None:
-    """The number of an ack, or None if it is not of this form."""
+def split_ack(packet: str) -> tuple[int, str] | None:
+    """Return the number of an ack and its unparsed list of arguments; None if it has no usable number."""
     match = _ACK.match(packet)
-    return int(match[1]) if match else None
+    return (int(match[1]), packet[match.end() :]) if match else None
 
 
-def ack_arguments(packet: str) -> Raw:
+def ack_arguments(text: str) -> Raw:
     """The unparsed arguments of an ack: what stands between the brackets.
 
     Raises:
-        ValueError: They are not well-formed JSON.
+        ValueError: They are not a JSON list, or hold a number that is not finite.
     """
-    text = packet[packet.index("[") :]
-    arguments_of(text)
+    check_arguments(text)
     return Raw(text.strip()[1:-1].strip())
 
 
@@ -67,7 +67,7 @@ def ack_packet(number: int, answer: Raw | tuple[Any, ...]) -> str:
     return f"{ACK}{number}{body}"
 
 
-def ack_id_of(packet: str) -> int | None:
-    """The ack id of an event packet that may be malformed behind it."""
+def ack_id_of(packet: str) -> tuple[int, bool] | None:
+    """Return the id of a packet that may be malformed behind it, and whether the packet is an ack."""
     match = _ID.match(packet)
-    return int(match[1]) if match else None
+    return (int(match[2]), match[1] in _ACKS) if match else None

@@ -51,7 +51,7 @@ class _ReqId(msgspec.Struct, frozen=True, gc=False):
 _head: Final = msgspec.json.Decoder(Head)
 _req_id: Final = msgspec.json.Decoder(_ReqId)
 _fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_arguments: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_arguments: Final = msgspec.json.Decoder(list[Any])
 
 
 def head_of(event: str, payload: Payload) -> Head:
@@ -111,14 +111,16 @@ def size_of(payload: Payload) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def arguments_of(text: str) -> list[msgspec.Raw]:
-    """Split the JSON list of an ack into its arguments, unparsed.
+def check_arguments(text: str) -> None:
+    """Check the arguments of an ack before they are passed on as text.
+
+    They are decoded in full: a number such as `1e999` is well-formed JSON, but readers refuse it or read infinity.
 
     Raises:
-        ValueError: It is not well-formed.
+        ValueError: The text is not a JSON list, or holds a number that is not finite.
     """
     try:
-        return _arguments.decode(text)
+        _arguments.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as problem:
         raise ValueError(str(problem)) from None
 

@@ -13,6 +13,7 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.server.calls import Answer, Reply
+from a2c_smcp.server.clients import Waiting, check_acks
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import Port
@@ -84,11 +85,12 @@ class StockPort:
     def __init__(self, server: Any) -> None:
         self._server = server
         self._tasks: set[asyncio.Task[Any]] = set()
+        check_acks(server.manager, _nothing)
 
     def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
         """Send an event that wants an ack."""
         manager = self._server.manager
-        number: int = manager._generate_ack_id(sid, lambda *answer: answered(answer))  # noqa: SLF001
+        number: int = manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
         packet = self._server.packet_class(sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number)
         eio_sid = manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self._start(self._server._send_packet(eio_sid, packet))  # noqa: SLF001
@@ -111,6 +113,10 @@ class StockPort:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _nothing() -> None:
+    """What an ack that is dropped comes to."""
 
 
 def port_for(server: Any) -> Port:

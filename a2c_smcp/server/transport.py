@@ -48,11 +48,12 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     _reader: "asyncio.Task[Any] | None" = None
     _ending: asyncio.TimerHandle | None = None
 
-    def push(self, text: str) -> None:
-        """Queue a Socket.IO packet; end the connection if too much waits already."""
+    def push(self, part: str | bytes) -> None:
+        """Queue a Socket.IO packet or an attachment; end the connection if too much waits already."""
         if self.closed:
             return
-        self.queue.put_nowait(f"4{text}" if self._lean else eio_packet.Packet(eio_packet.MESSAGE, text))
+        plain = self._lean and isinstance(part, str)
+        self.queue.put_nowait(f"4{part!s}" if plain else eio_packet.Packet(eio_packet.MESSAGE, part))
         if self.queue.bytes > self.server.limits.backlog_bytes:
             log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)

@@ -154,25 +154,149 @@ async def test_an_event_with_too_few_or_too_many_arguments_is_answered(ready: Ru
     await client.close()
 
 
-@pytest.mark.parametrize("reply", ["{", "[", "[{]", '["a"', "[1,]", "[NaN]", f"[{DEEP}]"])
+MALFORMED_REPLIES = [
+    "",
+    "{",
+    "{}",
+    '"text"',
+    "null",
+    "[",
+    "[{]",
+    '["a"',
+    "[1,]",
+    "[NaN]",
+    "[Infinity]",
+    "[1e999]",
+    '[{"a":[-1E400]}]',
+    f"[{DEEP}]",
+]
+
+
+async def asked(computer: RawClient) -> str:
+    """Return the number of the next request."""
+    number = re.match(r"42/smcp,(\d+)", await computer.receive("42/smcp,"))
+    assert number is not None
+    return number[1]
+
+
+async def seated(running: Running, connect: Connect, office: str) -> tuple[Client, RawClient]:
+    """Return an Agent and a Computer that the test plays by hand."""
+    agent = await connect(running)
+    await agent.join("agent", "a", office)
+    computer = await RawClient.open(running.url)
+    await computer.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": office})
+    return agent, computer
+
+
+@pytest.mark.parametrize("reply", MALFORMED_REPLIES, ids=lambda reply: reply[:20])
 async def test_a_malformed_reply_of_a_computer_fails_the_call_at_once(
     ready: Running, connect: Connect, office: str, reply: str
 ) -> None:
-    agent = await connect(ready)
-    await agent.join("agent", "a", office)
-    computer = await RawClient.open(ready.url)
-    await computer.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": office})
-    # What cannot be told from a reply that is still on its way is waited for.
-    waited_for = reply == "{"
-    call = asyncio.create_task(agent.tool("c", timeout=1 if waited_for else 60))
-    event = await computer.receive("42/smcp,")
-    number = re.match(r"42/smcp,(\d+)", event)
-    assert number is not None
-    await computer.send(f"43/smcp,{number[1]}{reply}")
-    result = await call
-    assert result["error"]["code"] == (408 if waited_for else 500)
+    agent, computer = await seated(ready, connect, office)
+    call = asyncio.create_task(agent.tool("c"))
+    await computer.send(f"43/smcp,{await asked(computer)}{reply}")
+    assert (await call)["error"]["code"] == 500
     await computer.close()
     without_traceback(ready)
+
+
+@pytest.mark.parametrize(
+    ("head", "attachment"),
+    [
+        ('461-/smcp,{}[{"_placeholder":true,"num":5}]', b"x"),
+        ('461-/smcp,{}[{"_placeholder":true,"num":-1}]', b"x"),
+        ('461-/smcp,{}[{"_placeholder":true,"num":"0"}]', b"x"),
+        ('461-/smcp,{}[{"_placeholder":true,"num":0},{"_placeholder":true,"num":0}]', b"x"),
+        ('461-/smcp,{}{"_placeholder":true,"num":0}', b"x"),
+        ('461-/smcp,{}[NaN,{"_placeholder":true,"num":0}]', b"x"),
+        ('461-/smcp,{}[1e999,{"_placeholder":true,"num":0}]', b"x"),
+        ("461-/smcp,{}[1]", b"x"),
+        ("460-/smcp,{}[1]", b"x"),
+        ('46999-/smcp,{}[{"_placeholder":true,"num":0}]', b"x"),
+        ('461-/smcp,{}[{"_placeholder":true,"num":0}]', "42/smcp,[]"),
+    ],
+)
+async def test_a_malformed_binary_reply_fails_the_call_at_once(
+    ready: Running, connect: Connect, office: str, head: str, attachment: str | bytes
+) -> None:
+    agent, computer = await seated(ready, connect, office)
+    call = asyncio.create_task(agent.tool("c"))
+    await computer.send(head.replace("{}", await asked(computer), 1))
+    await computer.send(attachment)
+    assert (await call)["error"]["code"] == 500
+    # What comes next on the same connection is read as usual.
+    call = asyncio.create_task(agent.tool("c"))
+    await computer.send(f'461-/smcp,{await asked(computer)}[{{"_placeholder":true,"num":0}}]')
+    await computer.send(b"binary")
+    assert await call == b"binary"
+    await computer.close()
+    without_traceback(ready)
+
+
+async def test_a_packet_that_comes_in_place_of_an_attachment_is_read(
+    ready: Running, connect: Connect, office: str
+) -> None:
+    agent, computer = await seated(ready, connect, office)
+    calls = [asyncio.create_task(agent.tool("c", req_id=f"r{number}")) for number in range(2)]
+    first, second = await asked(computer), await asked(computer)
+    await computer.send(f'461-/smcp,{first}[{{"_placeholder":true,"num":0}}]')
+    await computer.send(f'43/smcp,{second}["fine"]')
+    replies = await asyncio.gather(*calls)
+    assert replies[0]["error"]["code"] == 500
+    assert replies[1] == "fine"
+    await computer.close()
+
+
+FOREIGN_ACKS = ["43/smcp,0[]", "43/smcp,0[1]", "43/smcp,00[]", "43/smcp,999[1]", f"43/smcp,{'9' * 90}[1]", "43,0[]"]
+FOREIGN_ACKS += ["43/other,1[1]", '461-/smcp,0[{"_placeholder":true,"num":0}]', "43/smcp,0", "43/smcp,0{}"]
+
+
+async def test_acks_that_nobody_asked_for_change_nothing(server: Running, connect: Connect, office: str) -> None:
+    agent, computer = await seated(server, connect, office)
+    call = asyncio.create_task(agent.tool("c", req_id="before"))
+    number = await asked(computer)
+    for ack in FOREIGN_ACKS:
+        await computer.send(ack)
+        if ack.startswith("461-"):
+            await computer.send(b"x")
+    await computer.send(f'43/smcp,{number}["answer"]')
+    assert await call == "answer"
+    other = asyncio.create_task(agent.tool("c", req_id="after"))
+    await computer.send(f'43/smcp,{await asked(computer)}["answer"]')
+    assert await other == "answer"
+    await computer.close()
+
+
+async def test_an_agent_cannot_answer_for_a_computer(ready: Running, connect: Connect, office: str) -> None:
+    computer = await connect(ready)
+    await computer.join("computer", "c", office)
+    go = asyncio.Event()
+
+    async def answer(_: str, data: Any) -> Any:
+        await go.wait()
+        return data["req_id"]
+
+    computer.answers["*"] = answer
+    agent = await RawClient.open(ready.url)
+    await agent.call(1, "server:join_office", {"role": "agent", "name": "a", "office_id": office})
+    payload = {"agent": "a", "req_id": "r", "computer": "c", "tool_name": "t", "params": {}, "timeout": 60}
+    await agent.send(f"42/smcp,2{json.dumps(['client:tool_call', payload])}")
+    for number in range(4):
+        await agent.send(f'43/smcp,{number}["forged"]')
+    go.set()
+    assert json.loads((await agent.receive("43/smcp,2["))[len("43/smcp,2") :]) == ["r"]
+    await agent.close()
+
+
+@pytest.mark.parametrize("reply", ["", "{}", '"text"', "null", "[NaN]", "[1e999]"])
+async def test_every_kind_of_server_fails_a_call_whose_reply_is_malformed(
+    server: Running, connect: Connect, office: str, reply: str
+) -> None:
+    agent, computer = await seated(server, connect, office)
+    call = asyncio.create_task(agent.tool("c"))
+    await computer.send(f"43/smcp,{await asked(computer)}{reply}")
+    assert (await call)["error"]["code"] == 500
+    await computer.close()
 
 
 json_values = st.recursive(

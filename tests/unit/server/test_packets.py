@@ -10,10 +10,10 @@ from socketio.packet import Packet
 from a2c_smcp.server.packets import (
     ack_arguments,
     ack_id_of,
-    ack_number_of,
     ack_packet,
     event_packet,
     notification_packet,
+    split_ack,
     split_request,
 )
 from a2c_smcp.server.payload import Raw
@@ -60,24 +60,36 @@ def test_our_packets_are_those_of_the_library(number: int, data: dict[str, objec
         packet = ack_packet(number, answer)
         acked = Packet(encoded_packet=packet)
         assert (acked.packet_type, acked.namespace, acked.id, acked.data) == (3, "/smcp", number, [data])
-        assert ack_number_of(packet) == number
-        assert json.loads(f"[{ack_arguments(packet).text}]") == [data]
+        split = split_ack(packet)
+        assert split is not None
+        assert split[0] == number
+        assert json.loads(f"[{ack_arguments(split[1]).text}]") == [data]
 
 
-@pytest.mark.parametrize("packet", ["3/smcp,[1]", "3/smcp,x[1]", "3/smcp,1{}", "3/smcp,1", "2/smcp,1[1]"])
+@pytest.mark.parametrize("packet", ["3/smcp,[1]", "3/smcp,x[1]", "3/smcp,", f"3/smcp,{'9' * 30}[1]", "2/smcp,1[1]"])
 def test_what_is_no_ack_has_no_number(packet: str) -> None:
-    assert ack_number_of(packet) is None
-
-
-@pytest.mark.parametrize("packet", ["3/smcp,1[", "3/smcp,1[1,]", "3/smcp,1[}]", "3/smcp,1[1][2]"])
-def test_malformed_arguments_are_told(packet: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        ack_arguments(packet)
+    assert split_ack(packet) is None
 
 
 @pytest.mark.parametrize(
-    ("packet", "number"),
-    [("2/smcp,7[", 7), ("51-/smcp,8[", 8), ("2/smcp,[", None), ("2/other,7[", None), ("garbage", None)],
+    "text", ["", "{}", '"x"', "1", "null", "[", "[1,]", "[}]", "[1][2]", "[NaN]", "[1e999]", '[{"a":[-1E400]}]']
 )
-def test_the_ack_id_is_found_in_a_broken_packet(packet: str, number: int | None) -> None:
-    assert ack_id_of(packet) == number
+def test_malformed_arguments_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        ack_arguments(text)
+
+
+@pytest.mark.parametrize(
+    ("packet", "found"),
+    [
+        ("2/smcp,7[", (7, False)),
+        ("51-/smcp,8[", (8, False)),
+        ("3/smcp,7{", (7, True)),
+        ("61-/smcp,8[", (8, True)),
+        ("2/smcp,[", None),
+        ("2/other,7[", None),
+        ("garbage", None),
+    ],
+)
+def test_the_ack_id_is_found_in_a_broken_packet(packet: str, found: tuple[int, bool] | None) -> None:
+    assert ack_id_of(packet) == found
