@@ -21,11 +21,11 @@ from typing import Any, Final, TypeAlias
 import aiohttp
 import engineio
 import socketio
-from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
+from a2c_smcp.errors import BadRequest, InternalError, to_wire
 from a2c_smcp.fastjson import FastJson
-from a2c_smcp.smcp import SMCP_NAMESPACE
+from a2c_smcp.smcp import SMCP_NAMESPACE, error_ack
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,11 @@ CLOSE_PATIENCE: Final = 2.0
 BROKEN: Final = (aiohttp.ClientError, OSError, RuntimeError)
 """What writing to a websocket that is gone raises."""
 
-_PACKET: Final = re.compile(rf"(2|3){re.escape(SMCP_NAMESPACE)},(\d{{0,18}})(?=\[)")
+FRAME_HEADER: Final = 14
+"""Bytes that a websocket frame adds to what it carries, at most."""
+
+_PACKET: Final = re.compile(rf"(2|3){re.escape(SMCP_NAMESPACE)},([0-9]{{0,18}})(?![0-9])")
+_NAME: Final = re.compile(r'\["(client:[\w.:-]{1,100})"')
 
 Received: TypeAlias = Callable[[int | None, str, Any], None]
 """Takes the ack number, the name and the payload of an event. Must not wait."""
@@ -55,7 +59,12 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
     max_payload = STOCK_PAYLOAD
     deliver: Callable[[str], bool]
     _lean = False
-    _pong: "asyncio.Task[None] | None" = None
+    _pong: "asyncio.Task[bool] | None" = None
+    _sending: "asyncio.Task[bool] | None" = None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._turn = asyncio.Lock()
 
     async def _connect_websocket(self, url: str, headers: dict[str, str], engineio_path: str) -> bool:
         if self.sid:
@@ -117,8 +126,8 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
                 if not self.deliver(frame[1:]):
                     await self._trigger_event("message", frame[1:], run_async=True)
             elif kind == "2":
-                # Reading goes on while a slow line takes this.
-                self._pong = asyncio.ensure_future(self._send_packet(eio_packet.Packet(eio_packet.PONG, frame[1:])))
+                # Reading goes on while a slow line takes this, and it does not wait behind requests.
+                self._pong = asyncio.ensure_future(self._write_now(f"3{frame[1:]}"))
             return kind != "1"
         if isinstance(frame, bytes):
             await self._trigger_event("message", frame, run_async=True)
@@ -141,12 +150,36 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         return response
 
     async def write(self, frame: str | bytes) -> bool:
-        """Write a frame now, waiting while the line is full; whether the connection took it."""
+        """Write a frame, in turn with others and waiting while the line is full; whether the connection took it.
+
+        One that is cancelled before its turn is not sent.
+        """
+        async with self._turn:
+            if self._sending is not None and not self._sending.done():
+                await asyncio.wait([self._sending])  # of somebody who was cancelled in the middle
+            if self._has_room(frame):
+                return await self._write_now(frame)
+            # Everybody who waits for a full line waits for one future of aiohttp: cancelling one would cancel all.
+            self._sending = asyncio.ensure_future(self._write_now(frame))
+            return await asyncio.shield(self._sending)
+
+    async def _write_now(self, frame: str | bytes) -> bool:
         try:
             await (self.ws.send_str(frame) if isinstance(frame, str) else self.ws.send_bytes(frame))
         except BROKEN:
             return False  # the reader notices as well
         return True
+
+    def _has_room(self, frame: str | bytes) -> bool:
+        """Whether a frame is written without waiting."""
+        connection = self.ws._response.connection  # noqa: SLF001
+        transport = connection.transport if connection is not None else None
+        if transport is None:
+            return True  # it is gone, and says so at once
+        low, high = transport.get_write_buffer_limits()
+        waiting = transport.get_write_buffer_size()
+        size = len(frame) if isinstance(frame, bytes) or frame.isascii() else 4 * len(frame)
+        return bool(waiting <= low and waiting + size + FRAME_HEADER < high)
 
     def abort(self) -> None:
         """Drop the line at once, with whatever waits to be written."""
@@ -177,6 +210,10 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
             http_session=http,
         )
         self._received = received
+        self._binary_packet: Any = None
+        self._answers: dict[int | None, Callable[..., None]] = {}
+        self._last_ack = 0
+        self._refusing: set[asyncio.Task[bool]] = set()
         self.eio.deliver = self._deliver
 
     def _engineio_client_class(self) -> type[EngineClient]:
@@ -222,11 +259,14 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
 
     def expect(self, answered: Callable[..., None]) -> int:
         """Return the number of the next ack, whose arguments `answered` will take."""
-        return int(self._generate_ack_id(SMCP_NAMESPACE, answered))
+        # The stock client keeps its counter among the callbacks, under 0: an ack of that number would delete it.
+        self._last_ack += 1
+        self._answers[self._last_ack] = answered
+        return self._last_ack
 
     def forget(self, number: int) -> None:
         """Wait no more for an ack."""
-        self.callbacks.get(SMCP_NAMESPACE, {}).pop(number, None)
+        self._answers.pop(number, None)
 
     def drop(self) -> None:
         """End the connection without a farewell."""
@@ -247,26 +287,57 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
         try:
             content = FastJson.loads(packet[match.end() :])
         except ValueError:
-            log.info("a malformed packet was dropped")
-            return True
+            content = None
         if match[1] == "3":
-            answered = self.callbacks.get(SMCP_NAMESPACE, {}).pop(number or -1, None)
-            if answered is not None:
-                answered(*content)
-        elif content and isinstance(content[0], str):
+            self._acked(number, content)
+        elif isinstance(content, list) and content and isinstance(content[0], str):
             self._received(number, content[0], content[1] if len(content) == 2 else None)
+        else:
+            log.info("a malformed packet was refused")
+            self._refuse(number, packet[match.end() :])
         return True
 
+    def _acked(self, number: int | None, content: Any) -> None:
+        answered = self._answers.pop(number, None)
+        if answered is None:
+            return  # too late, or never asked for
+        if isinstance(content, list):
+            answered(*content)
+        else:
+            log.info("a malformed reply failed its request")
+            answered(to_wire(InternalError("The server sent a malformed reply")))
+
+    def _refuse(self, number: int | None, text: str) -> None:
+        # Whoever asked is answered at once, not after the time-out.
+        if number is None:
+            return
+        name = _NAME.match(text)
+        error = BadRequest("The request is malformed, or holds a number that is not finite")
+        body = FastJson.dumps(error_ack(name[1], error) if name else to_wire(error))
+        task = asyncio.ensure_future(self.ack(number, body))
+        self._refusing.add(task)
+        task.add_done_callback(self._refusing.discard)
+
+    # What came with binary parts or over polling is decoded by the stock code.
+
     async def _handle_event(self, namespace: str | None, id: int | None, data: Any) -> None:  # noqa: A002, ARG002
-        # Only what came with binary parts or over polling is decoded by the stock code.
         if isinstance(data, list) and data and isinstance(data[0], str):
             self._received(id, data[0], data[1] if len(data) == 2 else None)
 
+    async def _handle_ack(self, namespace: str | None, id: int | None, data: Any) -> None:  # noqa: A002
+        if namespace == SMCP_NAMESPACE:
+            self._acked(id, data)
+
     async def _handle_eio_message(self, data: Any) -> None:
+        if isinstance(data, str) and self._deliver(data):
+            return  # over polling
         try:
             await super()._handle_eio_message(data)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
             log.info("a malformed packet was dropped: %s", type(problem).__name__)
+            packet, self._binary_packet = self._binary_packet, None
+            if packet is not None and packet.packet_type == sio_packet.BINARY_ACK:
+                await self._handle_ack(packet.namespace, packet.id, None)
 
 
 def _library_log() -> logging.Logger:

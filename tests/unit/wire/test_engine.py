@@ -8,8 +8,16 @@ import aiohttp
 from a2c_smcp.wire.engine import STOCK_PAYLOAD, SocketClient
 
 
+class Gone:
+    """The response of a websocket that is gone."""
+
+    connection = None
+
+
 class Broken:
     """A websocket from which nothing can be read or written."""
+
+    _response = Gone()
 
     async def receive(self) -> Any:
         raise KeyError("unforeseen")
