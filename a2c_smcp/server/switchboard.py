@@ -213,7 +213,12 @@ class Switchboard:
             return False
         now = self.clock()
         head = Head(agent="", req_id="", computer=seat.name)
-        self._send(Call(None, event, head, reply, started=now, deadline=now + seconds, refuse=refuse), target, payload)
+        call = Call(None, event, head, reply, started=now, deadline=now + seconds, refuse=refuse)
+        try:
+            self._send(call, target, payload)
+        except Exception:
+            log.exception("forwarding %s failed", event_name(event))
+            self.fail(call, internal(event))
         return True
 
     def _accept(self, connection: Connection, event: str, payload: Payload, reply: Reply, now: float) -> Call:

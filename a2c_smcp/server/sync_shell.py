@@ -12,8 +12,9 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import InternalError
-from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.calls import Answer, Reply
+from a2c_smcp.server.clients import Waiting, check_acks
+from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import Port
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
@@ -91,11 +92,12 @@ class StockPort:
 
     def __init__(self, server: Any) -> None:
         self._server = server
+        check_acks(server.manager, lambda: None)
 
     def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
         """Send an event that wants an ack."""
         manager = self._server.manager
-        number: int = manager._generate_ack_id(sid, lambda *answer: answered(answer))  # noqa: SLF001
+        number: int = manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
         packet = self._server.packet_class(
             sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number
         )

@@ -344,3 +344,18 @@ def test_a_time_out_that_ends_calls_of_a_later_slot_stops_nothing() -> None:
     scene.board.fail = fail_and_lose  # type: ignore[method-assign]
     scene.board.tick(100)
     assert (len(scene.answers), scene.board.in_flight) == (2, 0)
+
+
+def test_a_request_of_another_node_that_cannot_be_forwarded_is_refused_and_forgotten() -> None:
+    scene = Scene()
+
+    def broken(*_: object) -> int:
+        raise KeyError("no such connection")
+
+    scene.desk.request = broken  # type: ignore[method-assign, assignment]
+    refused: list[Any] = []
+    assert scene.board.serve(
+        "c", "o", "client:get_tools", PAYLOAD, seconds=10, reply=scene.answers.append, refuse=refused.append
+    )
+    assert ([error.code for error in refused], scene.answers, scene.board.in_flight) == ([500], [], 0)
+    assert not scene.board.connections["c"].serving

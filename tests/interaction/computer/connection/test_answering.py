@@ -171,9 +171,9 @@ async def test_more_requests_than_the_computer_takes_at_once_are_refused(
 @pytest.mark.parametrize(
     "packet",
     [
-        "2/smcp,1[",
-        "2/smcp,1[]",
-        '2/smcp,1[5,{"a":1}]',
+        "2/smcp,99[",
+        "2/smcp,99[]",
+        '2/smcp,99[5,{"a":1}]',
         '2/smcp,["client:get_tools"',
         '3/smcp,77["nobody asked"]',
         "9/smcp,1[]",
