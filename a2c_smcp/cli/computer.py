@@ -155,7 +155,8 @@ COMMAND: Final = Command(
         Argument("--do", "Run this command of the shell, then end.", metavar="COMMAND", many=True),
         Argument(
             "--console",
-            "Serve a console for the browser on this port of this machine; 0 picks one.",
+            "Serve a console for the browser on this port of this machine; 0 picks one. SIGUSR1, or `console` in the "
+            "shell, gives a new address.",
             "PORT",
             convert=_port,
         ),

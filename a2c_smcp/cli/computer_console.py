@@ -41,9 +41,10 @@ class OwnersConsole:
         from a2c_smcp.console.api import Console  # noqa: PLC0415
         from a2c_smcp.console.serving import serve_console  # noqa: PLC0415
 
-        self._console = Console(owner.computer, owner.desk, self.log)
-        async with serve_console(self._console, port=self._port) as base:
-            yield self._console.app.url(base)
+        self._console = console = Console(owner.computer, owner.desk, self.log)
+        async with serve_console(console, port=self._port) as base:
+            owner.console = lambda: console.app.url(base)
+            yield owner.console()
 
 
 # Only those who want a console need what it is made of.

@@ -34,6 +34,11 @@ class News:
             self._connection.append({"event": "connection", **asdict(status)})
         self._woken.set()
 
+    def tell(self, event: Json) -> None:
+        """Something else happened."""
+        self._connection.append(event)
+        self._woken.set()
+
     def end(self) -> None:
         """Nobody asks any more."""
         self._over = True

@@ -37,6 +37,9 @@ class Owner:
         told: Hears of every change of the connection.
         prompt: Asks the person for the value of an input, where there is one.
         observer: Hears of every step of every tool call.
+
+    Attributes:
+        console: Returns a new address of the console; None without one.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class Owner:
         self.desk = ApprovalDesk()
         self.seat = seat
         self.prompt = prompt
+        self.console: Callable[[], str] | None = None
         self.computer = Computer(config, name=seat.name, confirm=self._confirm, sources=sources, observer=observer)
         self._told = told
         self._own: set[str] = set()

@@ -59,6 +59,7 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
         yield told(ready(owner))
         if address is not None:
             yield told({"event": "console", "url": address})
+            _on_usr1(lambda: news.tell({"event": "console", "url": owner.console() if owner.console else ""}))
         await owner.connect(wait=False)
         async for event in news.follow(owner.computer):
             yield told(event)
@@ -121,6 +122,12 @@ def _on_signals(end: Callable[[], object]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError):
             loop.add_signal_handler(number, end)
+
+
+def _on_usr1(act: Callable[[], object]) -> None:
+    """Call `act` on SIGUSR1, where there is such a signal."""
+    with suppress(NotImplementedError, AttributeError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, act)
 
 
 def _end_on_sigterm() -> None:

@@ -64,6 +64,12 @@ async def _config(owner: Owner, _: Words) -> Any:
     return owner.computer.config()
 
 
+async def _console(owner: Owner, _: Words) -> Any:
+    if owner.console is None:
+        raise NotFound("There is no console: start the Computer with --console PORT")
+    return {"event": "console", "url": owner.console()}
+
+
 # Servers
 
 
@@ -240,6 +246,7 @@ VERBS: Final[tuple[Verb, ...]] = (
     Verb("call", "Run a tool.", _call, (Place("tool", "tool"), Place("json", optional=True, rest=True)), show.result),
     Verb("history", "The tool calls so far.", _history, show=show.history),
     Verb("config", "The configuration as Agents see it, without secrets.", _config),
+    Verb("console", "A new address that opens the console once.", _console, show=show.event),
     Verb("server add", "Add a server and start it.", _add, (Place("json", rest=True),), show.server, private=True),
     Verb("server rm", "Stop a server and remove it.", _remove, _SERVER, show.server),
     Verb("server start", "Start a server that is stopped or has failed.", _start, _SERVER, show.server),

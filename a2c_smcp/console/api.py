@@ -3,8 +3,8 @@
 import json
 from asyncio import get_running_loop
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -23,7 +23,7 @@ from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
 from a2c_smcp.console.asking import Handler, body_of, endpoint, number, plain_uri, text
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.events import Broadcast, EventStream
-from a2c_smcp.console.guard import Guard
+from a2c_smcp.console.guard import Guard, Session
 from a2c_smcp.console.pages import boxes_of, image_of, page_view, readable, search
 from a2c_smcp.errors import BadRequest, NotFound
 from a2c_smcp.visible import exact, visible
@@ -93,6 +93,7 @@ class Console:
             "approve": self._approve,
             "withdraw": self._withdraw,
             "server": self._server,
+            "end_sessions": self._end_sessions,
         }
         return Starlette(
             routes=[
@@ -105,9 +106,15 @@ class Console:
             ]
         )
 
-    async def _events(self, _: Request) -> Any:
+    async def _events(self, request: Request) -> Any:
+        session: Session = request.scope["a2c.session"]
+        return EventStream(self._news.stream(), self._present(session), session.over)
+
+    @contextmanager
+    def _present(self, session: Session) -> Iterator[None]:
         # An open page is somebody who can be asked.
-        return EventStream(self._news.stream(), self._desk.watch(lambda _: self._news.tell("approvals")))
+        with session.page(), self._desk.watch(lambda _: self._news.tell("approvals")):
+            yield
 
     # What there is
 
@@ -256,6 +263,11 @@ class Console:
                 await self._computer.settings.disable(name)
             case _:
                 raise BadRequest("Send restart, enable or disable as action")
+        return {"ok": True}
+
+    async def _end_sessions(self, request: Request) -> Any:
+        await body_of(request)
+        self.app.end_all()
         return {"ok": True}
 
 

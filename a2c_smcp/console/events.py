@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, aclosing
 from typing import Any, Final
 
@@ -62,11 +62,17 @@ class Broadcast:
 
 
 class EventStream:
-    """The answer of a page that listens: it ends when the page is gone, at once, and so does its `presence`."""
+    """The answer of a page that listens; it ends, and its `presence` too, when the page is gone or `until` returns."""
 
-    def __init__(self, events: AsyncIterator[bytes], presence: AbstractContextManager[None]) -> None:
+    def __init__(
+        self,
+        events: AsyncIterator[bytes],
+        presence: AbstractContextManager[None],
+        until: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
         self._events = events
         self._presence = presence
+        self._until = until or asyncio.Event().wait
 
     async def __call__(self, _: Any, receive: Any, send: Send) -> None:
         """Send events."""
@@ -75,12 +81,16 @@ class EventStream:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             sending = asyncio.create_task(self._send(send))
             leaving = asyncio.create_task(_left(receive))
+            ending = asyncio.ensure_future(self._until())
+            tasks = (sending, leaving, ending)
             try:
-                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                sending.cancel()
-                leaving.cancel()
-                await asyncio.wait((sending, leaving))
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+            if sending.cancelled():
+                await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send) -> None:
         async with aclosing(self._events) as events:  # type: ignore[type-var]

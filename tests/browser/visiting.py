@@ -82,7 +82,7 @@ class Visit:
         self.page.on("request", lambda request: self._check(request.url))
 
     def _check(self, url: str) -> None:
-        if not url.startswith((self.base, "data:")):
+        if not url.startswith((self.base, "data:", f"blob:{self.base}")):
             self.complaints.append(f"asks {url}")
 
 

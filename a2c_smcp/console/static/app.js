@@ -1,9 +1,10 @@
 // The frame: sections, language, theme, what changes, and whose turn it is to show something.
 
-import { get } from "/static/api.js";
+import { get, post } from "/static/api.js";
 import { h, icon, show } from "/static/dom.js";
 import { follow } from "/static/events.js";
 import { count, current, locale, t, toggle } from "/static/i18n.js";
+import { enter, invited } from "/static/session.js";
 import * as approvals from "/static/views/approvals.js";
 import * as calls from "/static/views/calls.js";
 import * as desktop from "/static/views/desktop.js";
@@ -55,6 +56,7 @@ function drawFrame() {
   show(byId("language"), icon("language"), h("span", { lang: current() === "en" ? "zh-CN" : "en" }, t("language")));
   const other = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   show(byId("theme"), icon(other), h("span", {}, t(other)));
+  show(byId("end"), icon("end"), h("span", {}, t("endSessions")));
   drawState();
 }
 
@@ -105,6 +107,15 @@ byId("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = theme;
   drawFrame();
 });
+byId("end").addEventListener("click", async () => {
+  if (!confirm(t("endSessionsWhy"))) return;
+  try {
+    await post("end_sessions", {});
+    away(t("closed"));
+  } catch (error) {
+    away(error.message);
+  }
+});
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -112,17 +123,31 @@ document.addEventListener("keydown", (event) => {
     if (search) { event.preventDefault(); search.focus(); search.select(); }
   }
 });
-addEventListener("hashchange", () => go({ focus: true }));
-go();
-refresh();
-follow(
-  (kind) => {
-    document.documentElement.dataset.live = "yes";
-    if (STATE.has(kind)) refresh();
-    view?.changed?.(kind);
-  },
-  (why) => {
-    delete document.documentElement.dataset.live;
-    away(t(why));
-  },
-);
+addEventListener("hashchange", async () => {
+  if (!invited()) return go({ focus: true });
+  await enter();
+  location.reload();
+});
+
+async function begin() {
+  if (!await enter()) {
+    drawFrame();
+    away(t("closed"));
+    return;
+  }
+  go();
+  refresh();
+  follow(
+    (kind) => {
+      document.documentElement.dataset.live = "yes";
+      if (STATE.has(kind)) refresh();
+      view?.changed?.(kind);
+    },
+    (why) => {
+      delete document.documentElement.dataset.live;
+      away(t(why));
+    },
+  );
+}
+
+begin();

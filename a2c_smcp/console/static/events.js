@@ -2,8 +2,11 @@
 //
 // The tab that holds the lock listens and passes on what it hears; when it goes, the next in line listens.
 
+import { headers } from "/static/session.js";
+
 const NAME = "a2c-events";
 const PATIENCE = 5000;
+const RETRY = 2000;
 
 // heard(kind) is told what has changed; away("unreachable" or "closed") that there is nobody to tell.
 export function follow(heard, away) {
@@ -30,17 +33,37 @@ export function follow(heard, away) {
     tabs.postMessage(said);
   }
 
-  // Ends when there is nothing to listen to any more.
-  const listen = () => new Promise((over) => {
-    events = new EventSource("/api/events");
-    events.addEventListener("message", ({ data }) => tell({ kind: JSON.parse(data).kind }));
-    // It tries again by itself, unless it was refused: then there is nobody who knows this page.
-    events.addEventListener("error", () => {
-      const refused = events.readyState === EventSource.CLOSED;
-      tell({ lost: refused ? "closed" : "unreachable" });
-      if (refused) over();
-    });
-  });
+  // Ends when there is nothing to listen to any more: nobody knows this page, or another tab listens.
+  async function listen() {
+    const mine = new AbortController();
+    events = mine;
+    while (!mine.signal.aborted) {
+      const why = await hear(mine.signal);
+      if (mine.signal.aborted) return;
+      tell({ lost: why });
+      if (why === "closed") return;
+      await new Promise((done) => { setTimeout(done, RETRY); });
+    }
+  }
+
+  // Not an EventSource, which cannot send a header. Gives why it ended.
+  async function hear(signal) {
+    try {
+      const reply = await fetch("/api/events", { credentials: "same-origin", cache: "no-store", headers: headers(), signal });
+      if (!reply.ok) return reply.status === 401 ? "closed" : "unreachable";
+      const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
+      let rest = "";
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return "unreachable";
+        const lines = (rest + value).split("\n");
+        rest = lines.pop();
+        for (const line of lines) if (line.startsWith("data: ")) tell({ kind: JSON.parse(line.slice(6)).kind });
+      }
+    } catch {
+      return "unreachable";
+    }
+  }
 
   async function queue({ steal = false } = {}) {
     waiting?.abort();
@@ -52,7 +75,7 @@ export function follow(heard, away) {
       if (waiting === turn && events) setTimeout(queue);  // another tab took this one for asleep
     }
     if (waiting !== turn) return;
-    events?.close();
+    events?.abort();
     events = null;
   }
 

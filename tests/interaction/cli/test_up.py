@@ -19,6 +19,7 @@ from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.errors import Unauthorized
+from tests.interaction.console import enter
 from tests.interaction.server.programs import command, environment, until
 
 CAP = 60
@@ -180,20 +181,20 @@ async def test_a_trusted_configuration_that_changes_is_held_back_until_it_is_tru
 
 
 async def test_the_console_opens_once_with_the_address_that_was_printed(ready: dict[str, Any]) -> None:
-    async with httpx.AsyncClient(base_url=ready["console"].partition("/?")[0]) as browser:
+    async with httpx.AsyncClient(base_url=ready["console"].partition("/#")[0]) as browser:
         assert (await browser.get("/api/state")).status_code == 401
-        assert (await browser.get(ready["console"])).status_code == 200
+        assert (await enter(browser, ready["console"])).status_code == 200
         state = (await browser.get("/api/state")).json()
         assert (state["name"], state["connection"]["state"]) == ("desk", "joined")
     async with httpx.AsyncClient() as other:
-        assert (await other.get(ready["console"])).status_code == 401
+        assert (await enter(other, ready["console"])).status_code == 401
 
 
 async def test_enter_gives_a_new_address_for_another_browser(office: Running) -> None:
     os.write(office.keyboard, b"\n")
     event = await office.hear(event="console")
     async with httpx.AsyncClient() as browser:
-        assert (await browser.get(event["console"])).status_code == 200
+        assert (await enter(browser, event["console"])).status_code == 200
 
 
 async def test_the_command_that_was_printed_lists_the_documents(ready: dict[str, Any]) -> None:
@@ -262,8 +263,8 @@ async def test_a_port_that_is_taken_is_said(tmp_path: Path, ready: dict[str, Any
 async def test_the_demonstration_joins_reads_searches_and_waits_for_consent(tmp_path: Path) -> None:
     async with up(tmp_path, str(EXAMPLES), "--demo", "--no-config", "--name", "desk") as running:
         ready = await running.hear(event="ready")
-        async with httpx.AsyncClient(base_url=ready["console"].partition("/?")[0], timeout=CAP) as browser:
-            await browser.get(ready["console"])
+        async with httpx.AsyncClient(base_url=ready["console"].partition("/#")[0], timeout=CAP) as browser:
+            await enter(browser, ready["console"])
             async with browser.stream("GET", "/api/events") as page:  # an open page is somebody to ask
                 lines = page.aiter_lines()  # kept: without it the page closes
                 await anext(lines)

@@ -2,11 +2,14 @@
 
 import asyncio
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from tests.interaction.console import enter
 
 ROOT = Path(__file__).parents[3]
 WORDS = ("-m", "a2c_smcp.cli", "computer", "--headless", "--json", "--name", "study")
@@ -26,12 +29,15 @@ async def test_the_address_of_the_console_is_told_as_an_event(tmp_path: Path) ->
     )
     try:
         address = (await asyncio.wait_for(told(process, "console"), CAP))["url"]
-        base = address.partition("/?")[0]
+        base = address.partition("/#")[0]
         async with httpx.AsyncClient() as client:
-            assert (await client.get(address)).status_code == 200
+            assert (await enter(client, address)).status_code == 200
             state = (await client.get(f"{base}/api/state")).json()
         async with httpx.AsyncClient() as stranger:
-            assert (await stranger.get(address)).status_code == 401
+            assert (await enter(stranger, address)).status_code == 401
+            process.send_signal(signal.SIGUSR1)
+            another = (await asyncio.wait_for(told(process, "console"), CAP))["url"]
+            assert (await enter(stranger, another)).status_code == 200
     finally:
         process.terminate()
         await asyncio.wait_for(process.communicate(), CAP)

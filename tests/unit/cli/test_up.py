@@ -14,7 +14,7 @@ from tests.unit.cli.running import a2c
 
 READY = {
     "event": "ready",
-    "console": "http://127.0.0.1:1/?token=t",
+    "console": "http://127.0.0.1:1/#token=t",
     "url": "http://127.0.0.1:2",
     "office": "home",
     "name": "desk",
@@ -34,7 +34,7 @@ def shown(**event: Any) -> list[str]:
 def test_all_that_a_person_needs_is_on_the_first_screen() -> None:
     assert shown(**READY) == [
         "desk is up: 2 MCP servers, Ctrl-C ends all of it",
-        "console    http://127.0.0.1:1/?token=t",
+        "console    http://127.0.0.1:1/#token=t",
         "           opens once, in one browser; press Enter here for a new address",
         "documents  /docs",
         "servers    of mcp.json: echo, documents",

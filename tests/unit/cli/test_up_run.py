@@ -8,7 +8,7 @@ import pytest
 
 from a2c_smcp.cli.up_run import open_browser
 
-URL = "http://127.0.0.1:1/?token=a&b=c"
+URL = "http://127.0.0.1:1/#token=a&b=c"
 
 
 class Browser(webbrowser.BaseBrowser):
@@ -38,7 +38,7 @@ def test_the_token_is_in_a_file_of_ours_and_not_in_the_words_of_a_command(
     page = tmp_path / "console.html"
     assert browser.opened == [page.as_uri()]
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
-    assert "url=http://127.0.0.1:1/?token=a&amp;b=c" in page.read_text(encoding="utf-8")
+    assert "url=http://127.0.0.1:1/#token=a&amp;b=c" in page.read_text(encoding="utf-8")
 
 
 def test_a_machine_without_a_browser_is_told_to_do_it_by_hand(

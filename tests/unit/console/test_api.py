@@ -13,6 +13,7 @@ from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.asking import MAX_BODY
 from a2c_smcp.console.calls import CallLog
+from tests.interaction.console import enter
 
 BASE = "http://127.0.0.1:8123"
 
@@ -27,7 +28,7 @@ async def page(desk: ApprovalDesk) -> AsyncIterator[httpx.AsyncClient]:
     async with Computer(name="study", confirm=desk) as computer:
         console = Console(computer, desk, CallLog())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(console.app), base_url=BASE) as client:
-            await client.get(console.app.url(BASE))
+            await enter(client, console.app.url(BASE))
             yield client
         console.close()
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.docs.pages import DOCS, blocks
+from tests.interaction.console import enter
 
 CAP = 60
 
@@ -25,7 +26,7 @@ async def test_the_program_of_the_page_serves_a_console(
         while not (printed := printed + capsys.readouterr().out):
             await asyncio.wait([running], timeout=0.02)
     async with httpx.AsyncClient() as client:
-        assert (await client.get(printed.strip())).status_code == 200
+        assert (await enter(client, printed.strip())).status_code == 200
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -14,6 +14,7 @@ from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from a2c_smcp.errors import InvalidConfig
+from tests.interaction.console import enter
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ async def test_it_is_served_while_the_block_runs_and_signals_are_left_alone(cons
     before = signal.getsignal(signal.SIGINT)
     async with serve_console(console) as base, httpx.AsyncClient() as client:
         assert signal.getsignal(signal.SIGINT) is before
-        assert (await client.get(console.app.url(base))).status_code == 200
+        assert (await enter(client, console.app.url(base))).status_code == 200
         assert (await client.get(f"{base}/api/state")).json()["servers"] == []
     async with httpx.AsyncClient() as client:
         with pytest.raises(httpx.ConnectError):
@@ -37,12 +38,23 @@ async def test_it_is_served_while_the_block_runs_and_signals_are_left_alone(cons
 async def test_an_open_page_does_not_hold_up_the_end(console: Console) -> None:
     async with asyncio.timeout(60), httpx.AsyncClient() as client:
         async with serve_console(console) as base:
-            await client.get(console.app.url(base))
+            await enter(client, console.app.url(base))
             request = client.build_request("GET", f"{base}/api/events")
             stream = await client.send(request, stream=True)
             lines = stream.aiter_lines()
             assert await anext(lines) == 'data: {"kind": "hello"}'
         await stream.aclose()
+
+
+async def test_the_stream_of_an_open_page_ends_with_all_sessions(console: Console) -> None:
+    async with asyncio.timeout(60), httpx.AsyncClient() as client, serve_console(console) as base:
+        await enter(client, console.app.url(base))
+        async with client.stream("GET", f"{base}/api/events") as stream:
+            lines = stream.aiter_lines()
+            assert await anext(lines) == 'data: {"kind": "hello"}'
+            assert (await client.post(f"{base}/api/end_sessions", json={})).json() == {"ok": True}
+            assert [line async for line in lines if line.startswith("data")] == []
+        assert (await client.get(f"{base}/api/state")).status_code == 401
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])

@@ -1,6 +1,6 @@
 // One document: what is known of it, and its pages.
 
-import { get, imageUrl } from "/static/api.js";
+import { get, loadImage } from "/static/api.js";
 import { h, problem, show } from "/static/dom.js";
 import { count, date, t } from "/static/i18n.js";
 import { virtualList } from "/static/virtual.js";
@@ -50,9 +50,9 @@ export function documentView(root, server, uri) {
 }
 
 function page(server, uri, entry) {
-  const image = h("img", { alt: "", loading: "lazy", width: 60, height: 78 });
+  const image = h("img", { alt: "", width: 60, height: 78 });
   image.addEventListener("error", () => image.remove());
-  image.src = imageUrl(server, `${uri}/pages/${entry.page_index}`, THUMB_DPI);
+  loadImage(image, server, `${uri}/pages/${entry.page_index}`, THUMB_DPI);
   const number = t("page", entry.page_index + 1);
   const plain = !entry.title || PLAIN.test(entry.title);
   return [

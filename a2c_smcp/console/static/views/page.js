@@ -1,6 +1,6 @@
 // One page: its elements as they read, beside its picture as it looks.
 
-import { get, imageUrl } from "/static/api.js";
+import { get, loadImage, loadImageLater } from "/static/api.js";
 import { empty, h, icon, problem, show, toast } from "/static/dom.js";
 import { count, t } from "/static/i18n.js";
 import { link } from "/static/views/documents.js";
@@ -84,9 +84,9 @@ export function pageView(root, server, documentUri, index, wanted) {
   }
 
   function picture(section, name) {
-    const shown = h("img", { alt: "", class: "inset", loading: "lazy" });
+    const shown = h("img", { alt: "", class: "inset" });
     shown.addEventListener("error", () => shown.remove());
-    shown.src = imageUrl(server, address(name));
+    loadImageLater(shown, server, address(name));
     section.querySelector(".body").prepend(shown);
   }
 
@@ -133,7 +133,7 @@ export function pageView(root, server, documentUri, index, wanted) {
   };
   document.addEventListener("keydown", turn);
   image.addEventListener("load", () => { aside.hidden = false; split.classList.add("pictured"); place(); });
-  image.src = imageUrl(server, uri, DPI);
+  loadImage(image, server, uri, DPI);
 
   show(root, crumbs, split);
   drawCrumbs();

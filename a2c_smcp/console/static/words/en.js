@@ -1,5 +1,7 @@
 export default {
   skip: "Skip to content", sections: "Sections", language: "中文", dark: "Dark", light: "Light",
+  endSessions: "End all sessions",
+  endSessionsWhy: "End all sessions of this console, in this browser and in others? To open it again you need a new address: press Enter where a2c up runs.",
   servers: "Servers", tools: "Tools", desktop: "Desktop", documents: "Documents", calls: "Calls", approvals: "Approvals",
   aboutServers: "What this Computer runs, and how it is.", aboutTools: "What Agents may call. Try one here.",
   aboutDesktop: "What Agents see at a glance, as it changes.", aboutCalls: "The latest tool calls, newest first.",

@@ -1,5 +1,7 @@
 export default {
   skip: "跳到内容", sections: "栏目", language: "English", dark: "深色", light: "浅色",
+  endSessions: "结束所有会话",
+  endSessionsWhy: "结束此控制台在本浏览器和其他浏览器中的所有会话？要再次打开需要新的地址：请在运行 a2c up 的终端里按回车。",
   servers: "服务器", tools: "工具", desktop: "桌面", documents: "文档", calls: "调用", approvals: "审批",
   aboutServers: "这台 Computer 上运行的 MCP 服务器及其状态。", aboutTools: "Agent 可以调用的工具，可在此试用。",
   aboutDesktop: "Agent 看到的窗口，随时更新。", aboutCalls: "最近的工具调用，最新的在前。",
