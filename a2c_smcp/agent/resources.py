@@ -9,6 +9,7 @@ from typing import Any
 from a2c_smcp.agent.requests import document_uri, read_form
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import CompleteRet, GetComputerConfigRet, GetResourcesRet, GetResourceTemplatesRet
+from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import (
     COMPLETE_EVENT,
     GET_CONFIG_EVENT,
@@ -140,17 +141,17 @@ class Resources(ABC):
         return {field: [item for items in lists for item in items], "req_id": ""}
 
     async def _pages(self, event: str, computer: str, field: str, mcp_server: str) -> list[dict[str, Any]]:
+        async def page(cursor: str | None) -> Page[dict[str, Any]]:
+            reply = await self._ask(event, computer, mcp_server=mcp_server, cursor=cursor)
+            return reply[field], reply.get("next_cursor")
+
+        def cut(reason: str) -> None:
+            log.warning("%s stopped before the end of the list: %s mcp_server=%s", event, reason, mcp_server)
+
         found: list[dict[str, Any]] = []
-        cursor: str | None = None
-        seen: set[str] = set()
-        while True:
-            try:
-                page = await self._ask(event, computer, mcp_server=mcp_server, cursor=cursor)
-            except SMCPError as problem:
-                log.info("%s of one MCP server failed: %s", event, problem)
-                return found
-            found += page[field]
-            cursor = page.get("next_cursor")
-            if cursor is None or cursor in seen:  # a server that goes in circles is left
-                return found
-            seen.add(cursor)
+        try:
+            async for items in walk(page, PageLimits(), cut):
+                found += items
+        except SMCPError as problem:
+            log.info("%s of one MCP server failed: %s mcp_server=%s", event, problem, mcp_server)
+        return found

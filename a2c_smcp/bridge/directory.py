@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.uris import origin_of
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import SMCPTool
 
 log = logging.getLogger(__name__)
@@ -22,9 +23,6 @@ FRESH: Final = 5.0
 _LONG_AGO: Final = float("-inf")
 _ROOM: Final = ""
 """The office itself, where the rest is about one Computer."""
-
-MAX_LISTED: Final = 100_000
-"""Resources of one MCP server that are listed; one that lists without end must not fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,16 @@ class _Kept(Generic[T]):
         self._asking.pop(computer, None)
         if (kept := self._values.get(computer)) is not None:
             self._values[computer] = (_LONG_AGO, kept[1])
+
+    def forget(self, computer: str) -> None:
+        """Keep nothing of a Computer, not even its last value."""
+        self._asking.pop(computer, None)
+        self._values.pop(computer, None)
+
+    def keep_only(self, computers: Collection[str]) -> None:
+        """Forget every other Computer."""
+        for computer in [name for name in self._values if name not in computers]:
+            del self._values[computer]
 
     def drop_all(self) -> None:
         """The same for every Computer."""
@@ -125,7 +133,10 @@ class Directory:
 
     async def computers(self) -> list[str]:
         """Return the names of the Computers in the office, in order; raises what asking raises."""
-        return await self._members.of(_ROOM)
+        names = await self._members.of(_ROOM)
+        for kept in (self.tools, self.listed, self.desktops):
+            kept.keep_only(names)
+        return names
 
     async def all_tools(self) -> dict[str, list[SMCPTool]]:
         """Return the tools of every Computer."""
@@ -141,7 +152,7 @@ class Directory:
         """A Computer joined or left: whatever is known of it is about another run of it."""
         self._members.drop(_ROOM)
         for kept in (self.tools, self.listed, self.desktops):
-            kept.drop(computer)
+            kept.forget(computer)
 
     def drop(self) -> None:
         """The seat was lost: anything may have changed."""
@@ -176,11 +187,11 @@ class Directory:
     async def _list_server(self, computer: str, server: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return what one MCP server lists; nothing of what it cannot list, as when it is down."""
 
-        async def resources(cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        async def resources(cursor: str | None) -> Page[dict[str, Any]]:
             page = await self._office.get_resources(computer, server, cursor)
             return page["resources"], page.get("next_cursor")
 
-        async def templates(cursor: str | None) -> tuple[list[dict[str, Any]], str | None]:
+        async def templates(cursor: str | None) -> Page[dict[str, Any]]:
             page = await self._office.get_resource_templates(computer, server, cursor)
             return page["resource_templates"], page.get("next_cursor")
 
@@ -188,18 +199,15 @@ class Directory:
 
 
 async def _pages(
-    ask: Callable[[str | None], Awaitable[tuple[list[dict[str, Any]], str | None]]], key: str, server: str
+    ask: Callable[[str | None], Awaitable[Page[dict[str, Any]]]], key: str, server: str
 ) -> list[dict[str, Any]]:
+    def cut(reason: str) -> None:
+        log.warning("list cut: %s mcp_server=%s", reason, server)
+
     found: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    cursor: str | None = None
     try:
-        while len(found) < MAX_LISTED:
-            page, cursor = await ask(cursor)
+        async for page in walk(ask, PageLimits(), cut):
             found += (one for one in page if isinstance(one.get(key), str) and one[key])
-            if cursor is None or cursor in seen:
-                break
-            seen.add(cursor)
     except SMCPError as error:
-        log.info("%s lists nothing (more): %s", server, error)
-    return found[:MAX_LISTED]
+        log.info("list failed: %s mcp_server=%s", error, server)
+    return found

@@ -7,10 +7,10 @@ Those of 2026-07-28 open streams with `subscriptions/listen`, which the SDK serv
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
@@ -24,9 +24,20 @@ from mcp.server.subscriptions import (
 )
 from mcp.types import SubscriptionsListenRequestParams, SubscriptionsListenResult
 
+from a2c_smcp.bridge.problems import as_mcp_error
 from a2c_smcp.bridge.uris import Place, place_of
+from a2c_smcp.errors import BadRequest, RateLimited, SMCPError
 
 log = logging.getLogger(__name__)
+
+MAX_URIS: Final = 1_000
+"""Resources that one client may subscribe to."""
+
+MAX_STREAMS: Final = 1_000
+"""Streams that all clients of the newer era may hold open."""
+
+MAX_URI: Final = 8_192
+"""Characters of a URI that is subscribed to."""
 
 
 @dataclass(slots=True)
@@ -73,6 +84,7 @@ class News:
         self._listen = ListenHandler(self._bus)
         self._listeners: dict[int, _Listener] = {}
         self._streams: Counter[str] = Counter()
+        self._open = 0
 
     # Who listens
 
@@ -81,9 +93,16 @@ class News:
         self._listener(connection)
 
     async def subscribe(self, connection: Connection, uri: str) -> None:
-        """It wants to hear of a resource."""
+        """It wants to hear of a resource.
+
+        Raises:
+            RateLimited: It has as many subscriptions as a client may have.
+            BadRequest: The URI is too long.
+        """
         listener = self._listener(connection)
+        _check({*listener.uris, uri})
         await self._subscribed(place_of(uri))
+        _check({*listener.uris, uri})  # others may have come meanwhile
         listener.uris.add(uri)
 
     def unsubscribe(self, connection: Connection, uri: str) -> None:
@@ -95,6 +114,12 @@ class News:
     ) -> SubscriptionsListenResult:
         """Serve a stream of the newer era for as long as it is open."""
         uris = list(dict.fromkeys(params.notifications.resource_subscriptions or ()))
+        try:
+            _check(uris)
+            if self._open >= MAX_STREAMS:
+                raise RateLimited(f"The bridge has {MAX_STREAMS} open streams, the most it serves; close one")
+        except SMCPError as error:
+            raise as_mcp_error(error) from None
         for uri in uris:
             await self._subscribed(place_of(uri))
         with self._counted(uris):
@@ -146,11 +171,20 @@ class News:
     @contextmanager
     def _counted(self, uris: list[str]) -> Iterator[None]:
         self._streams.update(uris)
+        self._open += 1
         try:
             yield
         finally:
+            self._open -= 1
             self._streams.subtract(uris)
             self._streams += Counter()  # drops those that nobody wants
+
+
+def _check(uris: Collection[str]) -> None:
+    if len(uris) > MAX_URIS:
+        raise RateLimited(f"A client may subscribe to {MAX_URIS} resources at a time; unsubscribe from some first")
+    if any(len(uri) > MAX_URI for uri in uris):
+        raise BadRequest(f"A URI that is subscribed to may have {MAX_URI} characters")
 
 
 async def _send(connection: Connection, event: ServerEvent) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias
@@ -11,7 +12,8 @@ from a2c_smcp.computer.gate import Gate
 from a2c_smcp.computer.listing import NOTHING, Listing, ListingBuilder
 from a2c_smcp.computer.ports import Json, ServerState, Session
 from a2c_smcp.computer.pushes import Coalescer
-from a2c_smcp.errors import RequestTimeout, SMCPError, ToolFailed
+from a2c_smcp.errors import SMCPError, ToolFailed
+from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)
@@ -261,26 +263,17 @@ class IndexedServer:
         status = self.session.status
         if "resources" not in status.capabilities and not status.subscribes:
             return NOTHING
-        try:
-            async with asyncio.timeout(self.limits.listing):
-                return await self._all_pages()
-        except TimeoutError:
-            raise RequestTimeout(f"The resource list of {self.name!r} takes too long") from None
-
-    async def _all_pages(self) -> Listing:
         builder = ListingBuilder(self.limits.resources)
-        cursor, seen = None, set[str]()
-        while True:
-            page, cursor = await self._gate.ask(partial(self.session.list_resources, cursor))
+        async for page in self._walk(lambda cursor: self._gate.ask(partial(self.session.list_resources, cursor))):
             builder.add(page)
-            if cursor is None:
-                return builder.build()
-            if builder.full or len(seen) + 1 >= self.limits.pages or cursor in seen:
-                logger.warning(
-                    "The resource list of %r does not end; it is cut", self.name, extra={"server": self.name}
-                )
-                return builder.build()
-            seen.add(cursor)
+        return builder.build()
+
+    def _walk(self, ask: Callable[[str | None], Awaitable[Page[Json]]]) -> AsyncIterator[list[Json]]:
+        limits = PageLimits(self.limits.pages, self.limits.resources, self.limits.listing)
+        return walk(ask, limits, self._list_cut)
+
+    def _list_cut(self, reason: str) -> None:
+        logger.warning("list cut: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
 
     async def _fetch_templates(self) -> list[Json]:
         if "resources" not in self.session.status.capabilities:
@@ -288,14 +281,7 @@ class IndexedServer:
         return await self._gate.ask(self._all_templates)
 
     async def _all_templates(self) -> list[Json]:
-        templates: list[Json] = []
-        cursor = None
-        for _ in range(self.limits.pages):
-            page, cursor = await self.session.list_resource_templates(cursor)
-            templates += page
-            if cursor is None or len(templates) >= self.limits.resources:
-                break
-        return templates[: self.limits.resources]
+        return [one async for page in self._walk(self.session.list_resource_templates) for one in page]
 
     def _accept(self, listing: Listing) -> None:
         self.known = listing

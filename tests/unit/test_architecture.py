@@ -16,7 +16,7 @@ FLOORS = [
     {"documents", "wire"},
     {"chunks", "smcp"},
     {"messages", "uris"},
-    {"config_messages", "listening"},
+    {"config_messages", "listening", "pagination"},
     {"errors", "masking"},
     {"addresses", "callbacks", "child_python", "fastjson", "lookalikes", "redaction", "tokens", "types", "visible"},
 ]

@@ -1,7 +1,9 @@
 """What a running MCP server can be asked, in JSON both ways."""
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import Any, Final
 
 from mcp import MCPError
@@ -19,9 +21,11 @@ from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.replies import error_of, tool_result
 from a2c_smcp.computer.ports import Json, Progress
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
+from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.types import SERVER_NAME
 
-MAX_PAGES: Final = 1_000
+logger = logging.getLogger(__name__)
+
 _KINDS: Final = {"tools": "tool", "resources": "resource", "resourceTemplates": "resource template"}
 
 # The SDK has validated a result before it asks for its type; as JSON it need not be built into models and dumped again.
@@ -51,15 +55,8 @@ class Requests(ABC):
 
     async def list_tools(self) -> list[Json]:
         """All tools (every cursor), in MCP's JSON form; none if it offers none."""
-        tools: list[Json] = []
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
-            page, after = await self._page("tools/list", "tools", cursor)
-            tools += page
-            if after is None or after == cursor:
-                break
-            cursor = after
-        return tools
+        pages = walk(partial(self._page, "tools/list", "tools"), PageLimits(), self._list_cut)
+        return [tool async for page in pages for tool in page]
 
     async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
         """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON."""
@@ -112,15 +109,20 @@ class Requests(ABC):
 
     async def _learn_headers(self, tool: str) -> None:
         life = self._living()
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
+
+        async def names(cursor: str | None) -> Page[str]:
             try:
                 page = await life.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
             except (MCPError, ValidationError) as error:
                 raise self._failed(life, error) from error
-            cursor = page.next_cursor
-            if cursor is None or any(listed.name == tool for listed in page.tools):
+            return [listed.name for listed in page.tools], page.next_cursor
+
+        async for page in walk(names, PageLimits(), self._list_cut):
+            if tool in page:
                 return
+
+    def _list_cut(self, reason: str) -> None:
+        logger.warning("tool list cut: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
 
     async def _ask(
         self, method: str, params: Json, *, timed: bool = True, progress: Progress | None = None

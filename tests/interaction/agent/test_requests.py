@@ -268,6 +268,19 @@ async def test_resources_of_all_servers_are_listed_together(
         await client.get_resources("c", cursor="2")
 
 
+async def test_a_server_that_lists_without_end_holds_nobody(
+    ready: Running, office: str, either: Either, computer: Computers, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def listing(request: dict[str, Any]) -> dict[str, Any]:
+        return {"resources": [], "next_cursor": str(int(request.get("cursor") or 0) + 1)}
+
+    await computer(Scripted(get_config=CONFIG, get_resources=listing), ready.url, office)
+    client = either(ready.url, office, live=False)
+    await client.connect()
+    assert (await client.get_resources("c"))["resources"] == []
+    assert "it has more than 1000 pages mcp_server=s" in caplog.text
+
+
 @pytest.mark.parametrize(
     "error",
     [

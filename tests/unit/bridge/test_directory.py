@@ -121,3 +121,25 @@ async def test_a_server_that_lists_in_circles_is_left() -> None:
 
     office = Circle(desk=FakeComputer(resources={"a": [[]]}))
     assert list((await Directory(office).all_listed())["desk"].resources) == ["x://None", "x://again"]
+
+
+async def test_a_server_that_lists_without_end_is_left() -> None:
+    class Endless(FakeOffice):
+        async def get_resources(self, computer: str, mcp_server: str, cursor: str | None = None) -> Any:
+            return {"resources": [], "next_cursor": str(int(cursor or 0) + 1)}
+
+    office = Endless(desk=FakeComputer(resources={"a": [[]]}))
+    assert (await Directory(office).all_listed())["desk"].resources == {}
+
+
+async def test_nothing_is_kept_of_a_computer_that_left() -> None:
+    office = FakeOffice(desk=FakeComputer([tool("a")]), lab=FakeComputer([tool("b")]))
+    directory = Directory(office)
+    await directory.all_tools()
+    del office.computers["desk"]
+    directory.came_or_went("desk")
+    assert directory.tools.known("desk") is None
+    del office.computers["lab"]
+    directory.drop()  # the connection was lost, and with it the news that it left
+    await directory.computers()
+    assert directory.tools.known("lab") is None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError, types
 
+from a2c_smcp.bridge.news import MAX_URIS
 from a2c_smcp.bridge.server import Bridge, BridgeSettings
 from a2c_smcp.errors import ConfirmationRequired, InternalError
 from tests.unit.bridge.fakes import FakeComputer, FakeOffice, tool
@@ -189,3 +190,26 @@ async def test_a_model_reads_what_it_asked_wrongly(name: str, arguments: dict[st
 async def test_without_being_asked_for_there_are_no_tools_of_its_own() -> None:
     async with client_of(FakeOffice()) as client:
         assert (await client.list_tools()).tools == []
+
+
+@pytest.mark.filterwarnings("ignore:.*resources/(un)?subscribe")
+async def test_a_client_may_subscribe_to_a_bounded_number_of_resources() -> None:
+    async with client_of(FakeOffice(desk=FakeComputer())) as client:
+        for number in range(MAX_URIS):
+            await client.subscribe_resource(f"note://desk/{number}")
+        await client.subscribe_resource("note://desk/0")  # again is none more
+        with pytest.raises(MCPError, match="1000 resources at a time") as caught:
+            await client.subscribe_resource("note://desk/one-more")
+        assert caught.value.code == 429
+        await client.unsubscribe_resource("note://desk/0")
+        with pytest.raises(MCPError, match="characters"):
+            await client.subscribe_resource("note://" + "x" * 10_000)
+        await client.subscribe_resource("note://desk/one-more")
+
+
+async def test_a_stream_may_name_a_bounded_number_of_resources() -> None:
+    async with client_of(FakeOffice(desk=FakeComputer()), "2026-07-28") as client:
+        uris = [f"note://desk/{number}" for number in range(MAX_URIS + 1)]
+        with pytest.raises(MCPError, match="1000 resources at a time"):
+            async with client.listen(resource_subscriptions=uris):
+                pass
