@@ -205,6 +205,13 @@ class UpdateProgressNotification(UpdateProgressReq):
     """How far the tool of a call is; only the Agent that made the call is told."""
 
 
+class DisconnectNotification(TypedDict):
+    """Why the Server is about to close this connection: an error code and its message. Older Servers do not send it."""
+
+    code: int
+    message: str
+
+
 class GetComputerConfigReq(AgentCallData):
     """Read a Computer's configuration, secrets left out."""
 

@@ -38,6 +38,7 @@ from a2c_smcp.messages import (
     ChunkedRet,
     CompleteReq,
     CompleteRet,
+    DisconnectNotification,
     DPEDocumentSummary,
     DPEElementDetail,
     DPEPageSummary,
@@ -88,6 +89,7 @@ __all__ = [
     "CANCEL_TOOL_CALL_EVENT",
     "CANCEL_TOOL_CALL_NOTIFICATION",
     "COMPLETE_EVENT",
+    "DISCONNECT_NOTIFICATION",
     "ENTER_OFFICE_NOTIFICATION",
     "EVENTS",
     "GET_CHUNK_EVENT",
@@ -128,6 +130,7 @@ __all__ = [
     "DPEElementDetail",
     "DPEPageSummary",
     "Desktop",
+    "DisconnectNotification",
     "EnterOfficeNotification",
     "EnterOfficeReq",
     "Event",
@@ -181,6 +184,7 @@ __all__ = [
     "UpdateToolListNotification",
     "Whole",
     "error_ack",
+    "farewell",
     "parse_reply",
     "parse_request",
     "refusal",
@@ -224,6 +228,9 @@ UPDATE_FINDER_NOTIFICATION: Final = "notify:update_finder"
 
 # Server -> the Agent whose call it is
 UPDATE_PROGRESS_NOTIFICATION: Final = "notify:update_progress"
+
+# Server -> one connection, before the Server closes it
+DISCONNECT_NOTIFICATION: Final = "notify:disconnect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +286,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(UPDATE_DESKTOP_NOTIFICATION, _SERVER, UpdateDesktopNotification),
         Event(UPDATE_FINDER_NOTIFICATION, _SERVER, UpdateFinderNotification),
         Event(UPDATE_PROGRESS_NOTIFICATION, _SERVER, UpdateProgressNotification),
+        Event(DISCONNECT_NOTIFICATION, _SERVER, DisconnectNotification),
     )
 }
 
@@ -317,6 +325,11 @@ def error_ack(event: str, error: SMCPError, req_id: str | None = None) -> dict[s
     elif event.startswith("client:") or event == LIST_ROOM_EVENT:
         form = "flat"
     return to_wire(error, req_id, form=form)
+
+
+def farewell(error: SMCPError) -> DisconnectNotification:
+    """What the Server tells a client before it closes its connection."""
+    return {"code": error.code, "message": to_wire(error)["error"]["message"]}
 
 
 def refusal(error: SMCPError) -> str:

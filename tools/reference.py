@@ -106,6 +106,7 @@ SAYS: Final = {
     "server:update_desktop": "Tell that the windows changed.",
     "server:update_finder": "Tell that the documents changed.",
     "notify:tool_call_cancel": "A call was cancelled.",
+    "notify:disconnect": "The Server is about to close this connection; only the client it concerns is told.",
 }
 
 

@@ -85,7 +85,7 @@ def registry_of(settings: ServerSettings) -> Registry:
         return MemoryRegistry()
     from a2c_smcp.server.registry.redis import RedisRegistry  # noqa: PLC0415 - only many nodes need it
 
-    return RedisRegistry(settings.redis)
+    return RedisRegistry(settings.redis, lease_seconds=settings.redis_lease)
 
 
 def audit_of(settings: ServerSettings) -> AuditLog | None:

@@ -19,7 +19,7 @@ from typing import Any
 import socketio
 from socketio import packet as sio_packet
 
-from a2c_smcp.errors import BadRequest, to_wire
+from a2c_smcp.errors import BadRequest, SMCPError, to_wire
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Manager, Waiting
@@ -37,7 +37,14 @@ from a2c_smcp.server.packets import (
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.switchboard import Switchboard, internal, too_large
 from a2c_smcp.server.transport import EngineServer, keep
-from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, error_ack
+from a2c_smcp.smcp import (
+    DISCONNECT_NOTIFICATION,
+    JOIN_OFFICE_EVENT,
+    LEAVE_OFFICE_EVENT,
+    SMCP_NAMESPACE,
+    error_ack,
+    farewell,
+)
 
 log = logging.getLogger(__name__)
 
@@ -102,9 +109,18 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         for sid in sids:
             self._push(self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE), packet)
 
-    def hang_up(self, sid: str) -> None:
-        """End a client's session in the namespace."""
-        keep(asyncio.ensure_future(self.disconnect(sid, namespace=SMCP_NAMESPACE)))
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        """Say why, and end a client's connection."""
+        eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
+        self.notify([sid], DISCONNECT_NOTIFICATION, farewell(error))
+        keep(asyncio.ensure_future(self._hang_up(sid, self.eio.sockets.get(eio_sid), come_back=come_back)))
+
+    async def _hang_up(self, sid: str, socket: Any, *, come_back: bool) -> None:
+        # A client that is told to leave the namespace does not connect again by itself; one whose transport ends does.
+        if not come_back:
+            await self.disconnect(sid, namespace=SMCP_NAMESPACE)
+        if socket is not None:
+            self.eio.hang_up(socket)
 
     def _push(self, eio_sid: str | None, packet: str) -> None:
         socket = self.eio.sockets.get(eio_sid)

@@ -37,6 +37,7 @@ class ServerSettings:
     token_keys: Path | None = None
     insecure: bool = False
     redis: str | None = field(default=None, repr=False)
+    redis_lease: float = 5
     limits: Limits = field(default_factory=Limits)
     allowed_origins: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
@@ -163,6 +164,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("token_keys", "The keys of signed tokens, made by `a2c token key`.", values.file, "FILE"),
     Option("insecure", "Let everybody in, although other machines can reach this server.", values.flag, flag=True),
     Option("redis", "Form one logical server with all others on this Redis.", metavar="URL", secret=True),
+    Option(
+        "redis_lease",
+        "How long a node keeps its seats without Redis; its agents are disconnected a fifth earlier.",
+        values.positive_seconds,
+        "TIME",
+    ),
     Option(
         "allowed_origins",
         "Web pages that may connect, like https://app.example.com; none by default, not even of the same origin.",

@@ -12,12 +12,13 @@ from socketio import AsyncNamespace as BaseNamespace
 from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Waiting, check_acks
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import Port
-from a2c_smcp.smcp import SMCP_NAMESPACE
+from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
 
@@ -105,9 +106,17 @@ class StockPort:
         for sid in sids:
             self._start(self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE))
 
-    def hang_up(self, sid: str) -> None:
-        """End a client's session in the namespace."""
-        self._start(self._server.disconnect(sid, namespace=SMCP_NAMESPACE))
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        """Say why, and end a client's connection."""
+        self._start(self._hang_up(sid, error, come_back=come_back))
+
+    async def _hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        eio_sid = self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
+        await self._server.emit(DISCONNECT_NOTIFICATION, farewell(error), to=sid, namespace=SMCP_NAMESPACE)
+        if not come_back:
+            await self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
+        if eio_sid is not None:
+            await self._server.eio.disconnect(eio_sid)
 
     def _start(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)

@@ -39,8 +39,12 @@ class Port(Protocol):
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
         """Send an event to connections of this node."""
 
-    def hang_up(self, sid: str) -> None:
-        """End a connection."""
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        """Say why, and end a connection.
+
+        Args:
+            come_back: Whether a client that follows the rules of Socket.IO connects again by itself.
+        """
 
 
 class Elsewhere(Protocol):
@@ -57,6 +61,13 @@ class Elsewhere(Protocol):
         """A call that was taken over is over."""
 
 
+class Lease(Protocol):
+    """How long this node may serve its Agents."""
+
+    def is_over(self) -> bool:
+        """Whether another node may have the seats of this one by now."""
+
+
 class Switchboard:
     """The connections of this node, their seats, and the calls under way."""
 
@@ -66,6 +77,7 @@ class Switchboard:
         self.observer = guarded(observer)
         self.clock = clock
         self.elsewhere: Elsewhere | None = None
+        self.lease: Lease | None = None
         self.connections: dict[str, Connection] = {}
         self.offices: dict[str, Office] = {}
         self.addresses: dict[str, int] = {}
@@ -153,10 +165,13 @@ class Switchboard:
         Raises:
             Unauthorized: The credentials have expired.
             RateLimited: A limit is exceeded.
+            InternalError: Another node may serve another Agent of the office by now.
         """
+        if self.lease is not None and (seat := connection.seat) is not None and seat.role == "agent":
+            self._check_lease(self.lease)
         expires = connection.identity.expires
         if expires is not None and self.observer.wall_clock() >= expires:
-            raise Unauthorized("The credentials of this connection have expired; connect again with new ones")
+            raise expired()
         if not connection.requests.take(now):
             raise exceeded("requests per second per connection", self.limits.requests_per_second)
         seat = connection.seat
@@ -167,6 +182,17 @@ class Switchboard:
                 bucket = self._office_buckets[seat.office_id] = Bucket(rate, 2 * rate, now)
             if not bucket.take(now):
                 raise exceeded("requests per second per office", self.limits.office_requests_per_second)
+
+    def _check_lease(self, lease: Lease) -> None:
+        if lease.is_over():
+            raise lease_over()
+
+    def dismiss_agents(self) -> int:
+        """Disconnect every Agent of this node, because its seat may be somebody else's; return how many."""
+        agents = [one for one in self.connections.values() if one.seat is not None and one.seat.role == "agent"]
+        for connection in agents:
+            self.port.hang_up(connection.sid, lease_over(), come_back=True)
+        return len(agents)
 
     def route(self, sid: str, event: str, payload: Payload, reply: Reply) -> None:
         """Pass an Agent's request on; `reply` is called once, now or later, with the ack."""
@@ -296,7 +322,7 @@ class Switchboard:
             wall = self.observer.wall_clock()
             for sid in [sid for sid, one in self.expiring.items() if wall >= (one.identity.expires or wall)]:
                 del self.expiring[sid]
-                self.port.hang_up(sid)
+                self.port.hang_up(sid, expired(), come_back=False)
 
     def _begin(self, call: Call, target: Connection | None) -> None:
         call.target = target
@@ -330,6 +356,16 @@ class Switchboard:
         self.in_flight -= 1
         if call.caller is not None:
             self.observer.answered(call.event, outcome, self.clock() - call.started, call.caller, call.head)
+
+
+def expired() -> Unauthorized:
+    """The refusal of credentials that were good once."""
+    return Unauthorized("The credentials of this connection have expired; connect again with new ones")
+
+
+def lease_over() -> InternalError:
+    """What an Agent hears whose seat may be another's, because its node lost the registry for too long."""
+    return InternalError("This node lost the registry and may not serve its agents any more; connect again")
 
 
 def too_large(what: str, size: int, limit: int) -> BadRequest:

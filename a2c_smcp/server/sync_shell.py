@@ -11,12 +11,12 @@ from socketio import Namespace as BaseNamespace
 from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
-from a2c_smcp.errors import InternalError
+from a2c_smcp.errors import InternalError, SMCPError
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Waiting, check_acks
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import Port
-from a2c_smcp.smcp import SMCP_NAMESPACE
+from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
 __all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
 
@@ -113,9 +113,17 @@ class StockPort:
         for sid in sids:
             self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE)
 
-    def hang_up(self, sid: str) -> None:
-        """End a client's session in the namespace."""
-        self._server.start_background_task(self._server.disconnect, sid, namespace=SMCP_NAMESPACE)
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        """Say why, and end a client's connection."""
+        self._server.start_background_task(self._hang_up, sid, error, come_back=come_back)
+
+    def _hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+        eio_sid = self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
+        self._server.emit(DISCONNECT_NOTIFICATION, farewell(error), to=sid, namespace=SMCP_NAMESPACE)
+        if not come_back:
+            self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
+        if eio_sid is not None:
+            self._server.eio.disconnect(eio_sid)
 
 
 def port_for(server: Any) -> Port:

@@ -28,7 +28,15 @@ from a2c_smcp.errors import (
     is_error,
 )
 from a2c_smcp.fastjson import FastJson
-from a2c_smcp.smcp import JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT, SMCP_NAMESPACE, SOCKETIO_PATH, refusal_error
+from a2c_smcp.smcp import (
+    DISCONNECT_NOTIFICATION,
+    JOIN_OFFICE_EVENT,
+    LEAVE_OFFICE_EVENT,
+    SMCP_NAMESPACE,
+    SOCKETIO_PATH,
+    parse_request,
+    refusal_error,
+)
 from a2c_smcp.types import Role
 from a2c_smcp.wire.engine import BROKEN, CLOSE_PATIENCE, Received, SocketClient
 
@@ -104,6 +112,7 @@ class Link:
 
     Attributes:
         gone: Set when it has ended.
+        dismissal: Why the server closed it, where it said so.
     """
 
     def __init__(self, address: Address, received: "Callable[[Link, int | None, str, Any], None]") -> None:
@@ -116,14 +125,26 @@ class Link:
         self._sio = SocketClient(self._to(received), self._http)
         self._sio.on("disconnect", self._on_disconnect, namespace=SMCP_NAMESPACE)
         self._sio.on("connect_error", self._on_refusal, namespace=SMCP_NAMESPACE)
+        self.dismissal: SMCPError | None = None
         self.why = "it was never open"
 
     def _to(self, received: "Callable[[Link, int | None, str, Any], None]") -> Received:
-        return lambda number, event, payload: received(self, number, event, payload)
+        def take(number: int | None, event: str, payload: Any) -> None:
+            if event == DISCONNECT_NOTIFICATION:
+                self._on_dismissal(payload)
+            else:
+                received(self, number, event, payload)
+
+        return take
+
+    def _on_dismissal(self, payload: Any) -> None:
+        with suppress(SMCPError):  # a server of another release; it closes the connection all the same
+            told = parse_request(DISCONNECT_NOTIFICATION, payload)
+            self.dismissal = from_wire({"error": told})
 
     def _on_disconnect(self, reason: str) -> None:
         if not self.gone.is_set():
-            self.drop(str(reason))
+            self.drop(str(self.dismissal or reason))
 
     def _on_refusal(self, data: Any = None) -> None:
         self._refusal = data

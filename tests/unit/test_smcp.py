@@ -40,6 +40,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "notify:update_desktop": ("UpdateDesktopNotification", None),
     "notify:update_finder": ("UpdateFinderNotification", None),
     "notify:update_progress": ("UpdateProgressNotification", None),
+    "notify:disconnect": ("DisconnectNotification", None),
     "notify:tool_call_cancel": ("AgentCallData", None),
 }
 

@@ -9,7 +9,7 @@ from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Seated, Tell, unpack_frame
 from a2c_smcp.server.registry.scripts import unpack
 from a2c_smcp.server.registry.trunk import Trunk
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.rooms import Seat, taken
 from a2c_smcp.server.switchboard import Switchboard
 from a2c_smcp.smcp import ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION
 
@@ -67,4 +67,4 @@ class Herald:
     def ousted(self, seat: Seat) -> None:
         """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
         log.warning("a member lost its seat to another node while Redis was away", extra={"sid": seat.sid})
-        self._board.port.hang_up(seat.sid)
+        self._board.port.hang_up(seat.sid, taken(seat), come_back=True)

@@ -3,9 +3,10 @@
 A node has one connection (`link`), on which it takes and frees seats, renews its lease, publishes to the channels of
 other nodes and hears its own. What Redis says is applied as it is read, so the `directory` follows the history.
 
-When Redis is away the node goes on alone: members stay, local requests and notifications pass, whoever wants to join
-is told to try again. When it is back, whatever became of its data, the node compares what it holds with what Redis
-has and puts it right (`session`).
+When Redis is away the node goes on alone for as long as its lease cannot be over: members stay, local requests and
+notifications pass, whoever wants to join is told to try again. When the lease may be over, another node may seat
+another Agent in an office of this one: the node disconnects its Agents and refuses what they still send. When Redis is
+back, whatever became of its data, the node compares what it holds with what Redis has and puts it right (`session`).
 """
 
 import asyncio
@@ -28,7 +29,7 @@ from a2c_smcp.server.registry.herald import Herald
 from a2c_smcp.server.registry.link import LinkLost, dial
 from a2c_smcp.server.registry.resp import ErrorReply
 from a2c_smcp.server.registry.scripts import computer_field, unpack
-from a2c_smcp.server.registry.session import Session
+from a2c_smcp.server.registry.session import Lease, Session
 from a2c_smcp.server.registry.trunk import Trunk, unreachable
 from a2c_smcp.server.rooms import Seat, admit, taken
 from a2c_smcp.server.switchboard import Switchboard
@@ -40,6 +41,8 @@ _NAME: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 SEAT_TRIES: Final = 3
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 1.0
+FENCE_PAUSE: Final = 0.05
+EARLY_PAUSE: Final = 0.5
 STOPPED: Final = "the node is stopped"
 
 
@@ -73,7 +76,7 @@ class RedisRegistry:
             raise InvalidConfig("The lease and the deadline of the registry must be more than 0 seconds")
         self.node = f"{node or 'node'}-{token_hex(6)}"
         self._endpoint = parse_endpoint(url)
-        self._lease = lease_seconds
+        self._lease = Lease(lease_seconds)
         self._prefix = prefix
         self._deadline = deadline
         self._directory = Directory(self.node)
@@ -84,6 +87,7 @@ class RedisRegistry:
         self._ready = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._fence: asyncio.Task[None] | None = None
 
     # The Registry
 
@@ -94,7 +98,9 @@ class RedisRegistry:
         self._board = board
         trunk = board.elsewhere = Trunk(board, self._directory, self)
         herald = Herald(board, self._directory, trunk)
+        board.lease = self._lease
         self._task = asyncio.create_task(self._run(trunk, herald), name="a2c-registry")
+        self._fence = asyncio.create_task(self._watch_lease(board), name="a2c-registry-lease")
         await self._tried.wait()
 
     async def stop(self) -> None:
@@ -104,23 +110,33 @@ class RedisRegistry:
             if self._task is not None:
                 await asyncio.wait([self._task], timeout=1.5 * self._deadline)
         finally:
-            if self._task is not None:
-                self._task.cancel()
+            for task in (self._task, self._fence):
+                if task is not None:
+                    task.cancel()
             if self._board is not None:
-                self._board.elsewhere = None
+                self._board.elsewhere = self._board.lease = None
             self._directory.clear()
 
     async def seat(self, seat: Seat) -> None:
         """Take a seat, atomically."""
         try:
             session = await self._reached()
-            for _ in range(SEAT_TRIES):
+            tries, patience = SEAT_TRIES, self._lease.seconds + self._deadline
+            while tries:
+                tries -= 1
                 if self._board is not None:
                     admit(self._board.offices.get(seat.office_id), seat)
                 outcome = await session.take(seat)
                 if outcome == "ok":
                     return
-                if outcome == "lost":
+                if outcome == "early" and patience > 0:
+                    pause = min(session.wait, EARLY_PAUSE)
+                    patience -= pause
+                    await asyncio.sleep(pause)
+                    tries = SEAT_TRIES
+                elif outcome == "early":
+                    break
+                elif outcome == "lost":
                     await session.renew()
                 elif outcome == "dead" and session.steady():
                     await session.reap()
@@ -207,6 +223,16 @@ class RedisRegistry:
             self._ready.clear()
             link.fail(STOPPED)
             trunk.abandon(unreachable())
+
+    async def _watch_lease(self, board: Switchboard) -> None:
+        """Disconnect the Agents of this node as soon as another node may have their seats."""
+        while True:
+            if self._lease.is_over():
+                if number := board.dismiss_agents():
+                    log.warning("the lease of this node may be over: %d agents were disconnected", number)
+                await asyncio.sleep(FENCE_PAUSE)
+            else:
+                await asyncio.sleep(min(max(self._lease.left(), FENCE_PAUSE), LONGEST_PAUSE))
 
     def _away(self, why: str) -> None:
         problem = f"the registry cannot be reached: {why}"

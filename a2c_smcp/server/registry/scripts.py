@@ -2,6 +2,7 @@
 
 Keys, behind a prefix (`a2c` by default):
 
+    a2c:state        hash          epoch → when this data began; settled → until when nobody new is seated
     a2c:nodes        sorted set    node → when its lease ends, in milliseconds of Redis's own clock
     a2c:o:<office>   hash          a (the Agent) or c:<name> (a Computer) → sid|node|stamp|version|name
     a2c:w:<office>   hash          node → how many members of the office it has
@@ -11,6 +12,10 @@ Keys, behind a prefix (`a2c` by default):
 Whatever changes an office tells every node that has members there in the same step, so that each sees the changes
 in the order in which they happened. A seat is fenced twice: only its own connection (sid) frees it, and a command
 that comes late, from before the connection took the seat again, does nothing (stamp).
+
+Redis may lose everything at any time. A node that was registered before the loss notices that the epoch is another
+one; from then on nobody new is seated until the lease that any node may believe in is over. Members that nodes bring
+back are seated at once.
 """
 
 from dataclasses import dataclass
@@ -36,6 +41,7 @@ class Script:
 _COMMON: Final = """
 local prefix = ARGV[1]
 local nodes = prefix .. ':nodes'
+local state = prefix .. ':state'
 local function now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
@@ -101,6 +107,8 @@ if held then
   if since < stamp then redis.call('HSET', seats, field, value) end
   redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
 else
+  local wait = ARGV[8] ~= '1' and tonumber(redis.call('HGET', state, 'settled') or '0') - now() or 0
+  if wait > 0 then return {'early', wait} end
   redis.call('HSET', seats, field, value)
   redis.call('HINCRBY', prefix .. ':w:' .. office, node, 1)
   redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
@@ -110,7 +118,11 @@ if ARGV[9] == '1' then return {'ok', redis.call('HGETALL', seats)} end
 return {'ok'}
 """
 )
-"""Take a seat: `ok` (and who sits there), `taken`, `dead` (taken by a node whose lease is over), `lost` (ours is)."""
+"""Take a seat.
+
+`ok` (and who sits there), `taken`, `dead` (taken by a node whose lease is over), `lost` (ours is), `early` (Redis lost
+its data a moment ago: try again after so many milliseconds).
+"""
 
 RELEASE: Final = Script(
     _COMMON
@@ -131,15 +143,31 @@ return 1
 BEAT: Final = Script(
     _COMMON
     + """
--- node, milliseconds
-local known = redis.call('ZSCORE', nodes, ARGV[2])
+-- node, milliseconds, the epoch that the node knows
+local lease = redis.call('ZSCORE', nodes, ARGV[2])
 local time = now()
+local epoch = redis.call('HGET', state, 'epoch')
+if not epoch then
+  epoch = string.format('%.0f', time) .. '|' .. ARGV[2]
+  redis.call('HSET', state, 'epoch', epoch)
+end
+if ARGV[4] ~= '' and ARGV[4] ~= epoch then
+  local settled = tonumber(string.match(epoch, '^%d+')) + tonumber(ARGV[3])
+  if settled > tonumber(redis.call('HGET', state, 'settled') or '0') then
+    redis.call('HSET', state, 'settled', string.format('%.0f', settled))
+  end
+end
 redis.call('ZADD', nodes, time + tonumber(ARGV[3]), ARGV[2])
 local dead = redis.call('ZCOUNT', nodes, '-inf', '(' .. time)
-return {known and 1 or 0, redis.call('HLEN', prefix .. ':n:' .. ARGV[2]), dead}
+local alive = lease and tonumber(lease) >= time
+return {lease and 1 or 0, alive and 1 or 0, redis.call('HLEN', prefix .. ':n:' .. ARGV[2]), dead, epoch}
 """
 )
-"""Renew the lease. Returns whether Redis still knew the node, how many seats it has, how many other nodes are dead."""
+"""Renew the lease.
+
+Returns whether Redis still knew the node, whether its lease was not over, how many seats it has, how many other nodes
+are dead, and the epoch.
+"""
 
 REAP: Final = Script(
     _COMMON
@@ -162,7 +190,10 @@ local node, seats = ARGV[2], {}
 for i = 4, #ARGV do seats[#seats + 1] = ARGV[i] end
 if #seats > 0 then return clear(node, seats, tonumber(ARGV[3])) end
 local looked = clear(node)
-if looked == 0 then redis.call('ZREM', nodes, node) end
+if looked == 0 then
+  redis.call('ZREM', nodes, node)
+  if redis.call('ZCARD', nodes) == 0 then redis.call('HDEL', state, 'epoch', 'settled') end
+end
 return looked
 """
 )

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
@@ -32,7 +33,41 @@ BATCH: Final = 200
 MAX_CHANNELS: Final = 10_000
 PROBE_SECONDS: Final = 1.0
 
+LEASE_MARGIN: Final = 0.2
+"""The part of a lease by which a node ends it earlier than Redis does: for clocks that run at different speeds."""
+
 _stamps: Final = itertools.count(1)
+_boot_clock: Final = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def lease_clock() -> float:
+    """Seconds that go on while the machine sleeps, where the system has such a clock."""
+    return time.monotonic() if _boot_clock is None else time.clock_gettime(_boot_clock)
+
+
+class Lease:
+    """How long this node may serve its Agents, by its own clock.
+
+    It counts from the moment at which the renewal was *sent*, and ends with a margin before Redis lets another node
+    have the seats. So no two nodes serve an Agent of one office, whatever happens to Redis or to the network.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.epoch = ""
+        self._until = float("-inf")
+
+    def renewed(self, sent: float) -> None:
+        """Redis renewed it on a command that was sent at that time."""
+        self._until = max(self._until, sent + self.seconds * (1 - LEASE_MARGIN))
+
+    def left(self) -> float:
+        """Seconds until it may be over."""
+        return self._until - lease_clock()
+
+    def is_over(self) -> bool:
+        """Whether another node may have the seats of this one by now."""
+        return lease_clock() >= self._until
 
 
 class Events(Protocol):
@@ -57,17 +92,25 @@ class Events(Protocol):
 class Session:
     """One connection to Redis at work.
 
+    Attributes:
+        wait: Seconds after which somebody who came too `early` may try again.
+
     Args:
         directory: What the node knows; it outlives the connection.
-        lease: Seconds.
+        lease: How long it may serve its Agents; it outlives the connection too.
     """
 
-    def __init__(self, link: Link, directory: Directory, events: Events, *, prefix: str, lease: float) -> None:
+    def __init__(self, link: Link, directory: Directory, events: Events, *, prefix: str, lease: Lease) -> None:
         self.link = link
+        self.wait = 0.0
         self._directory = directory
         self._events = events
         self._prefix = prefix
-        self._lease = lease
+        self._lease = lease.seconds
+        self._own = lease
+        self._sent = lease_clock()
+        self._whole = False
+        self._unseated = False
         self._node = directory.node
         self._clock = asyncio.get_running_loop().time
         self._beaten = self._steady = self._clock()
@@ -153,6 +196,8 @@ class Session:
         def read(reply: Reply) -> str:
             if first:
                 self._asked.discard(office_id)
+            if reply[0] == b"early":
+                self.wait = reply[1] / 1000
             if reply[0] == b"ok":
                 known = office_id in self._directory
                 self._directory.take(seat, stamp)
@@ -216,6 +261,7 @@ class Session:
             async with self._restoring:
                 return
         async with self._restoring:
+            self._unseated = False
             stamp = next(_stamps)
             strays = await self.link.ask("HGETALL", self._key("n", self._node), read=self._strays)
             for batch in _batches(strays):
@@ -223,6 +269,10 @@ class Session:
             for held in _batches(list(self._directory.mine())):
                 await asyncio.gather(*(self._seat_again(one) for one in held))
                 await self._stay_alive()
+            # Whatever the node holds for its Agents is in Redis again: from here on the lease counts.
+            if not self._unseated:
+                self._whole = True
+                self._own.renewed(self._sent)
             for offices in _batches(self._directory.offices()):
                 await asyncio.gather(*(self._list(office_id, final=False) for office_id in offices))
                 await self._stay_alive()
@@ -243,6 +293,8 @@ class Session:
     async def _seat_again(self, held: Held) -> None:
         def read(reply: Reply) -> None:
             # A seat that a dead node holds is tried again when the count does not agree at the next beat.
+            if reply[0] == b"dead" and held.seat.role == "agent":
+                self._unseated = True
             if reply[0] == b"taken" and self._directory.give_up(held.seat) is not None:
                 self._events.ousted(held.seat)
 
@@ -283,19 +335,26 @@ class Session:
 
     async def _beat(self) -> tuple[bool, int]:
         """Renew the lease; return whether Redis has what the node holds, and how many nodes are dead."""
-        released = self._released
+        released, sent = self._released, lease_clock()
 
         def read(reply: Reply) -> tuple[bool, int]:
-            known, count, dead = reply
+            known, alive, count, dead, epoch = reply
+            self._own.epoch = epoch.decode()
+            self._sent = sent
+            # Once the lease was over, others may have the seats: it counts again when they are taken again.
+            self._whole = self._whole and bool(alive)
+            if self._whole:
+                self._own.renewed(sent)
             # Seats that are freed after the command was sent are counted there and not here.
             agreed = count == self._directory.size or released != self._released
             now = self._clock()
             if not known or now - self._beaten > self._lease:
                 self._steady = now
             self._beaten = now
-            return bool(known) and agreed, dead
+            return bool(alive) and agreed, dead
 
-        return await self.link.ask(*self._call(BEAT, self._node, int(self._lease * 1000)), read=read)
+        command = self._call(BEAT, self._node, int(self._lease * 1000), self._own.epoch)
+        return await self.link.ask(*command, read=read)
 
     # Commands
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.errors import RateLimited
+from a2c_smcp.errors import RateLimited, SMCPError
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import FAILURES_PER_SECOND, Observer, Observers
@@ -40,7 +40,7 @@ class Desk:
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
         self.told.append((tuple(sids), event, data))
 
-    def hang_up(self, sid: str) -> None:
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
         self.hung_up.append(sid)
 
 

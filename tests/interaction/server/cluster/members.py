@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
 
+from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.calls import Reply
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.observer import Observer
@@ -34,7 +35,7 @@ class QuietPort:
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
         self.told.extend((sid, event, data) for sid in sids)
 
-    def hang_up(self, sid: str) -> None:
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
         self.hung_up.append(sid)
 
 

@@ -14,6 +14,7 @@ from tests.interaction.server.cluster.steps import Asked, away, listed, ready, s
 from tests.interaction.server.conftest import Connect
 
 FAST = {"lease_seconds": 3.0, "deadline": 2.0}
+PATIENT = {"lease_seconds": 12.0, "deadline": 2.0}
 AWAY = "500: The registry cannot be reached; try again"
 
 
@@ -88,7 +89,7 @@ async def test_who_leaves_while_redis_is_away_is_answered_all_the_same(
 async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, **FAST)
+    here, there = await nodes(2, redis, **PATIENT)
     agent = await seated(connect, here, "agent", "a", office)
     await seated(connect, there, "computer", "far", office)
     await agent.next()
@@ -107,10 +108,10 @@ async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     assert problem.startswith("the registry cannot be reached: no answer")
 
 
-async def test_when_a_hung_redis_goes_on_everybody_is_where_they_were(
+async def test_when_a_hung_redis_goes_on_every_computer_is_where_it_was(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    # By the time a node notices that Redis hangs, every lease is over.
+    # By the time a node notices that Redis hangs, every lease is over: the Agent is disconnected and comes back.
     here, there = await nodes(2, redis, lease_seconds=1.5, deadline=2.0)
     agent = await seated(connect, here, "agent", "a", office)
     await seated(connect, there, "computer", "far", office)
@@ -122,10 +123,11 @@ async def test_when_a_hung_redis_goes_on_everybody_is_where_they_were(
     await leaver.close()
     late = await connect(there)
     assert await late.join("computer", "late", office) == (False, AWAY)
+    await asyncio.wait_for(agent.gone.wait(), CAP)
     redis.resume()
     await until(ready(here, there))
+    agent = await seated(connect, here, "agent", "a", office)
     assert await agent.tool("far") == {"from": "far"}
-    assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "leaver"})
     assert await late.join("computer", "late", office) == (True, None)
     assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "late"})
     assert await listed(agent, office) == [("agent", "a"), ("computer", "far"), ("computer", "late")]
@@ -137,7 +139,7 @@ async def test_when_a_hung_redis_goes_on_everybody_is_where_they_were(
 async def test_a_request_under_way_fails_at_once_when_redis_dies(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, **FAST)
+    here, there = await nodes(2, redis, **PATIENT)
     agent = await seated(connect, here, "agent", "a", office)
     computer = await seated(connect, there, "computer", "c", office)
     await agent.next()
@@ -154,7 +156,7 @@ async def test_a_request_under_way_fails_at_once_when_redis_dies(
 async def test_nodes_register_again_with_a_redis_that_comes_back_empty(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, **FAST)
+    here, there = await nodes(2, redis, **PATIENT)
     agent = await seated(connect, here, "agent", "a", office)
     near = await seated(connect, here, "computer", "near", office)
     await seated(connect, there, "computer", "far", office)
@@ -204,7 +206,7 @@ async def test_nodes_notice_that_redis_was_emptied_under_them(
 async def test_a_join_right_after_redis_was_emptied_does_not_take_a_local_seat(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[Link]]
 ) -> None:
-    (node,) = await nodes(1, redis, lease_seconds=60)
+    (node,) = await nodes(1, redis, lease_seconds=2.0)
     await seated(connect, node, "agent", "a", office)
     await (await admin()).ask("FLUSHALL")
     newcomer = await connect(node)
@@ -239,7 +241,7 @@ async def test_whoever_lost_its_seat_while_redis_was_away_is_hung_up(
 async def test_a_node_cut_off_alone_learns_what_it_missed(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, prefix="p", **FAST)
+    here, there = await nodes(2, redis, prefix="p", **PATIENT)
     agent = await seated(connect, here, "agent", "a", office)
     goer = await seated(connect, there, "computer", "goer", office)
     await agent.next()

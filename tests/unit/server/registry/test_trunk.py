@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.errors import BadRequest, InternalError
+from a2c_smcp.errors import BadRequest, InternalError, SMCPError
 from a2c_smcp.server.calls import Answer as Arguments
 from a2c_smcp.server.calls import Reply
 from a2c_smcp.server.limits import Limits
@@ -40,7 +40,7 @@ class Port:
 
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None: ...
 
-    def hang_up(self, sid: str) -> None: ...
+    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None: ...
 
 
 @dataclass
