@@ -1,8 +1,11 @@
-"""Keeping what is known of the office current: each notification is followed by a read, and bursts by few."""
+"""Keeping what is known of the office current: each notification is followed by a read, and bursts by few.
+
+A view that is known to be out of date is read again, with growing pauses, until it is not.
+"""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from a2c_smcp.agent.events import Events
@@ -17,6 +20,7 @@ from a2c_smcp.smcp import (
     UPDATE_FINDER_NOTIFICATION,
     UPDATE_TOOL_LIST_NOTIFICATION,
 )
+from a2c_smcp.wire.reconnect import Backoff
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +38,13 @@ UPDATES: Final[Mapping[str, tuple[str, str | None]]] = {
 
 _KINDS: Final = {aspect: kind for kind, aspect in UPDATES.values() if aspect is not None}
 
+READS: Final = 4
+"""Views that are read at a time: a large office is read in turns, not refused for too many requests."""
+
+RETRY: Final = 0.5
+LONGEST_RETRY: Final = 60.0
+"""Seconds before a read that failed is repeated: at first, and at most."""
+
 Key = tuple[str, str]
 """A Computer and an aspect of it."""
 
@@ -45,6 +56,7 @@ class Live:
         keeping: Whether the office is kept at all; otherwise notifications are only told.
         members: Lists who is in the office.
         read: Reads an aspect of a Computer.
+        retry: The pauses after a failed read.
     """
 
     def __init__(
@@ -55,14 +67,20 @@ class Live:
         keeping: bool,
         members: Callable[[], Awaitable[list[SessionInfo]]],
         read: Callable[[str, str], Awaitable[Any]],
+        retry: Backoff | None = None,
     ) -> None:
         self._office = office
         self._events = events
         self._keeping = keeping
         self._members = members
         self._read = read
+        self._retry = retry or Backoff(RETRY, LONGEST_RETRY)
+        self._turns = asyncio.Semaphore(READS)
         self._news: dict[Key, int] = {}
         self._reading: dict[Key, asyncio.Task[None]] = {}
+        self._pausing: dict[Key, asyncio.Event] = {}
+        self._progressed = asyncio.Event()
+        self._relisting: asyncio.Task[None] | None = None
         self._moves: dict[str, bool] = {}
         self._listing: asyncio.Future[None] | None = None
         self._known: str | None = None
@@ -92,7 +110,7 @@ class Live:
                 self.refresh(name, aspect)
 
     def _move(self, name: str, *, came: bool) -> None:
-        if self._listing is not None:
+        if self._listing is not None or self._relisting is not None:
             self._moves[name] = came
         self._forget(name)
         if came:
@@ -108,6 +126,9 @@ class Live:
             return
         key = (computer, aspect)
         self._news[key] = self._news.get(key, 0) + 1
+        self._office.doubt(computer, aspect)
+        if key in self._pausing:
+            self._pausing[key].set()
         if key not in self._reading:
             self._reading[key] = asyncio.get_running_loop().create_task(self._follow(key))
 
@@ -119,35 +140,65 @@ class Live:
         """Somebody read an aspect; it is kept unless there have been news since."""
         if self._keeping and self.mark(computer, aspect) == mark:
             self._office.see(computer, aspect, value)
+            if (computer, aspect) in self._pausing:
+                self._pausing[computer, aspect].set()
 
     async def _follow(self, key: Key) -> None:
         computer, aspect = key
+        retry = self._retry.fresh()
+        told = 0
         try:
-            told = 0
-            while told != self._news.get(key, told):
-                told = self._news[key]
-                data: dict[str, Any] = {}
+            while self._is_stale(key):
+                news = self._news.get(key, 0)
                 try:
-                    data[aspect] = await self._read(computer, aspect)
+                    async with self._turns:
+                        value = await self._read(computer, aspect)
                 except (SMCPError, ConnectionError) as problem:
-                    log.info("%s of a computer could not be read: %s", aspect, problem)
-                    data["problem"] = str(problem)
-                if computer not in self._office.computers:
-                    return
-                if aspect in data:
-                    self._office.see(computer, aspect, data[aspect])
-                self._events.tell(_KINDS[aspect], computer, data)
+                    if news != told:  # a retry of the same read that fails again is no event
+                        log.info("read failed, retrying: %s aspect=%s computer=%s", problem, aspect, computer)
+                        self._tell(key, {"problem": str(problem)})
+                        retry.reset()
+                    told = news
+                    await self._pause(key, retry.slow())
+                    continue
+                if news == self._news.get(key, news):
+                    self._office.see(computer, aspect, value)
+                self._tell(key, {aspect: value})
+                told = 0
         finally:
             if self._reading.get(key) is asyncio.current_task():
                 del self._reading[key]
+            self._progressed.set()
+
+    def _is_stale(self, key: Key) -> bool:
+        view = self._office.computers.get(key[0])
+        return view is not None and key[1] in view.stale
+
+    def _tell(self, key: Key, data: Mapping[str, Any]) -> None:
+        if key[0] in self._office.computers:
+            self._events.tell(_KINDS[key[1]], key[0], data)
+
+    async def _pause(self, key: Key, seconds: float) -> None:
+        """Wait, or until there is news of what is to be read."""
+        self._pausing[key] = woken = asyncio.Event()
+        self._progressed.set()
+        try:
+            async with asyncio.timeout(seconds):
+                await woken.wait()
+        except TimeoutError:
+            pass
+        finally:
+            if self._pausing.get(key) is woken:
+                del self._pausing[key]
 
     async def settled(self) -> None:
-        """Wait until nothing is being read."""
-        while self._reading or self._listing is not None:
-            waits: list[asyncio.Future[None]] = list(self._reading.values())
+        """Wait until nothing is being read; reads that wait to be repeated are not waited for."""
+        while self._reading.keys() - self._pausing.keys() or self._listing is not None:
             if self._listing is not None:
-                waits.append(self._listing)
-            await asyncio.wait(waits)
+                await asyncio.shield(self._listing)
+            else:
+                self._progressed.clear()
+                await self._progressed.wait()
 
     # Where the Agent sits
 
@@ -157,6 +208,7 @@ class Live:
             self._events.tell("joined", data={"office_id": office_id})
             return None
         self._listed()
+        self._stop_relisting()
         self._listing = listing = asyncio.get_running_loop().create_future()
         self._moves = {}
         return self._arrive(office_id, listing)
@@ -183,18 +235,45 @@ class Live:
         new: list[str] = []
         gone: list[str] = []
         try:
-            members = await self._members()
+            new, gone = await self._list_members()
         except (SMCPError, ConnectionError) as problem:
-            log.warning("who is in the office could not be found out: %s", problem)
-        else:
-            there = [member["name"] for member in members if member.get("role") == "computer" and "name" in member]
-            there += [name for name, came in self._moves.items() if came and name not in there]
-            new, gone = self._office.listed(name for name in there if self._moves.get(name, True))
+            log.warning("list_room failed, retrying: %s", problem)
+            self._relisting = asyncio.get_running_loop().create_task(self._list_again(office_id))
         self._events.tell("joined", data={"office_id": office_id, "computers": list(self._office.computers)})
-        for name in gone if again else ():
+        self._catch_up(office_id, new if again else [], gone if again else [])
+
+    async def _list_members(self) -> tuple[list[str], list[str]]:
+        """Take over who is in the office; return who is new and who has gone."""
+        members = await self._members()
+        there = [member["name"] for member in members if member.get("role") == "computer" and "name" in member]
+        there += [name for name, came in self._moves.items() if came and name not in there]
+        return self._office.listed(name for name in there if self._moves.get(name, True))
+
+    async def _list_again(self, office_id: str) -> None:
+        retry = self._retry.fresh()
+        while True:
+            await asyncio.sleep(retry.slow())
+            self._moves = {}
+            try:
+                new, gone = await self._list_members()
+            except (SMCPError, ConnectionError) as problem:
+                log.info("list_room failed again: %s", problem)
+                continue
+            self._relisting = None
+            self._catch_up(office_id, new, gone)
+            return
+
+    def _stop_relisting(self) -> None:
+        relisting, self._relisting = self._relisting, None
+        if relisting is not None:
+            relisting.cancel()
+
+    def _catch_up(self, office_id: str, new: Sequence[str], gone: Sequence[str]) -> None:
+        """Report who came and went unheard, and read every view anew."""
+        for name in gone:
             self._forget(name)
             self._events.tell("leave_office", name, {"office_id": office_id, "computer": name})
-        for name in new if again else ():
+        for name in new:
             self._events.tell("enter_office", name, {"office_id": office_id, "computer": name})
         for name, view in self._office.computers.items():
             self.refresh(name, TOOLS)
@@ -205,6 +284,7 @@ class Live:
     def moved(self) -> None:
         """The Agent belongs to another office, or to none."""
         self._known = None
+        self._stop_relisting()
         self._office.clear()
         self._stop(list(self._reading))
         self._news.clear()
@@ -219,11 +299,16 @@ class Live:
         for key in keys:
             if (task := self._reading.pop(key, None)) is not None:
                 task.cancel()
+                self._pausing.pop(key, None)
+        self._progressed.set()
 
     async def close(self) -> None:
         """Read nothing more."""
         self._listed()
         tasks = list(self._reading.values())
+        if self._relisting is not None:
+            tasks.append(self._relisting)
+        self._stop_relisting()
         self._stop(list(self._reading))
         await asyncio.gather(*tasks, return_exceptions=True)
 

@@ -16,12 +16,14 @@ class ComputerView:
     Attributes:
         desktop: Every window, rendered.
         finder: The first page of the catalogue.
+        stale: Which of these are known to be out of date, and are being read again.
     """
 
     name: str
     tools: Sequence[SMCPTool] | None = None
     desktop: Sequence[Desktop] | None = None
     finder: GetFinderRet | None = None
+    stale: frozenset[str] = frozenset()
 
 
 class Office:
@@ -48,7 +50,13 @@ class Office:
     def see(self, name: str, aspect: str, value: Any) -> None:
         """Something of a Computer was read."""
         if (view := self._computers.get(name)) is not None:
-            self._computers = {**self._computers, name: replace(view, **{aspect: value})}
+            fresh = replace(view, stale=view.stale - {aspect}, **{aspect: value})
+            self._computers = {**self._computers, name: fresh}
+
+    def doubt(self, name: str, aspect: str) -> None:
+        """Something of a Computer is out of date."""
+        if (view := self._computers.get(name)) is not None:
+            self._computers = {**self._computers, name: replace(view, stale=view.stale | {aspect})}
 
     def listed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
         """These Computers are there and no others; returns who is new and who has gone."""

@@ -8,11 +8,14 @@ import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, ComputerView, EventStream, OfficeEvent
 from a2c_smcp.errors import InternalError
+from a2c_smcp.server import create_app
+from a2c_smcp.server.limits import Limits
 from tests.interaction.agent.conftest import Agents, Computers
 from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
 from tests.interaction.computer.connection.proxy import Proxy
 from tests.interaction.computer.connection.relay import Relay
 from tests.interaction.server.conftest import Running
+from tests.interaction.server.programs import serving
 
 
 def tool(name: str) -> dict[str, Any]:
@@ -157,6 +160,45 @@ async def test_an_update_that_cannot_be_read_is_told_with_the_reason(
     await there.emit_update("tool_list")
     assert (await following(events, "update_tool_list")).data == {"problem": "broken"}
     assert client.office.computers["c"].tools == [tool("echo")]
+
+
+async def test_a_view_that_could_not_be_read_is_read_again_until_it_can(
+    ready: Running, office: str, agent: Agents, computer: Computers
+) -> None:
+    answerer = Scripted(get_tools={"tools": [tool("old")]})
+    there = await computer(answerer, ready.url, office)
+    client = await joined(agent, ready.url, office)
+    await client.settled()
+    events = client.events()
+    answerer.answers["client:get_tools"] = InternalError("broken")
+    await there.emit_update("tool_list")
+    await following(events, "update_tool_list")
+    assert client.office.computers["c"].stale == {"tools"}
+    await asyncio.wait_for(client.settled(), CAP)  # a view that waits for its next try is not waited for
+    answerer.answers["client:get_tools"] = {"tools": [tool("new")]}
+    assert (await following(events, "update_tool_list")).data == {"tools": [tool("new")]}
+    view = client.office.computers["c"]
+    assert (view.tools, view.stale) == ([tool("new")], frozenset())
+
+
+async def test_an_office_of_more_computers_than_requests_in_flight_is_read_in_turns(
+    office: str, agent: Agents, computer: Computers
+) -> None:
+    limits = Limits(in_flight=4, joins_per_second=1_000)
+    async with serving(create_app(limits=limits)) as server:
+        names = [f"c{number}" for number in range(30)]
+        for name in names:
+            await computer(Scripted(get_tools={"tools": [tool(name)]}), server.url, office, name)
+        client = agent(server.url, office)
+        events = client.events()
+        await client.connect()
+        await asyncio.wait_for(client.settled(), CAP)
+        told = []
+        while (event := events.take()) is not None:
+            told.append(event)
+        assert [event.data for event in told if "problem" in event.data] == []
+        assert {name: view.tools for name, view in client.office.computers.items()} == {n: [tool(n)] for n in names}
+        await client.close()
 
 
 async def test_what_happened_while_the_line_was_cut_is_found_out(

@@ -8,6 +8,7 @@ from a2c_smcp.agent.live import DESKTOP, TOOLS, Live
 from a2c_smcp.agent.office import ComputerView, Office
 from a2c_smcp.errors import NotFound, RequestTimeout
 from a2c_smcp.messages import SessionInfo
+from a2c_smcp.wire.reconnect import Backoff
 
 CAP = 60.0
 
@@ -17,7 +18,8 @@ class Stage:
 
     def __init__(self) -> None:
         self.office, self.events = Office(), Events()
-        self.live = Live(self.office, self.events, keeping=True, members=self._members, read=self._read)
+        soon = Backoff(0.001, 0.01)
+        self.live = Live(self.office, self.events, keeping=True, members=self._members, read=self._read, retry=soon)
         self.listings: asyncio.Queue[asyncio.Future[list[SessionInfo]]] = asyncio.Queue()
         self.reads: asyncio.Queue[tuple[str, str, asyncio.Future[Any]]] = asyncio.Queue()
         self.stream = self.events.stream()
@@ -67,6 +69,57 @@ async def test_without_a_list_the_seat_is_told_all_the_same() -> None:
     (await stage.listing()).set_exception(RequestTimeout("late"))
     await joining
     assert stage.stream.take() == OfficeEvent("joined", None, {"office_id": "o", "computers": []})
+    await stage.live.close()
+
+
+async def test_a_list_that_failed_is_asked_for_again_until_it_comes() -> None:
+    stage = Stage()
+    joining = asyncio.ensure_future(stage.live.joined("o") or nothing())
+    (await stage.listing()).set_exception(RequestTimeout("late"))
+    await joining
+    (await stage.listing()).set_exception(ConnectionError("gone"))
+    answer = await stage.listing()
+    stage.hear("leave_office", "goes")  # heard while the list is on its way: later than the list
+    answer.set_result([member("desk"), member("goes")])
+    computer, aspect, read = await stage.read()
+    assert (computer, aspect) == ("desk", TOOLS)
+    read.set_result([])
+    await stage.live.settled()
+    assert stage.office.computers == {"desk": ComputerView("desk", tools=[])}
+    kinds = [(event.kind, event.computer) for event in iter(stage.stream.take, None)]
+    assert kinds == [("joined", None), ("leave_office", "goes"), ("enter_office", "desk"), ("update_tool_list", "desk")]
+    await stage.live.close()
+
+
+async def test_news_end_the_pause_before_the_next_try() -> None:
+    stage = Stage()
+    stage.live._retry = Backoff(base=1_000, longest=1_000)
+    stage.office.enter("desk")
+    stage.live.refresh("desk", TOOLS)
+    (await stage.read())[2].set_exception(RequestTimeout("late"))
+    await stage.live.settled()
+    stage.live.refresh("desk", TOOLS)
+    (await stage.read())[2].set_result(["new"])
+    await stage.live.settled()
+    view = stage.office.computers["desk"]
+    assert (str(view.tools), view.stale) == ("['new']", frozenset())
+    await stage.live.close()
+
+
+async def test_a_view_that_the_user_has_read_is_not_read_again() -> None:
+    stage = Stage()
+    stage.live._retry = Backoff(base=1_000, longest=1_000)
+    stage.office.enter("desk")
+    stage.live.refresh("desk", TOOLS)
+    (await stage.read())[2].set_exception(RequestTimeout("late"))
+    await stage.live.settled()
+    stage.live.seen("desk", TOOLS, stage.live.mark("desk", TOOLS), ["new"])
+    async with asyncio.timeout(CAP):
+        while stage.live._reading:
+            await asyncio.sleep(0)
+    view = stage.office.computers["desk"]
+    assert (str(view.tools), view.stale) == ("['new']", frozenset())
+    await stage.live.close()
 
 
 async def test_a_computer_that_leaves_while_it_is_read_stays_away() -> None:
