@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from typing import Any
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 # What is ignored here, as behind `nohup` or a shell's `&`, would be ignored by every program that a test interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What Computers and commands remember between two runs is that of the suite, not of the developer.
+_state = tempfile.TemporaryDirectory(prefix="a2c-tests-state-")
+os.environ["XDG_STATE_HOME"] = _state.name
 
 # The same examples every time, so that no change is refused for what chance finds elsewhere; `make fuzz` looks further.
 settings.register_profile(

@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, Final
 
 from prompt_toolkit import PromptSession
@@ -30,6 +29,7 @@ from a2c_smcp.computer.inputs import Found, Prompt, Source
 from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.state import state_folder
 from a2c_smcp.wire.status import ConnectionStatus
 
 PROMPT: Final = "a2c> "
@@ -274,8 +274,7 @@ def is_kept(line: str) -> bool:
 
 def history(env: Mapping[str, str]) -> History:
     """Return the history in the user's state directory, or one for this time alone where there is no place for it."""
-    state = Path(env.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    path = state / "a2c-smcp" / "computer-history"
+    path = state_folder(env) / "computer-history"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)

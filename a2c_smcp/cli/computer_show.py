@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.terminal import Terminal, columns, one_line, printable
-from a2c_smcp.visible import exact
+from a2c_smcp.visible import exact, visible
 
 OFFLINE: Final = "connection: none"
 
@@ -27,6 +27,12 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
     for clash in value["tool_names"]:
         whose = " and ".join(clash["servers"])
         yield one_line(f"note: tool {clash['tool']!r} of {whose}: {clash['problem']} ({clash['advice']})")
+    for change in value["changed_tools"]:
+        fields = ", ".join(change["fields"])
+        yield one_line(
+            f"note: tool {change['listed']} of {change['server']} changed since auto_apply was set ({fields}): its "
+            f"calls need confirmation; approvals shows what changed, approvals accept {change['listed']} accepts it"
+        )
     if problem := value["configuration"]["problem"]:
         yield f"configuration: {printable(problem)}"
     yield from (f"note: {one_line(note)}" for note in value["configuration"]["notes"])
@@ -178,6 +184,10 @@ def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
     for one in value["standing"]:
         agent, tool = one_line(one["agent"]), f"{one_line(one['server'])}/{one_line(one['tool'])}"
         yield f"always: {tool} for agent {agent} in office {one_line(one['office'])}"
+    for one in value["changed"]:
+        yield one_line(f"changed since auto_apply was set: {one['server']}/{one['tool']}")
+        yield from (f"  {visible(line)}" for line in one["lines"])
+        yield f"approvals accept {one_line(one['listed'])}"
     if not value["pending"]:
         yield "nothing waits"
 
@@ -188,12 +198,21 @@ def approval(question: Any, terminal: Terminal) -> Iterator[str]:
     tool = f"{exact(asked['tool'], None)} of server {exact(asked['server'], None)}"
     yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'], None)} wants to run {tool} with"
     yield from (f"  {line}" for line in exact(asked["arguments"]).splitlines())
+    if asked["changes"]:
+        yield "its definition changed since you allowed it; always accepts the new one:"
+        yield from (f"  {visible(line)}" for line in asked["changes"])
     yield f"approvals approve {number} once|always, or approvals refuse {number}, within {asked['seconds']:g} s"
 
 
 def answered(value: Any, _: Terminal) -> Iterator[str]:
     """What was answered."""
     yield f"{value['number']}: {value['answer']}"
+
+
+def accepted(value: Any, _: Terminal) -> Iterator[str]:
+    """What was accepted."""
+    yield one_line(f"accepted: {value['server']}/{value['tool']} as it is now")
+    yield from (f"  {visible(line)}" for line in value["lines"])
 
 
 def withdrawn(value: Any, _: Terminal) -> Iterator[str]:

@@ -180,6 +180,7 @@ async def _approvals(owner: Owner, _: Words) -> Any:
     return {
         "pending": [asdict(question) for question in owner.desk.pending()],
         "standing": [one._asdict() for one in owner.computer.calls.gate.standing()],
+        "changed": [asdict(change) for change in owner.computer.changed_tools()],
     }
 
 
@@ -189,6 +190,10 @@ async def _approve(owner: Owner, words: Words) -> Any:
 
 async def _refuse(owner: Owner, words: Words) -> Any:
     return _answer(owner, words["number"], Answer.REFUSE)
+
+
+async def _accept(owner: Owner, words: Words) -> Any:
+    return asdict(await owner.computer.accept_tool(words["tool"]))
 
 
 async def _withdraw(owner: Owner, _: Words) -> Any:
@@ -278,6 +283,13 @@ VERBS: Final[tuple[Verb, ...]] = (
         show.answered,
     ),
     Verb("approvals refuse", "Refuse a call.", _refuse, (Place("number", "approval"),), show.answered),
+    Verb(
+        "approvals accept",
+        "Let auto_apply hold for a tool that changed since.",
+        _accept,
+        (Place("tool", "tool"),),
+        show.accepted,
+    ),
     Verb("approvals withdraw", "Ask again about everything.", _withdraw, show=show.withdrawn),
     Verb(
         "help", "These commands; in the shell, quit or Ctrl-D ends, and Ctrl-C stops a command.", _help, show=show.guide

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp import __version__
-from a2c_smcp.cli.up_home import home
 from a2c_smcp.documents.pdf.native import PURE, native
+from a2c_smcp.state import state_folder
 
 State: TypeAlias = Literal["ok", "missing", "problem", "absent"]
 """`absent` is no fault: something that only some uses need."""
@@ -226,7 +226,7 @@ def folders(needed: frozenset[str], env: Mapping[str, str]) -> Iterator[Finding]
 
     for name, folder, variable in (
         ("cache folder", cache_folder(), "XDG_CACHE_HOME"),
-        ("state folder", home(env), "XDG_STATE_HOME"),
+        ("state folder", state_folder(env), "XDG_STATE_HOME"),
     ):
         must = bool(needed & {"documents", "docserver", "digest", "console"})
         problem = _unwritable(folder)

@@ -4,31 +4,17 @@ import hashlib
 import os
 import secrets
 import shutil
-import stat
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.state import is_private
 
 TOKEN: Final = "office-token"  # noqa: S105 - the name of a file
 _LENGTH: Final = 32
-
-
-def home(env: Mapping[str, str]) -> Path:
-    """Return where the system keeps what an application remembers, in a folder of this project's own."""
-    user = Path.home()
-    if sys.platform == "win32":
-        base = Path(env.get("LOCALAPPDATA") or user / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = user / "Library" / "Application Support"
-    else:
-        named = env.get("XDG_STATE_HOME", "")
-        base = Path(named) if Path(named).is_absolute() else user / ".local" / "state"
-    return base / "a2c-smcp"
 
 
 def token_file(folder: Path) -> Path:
@@ -63,17 +49,6 @@ def write_private(path: Path, text: str) -> None:
     """Write a new file that no other user can read."""
     with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def is_private(path: Path) -> bool:
-    """Whether this is a file of the user's that nobody else can read or write."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return False
-    if not hasattr(os, "getuid"):
-        return stat.S_ISREG(status.st_mode)  # on Windows the folder itself is the user's own
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def digests_folder(folder: Path, roots: Sequence[Path]) -> Path:

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.child_python import FOLDER
-from a2c_smcp.cli.up_home import digests_folder, home
+from a2c_smcp.cli.up_home import digests_folder
 from a2c_smcp.cli.up_trust import Trust, describe
 from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
 from a2c_smcp.computer.mcp_clients.files import read_text
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
 from a2c_smcp.errors import BadRequest, InvalidConfig
+from a2c_smcp.state import state_folder
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = No
         InvalidConfig: The configuration that was named cannot be used; one that was found is told of instead.
     """
     roots = tuple(_readable(folder) for folder in arguments.folder or ["."])
-    state = Path(arguments.state).expanduser().absolute() if arguments.state else home(env)
+    state = Path(arguments.state).expanduser().absolute() if arguments.state else state_folder(env)
     digests = Path(arguments.digests).expanduser().absolute() if arguments.digests else digests_folder(state, roots)
     found = _config(arguments, state, ask)
     workspace = Path(workspace_of(found.path.absolute())) if found.path is not None else Path.cwd()

@@ -158,7 +158,9 @@ class Up:
                 plan = plan.demonstrated(folder)
             desk, calls = ApprovalDesk(), CallLog()
             config = ConfigFile(plan.config, check=plan.trust.check) if plan.config and plan.trust else plan.config
-            computer = Computer(config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources)
+            computer = Computer(
+                config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources, state=plan.state
+            )
             await stack.enter_async_context(computer)
             await self._add_servers(computer, plan, folder / PROGRESS)
             console = Console(computer, desk, calls)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Final, Self, cast
 
 from a2c_smcp.computer.answers import ANSWERS
 from a2c_smcp.computer.desktop.collector import DesktopCollector
@@ -30,14 +30,18 @@ from a2c_smcp.computer.socketio.client import SMCPComputerClient
 from a2c_smcp.computer.tools.calls import ToolCalls
 from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
+from a2c_smcp.computer.tools.consent import AutoApply, Changed, ConsentFile
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.errors import BadRequest, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
+from a2c_smcp.state import state_folder
 from a2c_smcp.types import SERVER_NAME, Desktop
 
 logger = logging.getLogger(__name__)
+
+SAVE_SECONDS: Final = 5.0
 
 
 class Computer:
@@ -53,6 +57,8 @@ class Computer:
         sources: Where the values of inputs come from; by default environment, keyring and the inputs' own commands.
         observer: Told of every step of every tool call.
         timing: How servers are started, watched and started again.
+        state: The folder in which it remembers which definition of a tool `auto_apply` holds for; by default the user's
+            own (`XDG_STATE_HOME`). Only a configuration file needs it.
     """
 
     def __init__(
@@ -64,6 +70,7 @@ class Computer:
         sources: Sequence[Source] | None = None,
         observer: Observer | None = None,
         timing: Timing | None = None,
+        state: str | PathLike[str] | None = None,
     ) -> None:
         self.name = name
         self._listeners = Listeners()
@@ -82,7 +89,17 @@ class Computer:
         self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
         self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
         self._reports = Reports(lambda: self.client)
-        self.calls = ToolCalls(self.servers, self.box, confirm=confirm, observer=observer, reports=self._reports)
+        remembered = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
+        self._consent = AutoApply(remembered, on_change=lambda: self._consents.tell("consent"))
+        self._consents: Coalescer[str] = Coalescer(self._save_consent)
+        self.calls = ToolCalls(
+            self.servers,
+            self.box,
+            confirm=confirm,
+            auto_apply=self._consent,
+            observer=observer,
+            reports=self._reports,
+        )
         self.index = ResourceIndex(self.servers)
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
         self.documents = FinderAggregator(self.index, lambda: self._tell("finder"))
@@ -101,6 +118,7 @@ class Computer:
         Raises:
             InvalidConfig: The configuration cannot be used.
         """
+        await asyncio.to_thread(self._consent.load)
         await self.settings.load()
         self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
@@ -128,6 +146,10 @@ class Computer:
         await self.documents.close()
         await self.index.close()
         await self.servers.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SAVE_SECONDS):
+                await self._consents.drained()
+        await self._consents.close()
 
     async def __aenter__(self) -> Self:
         try:
@@ -219,9 +241,29 @@ class Computer:
             "servers": [asdict(status) for status in self.servers.statuses()],
             "undeclared": self.index.undeclared,
             "tool_names": [asdict(problem) for problem in self.box.problems],
+            "changed_tools": [asdict(change) for change in self.changed_tools()],
             "unlisted": {name: why for name, why in self.box.failures.items() if name in running},
             "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
         }
+
+    def changed_tools(self) -> list[Changed]:
+        """Return the tools with `auto_apply` whose definition changed since; their calls need confirmation."""
+        routes = {id(route): route for route in self.box.catalogue.routes.values()}.values()
+        return [change for route in routes if (change := self._consent.changes(route)) is not None]
+
+    async def accept_tool(self, name: str) -> Changed:
+        """Let `auto_apply` hold for the definition that a tool has now, and return what had changed.
+
+        Raises:
+            BadRequest: The tool has not changed since `auto_apply` was set, or has none.
+            ToolNotFound: There is no such tool.
+        """
+        route = await self.box.resolve(name)
+        change = self._consent.changes(route)
+        if change is None:
+            raise BadRequest(f"The definition of {name!r} has not changed since auto_apply was set, or it has none")
+        self._consent.accept(route)
+        return change
 
     async def tools(self) -> list[SMCPTool]:
         """Return the tools that Agents may call."""
@@ -296,6 +338,7 @@ class Computer:
         for name in changes.removed:
             self.calls.history.forget(name)
         self.inputs.configure(config.inputs, self.settings.format)
+        self._consent.configure(config.servers)
         await self.servers.apply(config)
         self.box.configure(config.servers)
         if changes.config_changed:
@@ -310,6 +353,9 @@ class Computer:
         # Before anybody asks: its owner is to know of names that clash, once for all servers that start together.
         await self.servers.settled()
         await self.box.tools()
+
+    async def _save_consent(self, _: str) -> None:
+        await self._consent.save(self.settings.file_servers)
 
     async def _push(self, kind: Kind) -> None:
         await self._connected().emit_update(kind)

@@ -70,6 +70,9 @@ class Session(Protocol):
     def status(self) -> ServerStatus:
         """Its state now."""
 
+    def tell_tools(self) -> None:
+        """Call the listener's `tools_changed` now if the server announced a change that it has not heard of yet."""
+
     async def list_tools(self) -> list[Json]:
         """All tools (every cursor), in MCP's JSON form."""
 

@@ -18,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
+from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
 from a2c_smcp.computer.tools.confirmation import Answer, Standing
 from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
 from a2c_smcp.console.asking import Handler, body_of, endpoint, number, plain_uri, text
@@ -92,6 +93,7 @@ class Console:
             "cancel": self._cancel,
             "approve": self._approve,
             "withdraw": self._withdraw,
+            "accept": self._accept,
             "server": self._server,
             "end_sessions": self._end_sessions,
         }
@@ -129,6 +131,7 @@ class Console:
     async def _tools(self, _: Request) -> Any:
         tools = await self._computer.tools()
         routes = self._computer.box.catalogue.routes
+        changed = {(one.server, one.tool) for one in self._computer.changed_tools()}
         return {
             "tools": [
                 {
@@ -137,7 +140,7 @@ class Console:
                     "description": tool["description"],
                     "schema": tool["params_schema"],
                     "annotations": _annotations(tool),
-                    "asks": routes[tool["name"]].meta.auto_apply is not True if tool["name"] in routes else True,
+                    "asks": _asks(routes.get(tool["name"]), changed),
                 }
                 for tool in tools
             ]
@@ -191,11 +194,14 @@ class Console:
         return call
 
     async def _approvals(self, _: Request) -> Any:
-        tools = {tool["name"]: tool for tool in self._computer.box.catalogue.tools}
         waiting = [question for question in self._desk.pending() if not self._is_own(question)]
         return {
-            "approvals": [_asked(question, tools.get(question.confirmation.listed_name)) for question in waiting],
+            "approvals": [_asked(question) for question in waiting],
             "standing": [one._asdict() for one in self._computer.calls.gate.standing()],
+            "changed": [
+                {"name": one.listed, "server": one.server, "changes": visible("\n".join(one.lines))}
+                for one in self._computer.changed_tools()
+            ],
         }
 
     # What can be done
@@ -251,6 +257,11 @@ class Console:
         self._news.tell("approvals")
         return {"ok": True}
 
+    async def _accept(self, request: Request) -> Any:
+        await self._computer.accept_tool(text(await body_of(request), "tool"))
+        self._news.tell("approvals")
+        return {"ok": True}
+
     async def _server(self, request: Request) -> Any:
         body = await body_of(request)
         name, action = text(body, "name"), body.get("action")
@@ -275,7 +286,7 @@ async def _index(_: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-def _asked(question: Question, tool: Mapping[str, Any] | None) -> dict[str, Any]:
+def _asked(question: Question) -> dict[str, Any]:
     asked = question.confirmation
     return {
         "number": question.number,
@@ -284,11 +295,16 @@ def _asked(question: Question, tool: Mapping[str, Any] | None) -> dict[str, Any]
         "own_name": visible(asked.tool),
         "server": asked.server,
         "arguments": exact(asked.arguments),
-        "description": tool["description"] if tool else "",
-        "annotations": _annotations(tool) if tool else {},
+        "description": asked.description,
+        "annotations": asked.annotations,
+        "changes": visible("\n".join(asked.changes)),
         "seconds": asked.seconds,
         "seconds_left": max(round(question.until - get_running_loop().time(), 1), 0),
     }
+
+
+def _asks(route: ToolRoute | None, changed: set[tuple[str, str]]) -> bool:
+    return route is None or route.meta.auto_apply is not True or (route.server, route.tool) in changed
 
 
 def _annotations(tool: Mapping[str, Any]) -> Any:

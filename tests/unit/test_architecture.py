@@ -18,7 +18,18 @@ FLOORS = [
     {"messages", "uris"},
     {"config_messages", "listening", "pagination"},
     {"errors", "masking"},
-    {"addresses", "callbacks", "child_python", "fastjson", "lookalikes", "redaction", "tokens", "types", "visible"},
+    {
+        "addresses",
+        "callbacks",
+        "child_python",
+        "fastjson",
+        "lookalikes",
+        "redaction",
+        "state",
+        "tokens",
+        "types",
+        "visible",
+    },
 ]
 RANK = {room: rank for rank, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {("bridge", "agent")}

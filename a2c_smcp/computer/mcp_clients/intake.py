@@ -70,6 +70,12 @@ class News:
         self._uris.update(dict.fromkeys(uris))
         self._schedule()
 
+    def tell_tools(self) -> None:
+        """Tell at once of a changed tool list, if the server announced one."""
+        if self._tools:
+            self._tools = False
+            tell(self._listener.tools_changed, self._server)
+
     async def room(self) -> None:
         """Wait until more can be taken in."""
         await self._room.wait()

@@ -178,6 +178,10 @@ class ServerSession(Requests):
             self._news.everything()
             self._life.soon(self._settle_in)
 
+    def tell_tools(self) -> None:
+        """Tell the listener at once of a changed tool list, if the server announced one."""
+        self._news.tell_tools()
+
     async def subscribe(self, uris: Sequence[str]) -> None:
         """Be told of updates of exactly these resources; at a server that does not run, from its next start on."""
         self._wanted = tuple(uris)

@@ -86,6 +86,11 @@ class Settings:
         return self._loaded.format if self._loaded else "native"
 
     @property
+    def file_servers(self) -> frozenset[SERVER_NAME]:
+        """The servers that the file has."""
+        return frozenset(self._loaded.config.servers) if self._loaded else frozenset()
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was left out of the file, and why."""
         return self._loaded.notes if self._loaded else ()

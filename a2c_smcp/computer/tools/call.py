@@ -15,6 +15,7 @@ from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.confirmation import Gate, refusal
+from a2c_smcp.computer.tools.definition import runs_as
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.kept import CallKey, Outcome
@@ -150,6 +151,7 @@ class Call:
             return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
         if not around.gate.is_open(route, self.key):
             await self._ask(route)
+            self._route = route = await self._resolved_again(route)
         if self._phase == "ended":
             # Somebody on the way here swallowed the cancellation. Nothing runs that nobody waits for.
             raise asyncio.CancelledError
@@ -172,6 +174,20 @@ class Call:
         self._set_clock(seconds)
         self._tell(CallStage.ASKED)
         await self._around.gate.ask(route, self.key, self._arguments, seconds, lambda: self._phase == "asking")
+
+    async def _resolved_again(self, asked: Route) -> Route:
+        """Return where the name leads now that the owner has answered, if that is what the question was about.
+
+        Raises:
+            ToolDisabled: It was forbidden meanwhile.
+            ToolNotFound: It is gone.
+            ConfirmationRequired: It is another tool now, or has another definition.
+        """
+        route = await self._around.box.resolve(self._name)
+        before, now = ((one.server, one.tool, runs_as(one.config), one.definition.digest) for one in (asked, route))
+        if before != now:
+            raise refusal(asked, "changed", 0)
+        return route
 
     def _start(self, route: Route) -> None:
         self._phase = "running"
@@ -209,7 +225,8 @@ class Call:
             allowed = round(self._deadline - self._started, 1)
             self._end(Outcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
         elif self._phase == "asking" and self._route is not None:
-            expired = refusal(self._route, "expired", round(now - self._came, 1))
+            change = self._around.gate.changes(self._route, self.key)
+            expired = refusal(self._route, "expired", now - self._came, change)
             self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
         else:
             late = ToolTimeout(f"Where {self._name!r} is could not be found out within {self._seconds:g} s")

@@ -9,7 +9,9 @@ from typing import Final
 
 from a2c_smcp.computer.ports import Json, Sessions
 from a2c_smcp.computer.tools.call import Call, CallLimits, Surroundings
-from a2c_smcp.computer.tools.confirmation import Confirm, Gate, fingerprint
+from a2c_smcp.computer.tools.confirmation import Confirm, Gate
+from a2c_smcp.computer.tools.consent import AutoApply
+from a2c_smcp.computer.tools.definition import fingerprint
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
@@ -29,6 +31,7 @@ class ToolCalls:
 
     Args:
         confirm: Asks the owner about tools without `auto_apply`; without it they are refused.
+        auto_apply: The definitions that `auto_apply` holds for.
         observer: Told of every step of every call.
         reports: Where calls report their progress, for those who asked to hear it.
     """
@@ -39,6 +42,7 @@ class ToolCalls:
         box: ToolBox,
         *,
         confirm: Confirm | None = None,
+        auto_apply: AutoApply | None = None,
         observer: Observer | None = None,
         reports: Reports | None = None,
         history: CallHistory | None = None,
@@ -47,7 +51,10 @@ class ToolCalls:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.limits = limits or CallLimits()
-        self.gate = Gate(confirm)
+        self.gate = Gate(confirm, auto_apply)
+        # Consent holds for the definition that is seen first, whether the tool is called or not.
+        box.on_built = lambda catalogue: self.gate.auto_apply.see(catalogue.routes.values())
+        box.on_built(box.catalogue)
         # Not `or`: an empty history is somebody's all the same.
         self.history = CallHistory() if history is None else history
         self._clock = clock

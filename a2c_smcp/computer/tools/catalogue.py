@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig, ToolMeta
 from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.tools.definition import Definition
 from a2c_smcp.computer.tools.naming import Named, NameProblem, NameRegistry, Wish, name_tools, qualified_name
 from a2c_smcp.errors import ToolDisabled, ToolNotFound
 from a2c_smcp.messages import SMCPTool
@@ -49,6 +50,7 @@ class Route:
         tool: The name the server knows it by.
         listed: The name Agents see.
         qualified: The name that always works.
+        definition: What the server says of the tool.
     """
 
     server: SERVER_NAME
@@ -57,6 +59,7 @@ class Route:
     qualified: str
     config: BaseMCPServerConfig
     meta: ToolMeta
+    definition: Definition = field(default_factory=Definition, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,15 @@ class _Entry:
 
     def route(self, names: Named) -> Route:
         config = self.server.config
-        return Route(config.name, self.tool["name"], names.listed, names.qualified, config, self.meta or _NOTHING)
+        return Route(
+            config.name,
+            self.tool["name"],
+            names.listed,
+            names.qualified,
+            config,
+            self.meta or _NOTHING,
+            Definition(self.tool),
+        )
 
 
 def _callable_tools(server: ServerTools, problems: list[NameProblem]) -> Iterable[Json]:

@@ -1,30 +1,29 @@
 """Asking the owner of the Computer before a tool runs, and what an answer is worth.
 
 A question shows the exact arguments, and the answer holds for them alone, except "always": that is for every call of
-this tool by this Agent, until the Computer stops, the server is configured otherwise, or the owner takes it back.
+this tool by this Agent, until the Computer stops, the server is configured otherwise, the definition of the tool
+changes, or the owner takes it back.
 """
 
 import copy
-import hashlib
-import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.consent import AutoApply, Changed, changed
+from a2c_smcp.computer.tools.definition import Definition, fingerprint
 from a2c_smcp.computer.tools.kept import CallKey
 from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 logger = logging.getLogger(__name__)
 
-_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-Reason: TypeAlias = Literal["refused", "nobody", "expired"]
+Reason: TypeAlias = Literal["refused", "nobody", "expired", "changed"]
 
 
 class Answer(StrEnum):
@@ -44,6 +43,10 @@ class Confirmation:
         arguments: A copy: changing it changes nothing.
         fingerprint: Says which tool of which server and which arguments; the call is made only if it still holds.
         seconds: How long the Agent waits; a later answer is worth nothing.
+        description: What the server says of the tool; the call is made only if its definition is still the same.
+        annotations: MCP's hints for the tool.
+        changes: How the definition differs from the one that standing consent was given for, as lines; empty where
+            there is no such consent. "Always" then accepts the new definition.
     """
 
     server: SERVER_NAME
@@ -54,6 +57,9 @@ class Confirmation:
     req_id: str
     fingerprint: str
     seconds: float
+    description: str = ""
+    annotations: Json = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
 
 Confirm: TypeAlias = Callable[[Confirmation], Awaitable[Answer | bool | None]]
@@ -69,37 +75,60 @@ class Standing(NamedTuple):
     tool: TOOL_NAME
 
 
-def fingerprint(*parts: Any) -> str:
-    """Return a text that differs where the JSON of `parts` differs; the order of keys does not count."""
-    return hashlib.sha256(_canonical(parts).encode()).hexdigest()
+class _Always(NamedTuple):
+    config: BaseMCPServerConfig
+    definition: Definition
 
 
-def refusal(route: Route, reason: Reason, seconds: float) -> ConfirmationRequired:
+def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None = None) -> ConfirmationRequired:
     """Return the error for a call that was not confirmed; its message says how to allow it."""
+    details = {"tool_name": route.listed, "mcp_server": route.server, "reason": reason}
+    if reason == "changed":
+        return ConfirmationRequired(
+            f"The tool {route.listed!r} changed while its owner was asked about the call. List the tools again.",
+            details=details,
+        )
     why = {
         "refused": "the owner of this Computer refused it",
         "nobody": "nobody is there to ask",
-        "expired": f"nobody answered within {seconds:g} s",
+        "expired": f"nobody answered within {round(seconds, 1):g} s",
     }[reason]
+    if change is not None:
+        return ConfirmationRequired(
+            f"The tool {route.listed!r} changed since its owner allowed it ({', '.join(change.fields)}), needs a "
+            f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals accept "
+            f"{route.listed}`) or at its console.",
+            details={**details, "changed": list(change.fields)},
+        )
     return ConfirmationRequired(
         f"The tool {route.listed!r} needs a confirmation and {why}. To allow it without asking, set auto_apply: true "
         f"in tool_meta[{route.tool!r}] of the MCP server {route.server!r}.",
-        details={"tool_name": route.listed, "mcp_server": route.server, "reason": reason},
+        details=details,
     )
 
 
 class Gate:
     """Lets calls pass that may run, and asks about the others."""
 
-    def __init__(self, confirm: Confirm | None = None) -> None:
+    def __init__(self, confirm: Confirm | None = None, auto_apply: AutoApply | None = None) -> None:
         self._confirm = confirm
-        self._always: dict[Standing, BaseMCPServerConfig] = {}
+        self.auto_apply = AutoApply() if auto_apply is None else auto_apply
+        self._always: dict[Standing, _Always] = {}
 
     def is_open(self, route: Route, key: CallKey) -> bool:
-        """Whether the call may run unasked: by `auto_apply`, or because the owner said "always"."""
+        """Whether the call may run unasked: by `auto_apply` or "always", given for the tool's present definition."""
         if route.meta.auto_apply is True:
-            return True
-        return self._always.get(_standing(route, key)) == route.config
+            return self.auto_apply.holds(route)
+        return self._always.get(_standing(route, key)) == (route.config, route.definition)
+
+    def changes(self, route: Route, key: CallKey) -> Changed | None:
+        """Return how the tool differs from the one that standing consent was given for, or None."""
+        if route.meta.auto_apply is True:
+            return self.auto_apply.changes(route)
+        given = self._always.get(_standing(route, key))
+        if given is None or given.config != route.config or given.definition == route.definition:
+            return None
+        return changed(route, given.definition.fields)
 
     async def ask(
         self,
@@ -117,23 +146,35 @@ class Gate:
         Raises:
             ConfirmationRequired: Refused, or nobody is there to ask.
         """
+        change = self.changes(route, key)
         if self._confirm is None:
-            raise refusal(route, "nobody", seconds)
+            raise refusal(route, "nobody", seconds, change)
         asked = fingerprint(route.server, route.tool, arguments)
         shown = copy.deepcopy(arguments)
+        about, hints = route.definition.fields.get("description"), route.definition.fields.get("annotations")
         question = Confirmation(
-            route.server, route.tool, route.listed, shown, key.agent, key.req_id, asked, seconds=seconds
+            route.server,
+            route.tool,
+            route.listed,
+            shown,
+            key.agent,
+            key.req_id,
+            asked,
+            seconds=seconds,
+            description=about if isinstance(about, str) else "",
+            annotations=copy.deepcopy(hints) if isinstance(hints, dict) else {},
+            changes=change.lines if change is not None else (),
         )
         try:
             answer = await self._confirm(question)
         except Exception:
             # Whatever breaks on the way to the owner, the call is not allowed.
             logger.exception("A confirmation could not be asked for", extra={"req_id": key.req_id})
-            raise refusal(route, "nobody", seconds) from None
+            raise refusal(route, "nobody", seconds, change) from None
         if not is_wanted():
-            raise refusal(route, "expired", seconds)
+            raise refusal(route, "expired", seconds, change)
         if answer is None:
-            raise refusal(route, "nobody", seconds)
+            raise refusal(route, "nobody", seconds, change)
         if answer is True:
             answer = Answer.ONCE
         # Not `in`: a callback that answers anything else that counts as true has not said yes.
@@ -141,8 +182,10 @@ class Gate:
             raise refusal(route, "refused", seconds)
         if fingerprint(route.server, route.tool, arguments) != asked:
             raise refusal(route, "refused", seconds)
-        if answer is Answer.ALWAYS:
-            self._always[_standing(route, key)] = route.config
+        if answer is Answer.ALWAYS and route.meta.auto_apply is True:
+            self.auto_apply.accept(route)
+        elif answer is Answer.ALWAYS:
+            self._always[_standing(route, key)] = _Always(route.config, route.definition)
 
     def standing(self) -> list[Standing]:
         """Return what the owner said "always" to."""

@@ -58,6 +58,9 @@ class ToolBox:
     Args:
         configs: The servers by name, in the order of the configuration.
         on_late: Told when tools came that a caller did not wait for: the list differs from what was given.
+
+    Attributes:
+        on_built: Called with each new catalogue before anybody else sees it.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class ToolBox:
     ) -> None:
         self._sessions = sessions
         self._on_late = on_late
+        self.on_built: Callable[[Catalogue], None] | None = None
         self._limits = limits or ListingLimits()
         self._clock = clock
         self._configs: dict[SERVER_NAME, BaseMCPServerConfig] = {}
@@ -91,6 +95,8 @@ class ToolBox:
             self._catalogue = build_catalogue(
                 [ServerTools(config, *self._known(name)) for name, config in self._configs.items()], self._registry
             )
+            if self.on_built is not None:
+                self.on_built(self._catalogue)
             _log_problems([problem for problem in self._catalogue.problems if problem not in known])
         return self._catalogue
 
@@ -130,16 +136,26 @@ class ToolBox:
     async def resolve(self, name: str) -> Route:
         """Return where a name leads. What is known needs no waiting, however slow another server is.
 
+        A server that said that its tools changed is asked first: consent holds for the definition of a tool.
+
         Raises:
             ToolDisabled: It is forbidden.
             ToolNotFound: No enabled server has it.
         """
         try:
-            return self.catalogue.resolve(name)
+            route = self.catalogue.resolve(name)
         except ToolNotFound:
             if self._warm:
                 raise
-        await self._refresh()
+            await self._refresh()
+        else:
+            session = self._sessions.get(route.server)
+            if session is not None:
+                session.tell_tools()
+            shelf = self._shelves.get(route.server)
+            if self._warm or shelf is None or not (shelf.stale or shelf.task):
+                return route
+            await self._refresh(route.server)
         return self.catalogue.resolve(name)
 
     async def aclose(self) -> None:
@@ -152,12 +168,16 @@ class ToolBox:
         shelf = self._shelves[name]
         return shelf.tools, shelf.up
 
-    async def _refresh(self) -> None:
+    async def _refresh(self, only: SERVER_NAME | None = None) -> None:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._limits.patience
         for _ in range(ROUNDS):
             self._start_listings()
-            running = {shelf.task: shelf for shelf in self._shelves.values() if shelf.task and not shelf.late}
+            running = {
+                shelf.task: shelf
+                for name, shelf in self._shelves.items()
+                if shelf.task and not shelf.late and only in (None, name)
+            }
             if not running:
                 break
             _, slow = await asyncio.wait(running, timeout=max(0, until - loop.time()))

@@ -51,7 +51,7 @@ def test_with_json_each_command_is_a_value() -> None:
         [],
         [],
         None,
-        {"pending": [], "standing": []},
+        {"pending": [], "standing": [], "changed": []},
         {"withdrawn": 0},
     ]
 

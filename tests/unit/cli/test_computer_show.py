@@ -18,8 +18,15 @@ QUESTION = {
         "agent": "ada",
         "arguments": {"path": "a\u202eb\x1b[2J", "名": "世界"},
         "seconds": 30.0,
+        "changes": (),
     },
 }
+
+
+CHANGED = (
+    "note: tool pay of bank changed since auto_apply was set (description): its calls need confirmation; "
+    "approvals shows what changed, approvals accept pay accepts it"
+)
 
 
 def test_status_names_what_needs_care() -> None:
@@ -32,6 +39,7 @@ def test_status_names_what_needs_care() -> None:
         "tool_names": [
             {"tool": "x", "servers": ["a", "b"], "problem": "two tools want it.", "advice": "Set an alias."}
         ],
+        "changed_tools": [{"listed": "pay", "server": "bank", "fields": ["description"]}],
         "configuration": {"problem": "mcp.json: no JSON", "notes": ["a note"]},
     }
     assert list(show.status(value, PLAIN)) == [
@@ -41,6 +49,7 @@ def test_status_names_what_needs_care() -> None:
         "note: docs has windows or documents but does not declare that it can be subscribed to",
         "note: the tools of notes are not known: it did not answer",
         "note: tool 'x' of a and b: two tools want it. (Set an alias.)",
+        CHANGED,
         "configuration: mcp.json: no JSON",
         "note: a note",
     ]
@@ -55,6 +64,18 @@ def test_a_question_shows_exactly_what_will_run() -> None:
         '    "名": "世界"',
         "  }",
         "approvals approve 3 once|always, or approvals refuse 3, within 30 s",
+    ]
+
+
+@pytest.mark.rule("4.4")
+def test_a_question_about_a_changed_tool_shows_what_changed() -> None:
+    lines = ["description:", "- Pays.", "+ Pays\u200b."]
+    question = QUESTION | {"confirmation": QUESTION["confirmation"] | {"changes": lines}}  # type: ignore[operator]
+    assert list(show.approval(question, PLAIN))[5:9] == [
+        "its definition changed since you allowed it; always accepts the new one:",
+        "  description:",
+        "  - Pays.",
+        "  + Pays\\u200b.",
     ]
 
 
@@ -121,9 +142,19 @@ def test_an_event_is_a_line(event: dict[str, Any], lines: list[str]) -> None:
         (show.server, SERVER | {"note": "not saved"}, ["server files: running", "note: not saved"]),
         (
             show.approvals,
-            {"pending": [], "standing": [{"office": "lab", "agent": "ada", "server": "s", "tool": "t"}]},
+            {"pending": [], "standing": [{"office": "lab", "agent": "ada", "server": "s", "tool": "t"}], "changed": []},
             ["always: s/t for agent ada in office lab", "nothing waits"],
         ),
+        (
+            show.approvals,
+            {
+                "pending": [],
+                "standing": [],
+                "changed": [{"server": "s", "tool": "t", "listed": "t", "lines": ["a:"]}],
+            },
+            ["changed since auto_apply was set: s/t", "  a:", "approvals accept t", "nothing waits"],
+        ),
+        (show.accepted, {"server": "s", "tool": "t", "lines": ["title:"]}, ["accepted: s/t as it is now", "  title:"]),
         (show.answered, {"number": 1, "answer": "once"}, ["1: once"]),
         (show.withdrawn, {"withdrawn": 2}, ["withdrawn: 2"]),
         (show.plain, {"a": "b"}, ["{", '  "a": "b"', "}"]),

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.cli.up_home import TOKEN, digests_folder, home, run_folder, token_file, write_private
+from a2c_smcp.cli.up_home import TOKEN, digests_folder, run_folder, token_file, write_private
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.state import state_folder
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no modes of files")
 
@@ -74,5 +75,5 @@ def test_the_folder_of_a_run_is_private_and_goes_with_it() -> None:
 
 def test_an_environment_says_where_state_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
-    assert home({"XDG_STATE_HOME": str(tmp_path)}) == tmp_path / "a2c-smcp"
-    assert home({"XDG_STATE_HOME": "relative"}) == Path.home() / ".local" / "state" / "a2c-smcp"
+    assert state_folder({"XDG_STATE_HOME": str(tmp_path)}) == tmp_path / "a2c-smcp"
+    assert state_folder({"XDG_STATE_HOME": "relative"}) == Path.home() / ".local" / "state" / "a2c-smcp"

@@ -42,7 +42,7 @@ async def page(desk: ApprovalDesk) -> AsyncIterator[httpx.AsyncClient]:
         ("types", {"types": {}, "total": 0}),
         ("search?q=x", {"hits": []}),
         ("calls", {"calls": []}),
-        ("approvals", {"approvals": [], "standing": []}),
+        ("approvals", {"approvals": [], "standing": [], "changed": []}),
         ("config", {}),
     ],
 )
@@ -126,6 +126,7 @@ async def test_an_answer_of_the_console_answers_the_question(page: httpx.AsyncCl
             "arguments": '{\n  "path": "/"\n}',
             "description": "",
             "annotations": {},
+            "changes": "",
             "seconds": 9.0,
         }
         assert (await page.get("/api/state")).json()["approvals"] == 1

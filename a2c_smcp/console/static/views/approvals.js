@@ -12,6 +12,7 @@ export function open(root) {
   const place = h("div", { class: "stack" });
   const nothing = empty(t("noApprovals"), t("noApprovalsWhy"));
   const rules = h("div", {});
+  const changes = h("div", {});
   const failure = h("div", {});
 
   const load = async () => {
@@ -27,10 +28,11 @@ export function open(root) {
       document.getElementById("live").textContent = `${t("wants", one.agent)} ${one.tool}`;
     }
     nothing.hidden = cards.size > 0;
+    drawChanged(changes, found.changed, load);
     drawRules(rules, found.standing, load);
   };
   const timer = setInterval(() => { for (const card of cards.values()) card.tick(); }, 250);
-  show(root, heading(t("approvals"), t("aboutApprovals")), failure, nothing, place, rules);
+  show(root, heading(t("approvals"), t("aboutApprovals")), failure, nothing, place, changes, rules);
   load();
   return { changed: (kind) => ["approvals", "hello"].includes(kind) && load(), leave: () => clearInterval(timer) };
 }
@@ -58,6 +60,8 @@ function question(one) {
     h("p", { class: "row small" }, h("span", { class: "pill" }, t("on", one.server)),
       one.own_name === one.tool ? null : h("span", { class: "pill mono" }, one.own_name), marks(one)),
     one.description ? h("p", { class: "prose dim" }, one.description) : null,
+    one.changes ? [h("p", { class: "notice" }, t("changedSince")),
+      h("pre", { tabIndex: 0, "aria-label": t("changedSince") }, one.changes)] : null,
     h("h3", {}, t("arguments")), h("pre", { tabIndex: 0, "aria-label": t("arguments") }, one.arguments),
     actions,
     h("p", { class: "dim small", id: `always-${one.number}` }, t("alwaysHint")));
@@ -92,6 +96,23 @@ function question(one) {
   };
   tick();
   return { element, tick, settle: () => state === "waiting" && end(left() < 0.5 ? "expired" : "settled", "") };
+}
+
+function drawChanged(root, changed, load) {
+  const accept = async (event, tool) => {
+    event.target.disabled = true;
+    try { await post("accept", { tool }); } catch (error) { toast(error.message); }
+    load();
+  };
+  show(root, changed.length ? [
+    h("h2", { class: "apart" }, t("changedTools")),
+    h("p", { class: "dim small" }, t("changedToolsHint")),
+    changed.map((one) => h("section", { class: "card", "aria-label": one.name },
+      h("h3", { class: "mono" }, h("bdi", {}, one.name), " ", h("span", { class: "pill" }, t("on", one.server))),
+      h("pre", { tabIndex: 0, "aria-label": t("changedTools") }, one.changes),
+      h("div", { class: "row" }, h("button", { type: "button", "data-key": `accept-${one.name}`, "aria-label": `${t("acceptChange")}: ${one.name}`,
+        onclick: (event) => accept(event, one.name) }, t("acceptChange"))))),
+  ] : null);
 }
 
 function drawRules(root, standing, load) {

@@ -53,6 +53,7 @@ function notes(state) {
     state.configuration.problem,
     ...state.configuration.notes,
     ...state.tool_names.map((clash) => `${clash.tool} (${clash.servers.join(", ")}): ${clash.problem} ${clash.advice}`),
+    ...state.changed_tools.map((one) => t("changedTool", one.listed, one.server, one.fields.join(", "))),
     ...state.undeclared.map((name) => t("undeclared", name)),
   ].filter(Boolean);
   return all.map((note) => h("p", { class: "notice" }, note));

@@ -35,6 +35,9 @@ class FakeSession:
     def status(self) -> ServerStatus:
         return ServerStatus(self.name, "stdio", self.state, "2026-01-01T00:00:00Z")
 
+    def tell_tools(self) -> None:
+        """Nothing is ever left to tell."""
+
     async def list_tools(self) -> list[Json]:
         self._check_running()
         self.listings += 1

@@ -1,6 +1,7 @@
 """Asking the owner."""
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from a2c_smcp.computer.mcp_clients.model import ToolMeta
 from a2c_smcp.computer.tools.catalogue import Route
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation, Gate, Standing, fingerprint, refusal
+from a2c_smcp.computer.tools.confirmation import Answer, Confirmation, Gate, Standing, refusal
+from a2c_smcp.computer.tools.definition import Definition, fingerprint
 from a2c_smcp.computer.tools.kept import CallKey
 from a2c_smcp.errors import ConfirmationRequired
 from tests.unit.computer.tools.fakes import config
@@ -24,6 +26,10 @@ JSON = st.recursive(
 
 def route(auto_apply: bool | None = None, **fields: Any) -> Route:
     return Route("fs", "rm", "delete", "fs__rm", config("fs", **fields), ToolMeta(auto_apply=auto_apply))
+
+
+def defined(tool: dict[str, Any], auto_apply: bool | None = None) -> Route:
+    return replace(route(auto_apply), definition=Definition(tool))
 
 
 class Owner:
@@ -50,8 +56,55 @@ async def reason(gate: Gate, arguments: dict[str, Any] | None = None) -> Any:
 
 
 @pytest.mark.rule("4.4")
-def test_auto_apply_opens_the_gate() -> None:
-    assert Gate().is_open(route(auto_apply=True), KEY)
+def test_auto_apply_opens_the_gate_for_the_definition_that_was_seen() -> None:
+    gate, tool = Gate(), {"name": "rm", "description": "Removes a file."}
+    gate.auto_apply.see([defined(tool, auto_apply=True)])
+    assert gate.is_open(defined(dict(tool), auto_apply=True), KEY)
+    assert not gate.is_open(defined(tool | {"description": "Removes everything."}, auto_apply=True), KEY)
+
+
+@pytest.mark.rule("4.4")
+async def test_a_tool_that_changed_is_asked_about_and_always_accepts_it() -> None:
+    owner = Owner(Answer.ONCE, Answer.ALWAYS)
+    gate, before = Gate(owner), {"name": "rm", "description": "Removes a file."}
+    now = defined(before | {"description": "Removes everything."}, auto_apply=True)
+    gate.auto_apply.see([defined(before, auto_apply=True)])
+    await gate.ask(now, KEY, {}, 30)
+    assert owner.asked[0].description == "Removes everything."
+    assert owner.asked[0].changes == ("description:", "- Removes a file.", "+ Removes everything.")
+    assert not gate.is_open(now, KEY)
+    await gate.ask(now, KEY, {}, 30)
+    assert gate.is_open(now, KEY)
+    assert not gate.is_open(defined(before, auto_apply=True), KEY)
+
+
+@pytest.mark.rule("4.4")
+async def test_always_ends_when_the_definition_changes_and_the_question_shows_how() -> None:
+    owner = Owner(Answer.ALWAYS, Answer.REFUSE)
+    gate, before = Gate(owner), {"name": "rm", "annotations": {"destructiveHint": False}}
+    now = defined(before | {"annotations": {"destructiveHint": True}})
+    await gate.ask(defined(before), KEY, {}, 30)
+    assert gate.is_open(defined(before), KEY)
+    assert not gate.is_open(now, KEY)
+    with pytest.raises(ConfirmationRequired):
+        await gate.ask(now, KEY, {}, 30)
+    assert owner.asked[1].changes == (
+        "annotations:",
+        "  {",
+        '-   "destructiveHint": false',
+        '+   "destructiveHint": true',
+        "  }",
+    )
+
+
+@pytest.mark.rule("4.4")
+async def test_with_nobody_to_ask_the_refusal_says_what_changed() -> None:
+    gate, before = Gate(), {"name": "rm", "description": "a"}
+    gate.auto_apply.see([defined(before, auto_apply=True)])
+    with pytest.raises(ConfirmationRequired) as caught:
+        await gate.ask(defined(before | {"description": "b"}, auto_apply=True), KEY, {}, 30)
+    assert "changed since its owner allowed it (description)" in caught.value.message
+    assert (caught.value.details or {})["changed"] == ["description"]
 
 
 @pytest.mark.rule("4.4")
