@@ -78,7 +78,9 @@ def sections() -> SECTIONS:
             "`a2c ocr`",
             "",
             [
-                Variable(f"{ocr.ENV}TOKEN", "The bearer token that clients need; without it, this machine only."),
+                Variable(
+                    f"{ocr.ENV}TOKEN", "The bearer token that clients need; otherwise one is generated and printed."
+                ),
                 Variable(f"{ocr.ENV}VISION_KEY", "The key of the vision model."),
             ],
         ),

@@ -13,7 +13,7 @@ from a2c_smcp.cli.docs_cache import CACHE, chosen
 from a2c_smcp.cli.docs_options import DIGESTS, ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
 from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError, positive
-from a2c_smcp.cli.seating import http_token
+from a2c_smcp.cli.seating import HTTP_TOKENS, NO_AUTH, Access, access_lines, http_access, http_token
 from a2c_smcp.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 
 
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
-    """The one line."""
-    return [f"documents are at {terminal.cyan(value['url'])} (Ctrl-C ends)"]
+    """Where they are, and what clients need."""
+    yield f"documents are at {terminal.cyan(value['url'])} (Ctrl-C ends)"
+    yield from access_lines(value, terminal)
 
 
 class _Serving:
@@ -61,9 +62,10 @@ class _Serving:
 
         arguments, context = self._arguments, self._context
         address = Address.parse(arguments.http) if arguments.http is not None else None
-        admission = Admission(
-            http_token(context, arguments, ENV), tuple(arguments.allow_host or ()), tuple(arguments.allow_origin or ())
-        )
+        access = Access(None)
+        if address is not None:
+            access = http_access(context, arguments, http_token(context, arguments, ENV), "docs")
+        admission = Admission(access.token, tuple(arguments.allow_host or ()), tuple(arguments.allow_origin or ()))
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = serve_documents(
             _documents(context, arguments), address=address, admission=admission, ready=listening.set_result
@@ -75,7 +77,10 @@ class _Serving:
             context.stderr.flush()
         awaited: list[asyncio.Future[Any]] = [self._task, listening]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
-        return {"url": listening.result(), "host": arguments.host} if listening.done() else None
+        if not listening.done():
+            return None
+        url = listening.result()
+        return {"url": url, "host": arguments.host, **access.facts("a2c-documents", url)}
 
     async def wait(self) -> None:
         """Wait for the end, which a client or a signal brings about."""
@@ -156,14 +161,15 @@ COMMAND: Final = Command(
         "it; clients are told when files change. Files named in .gitignore or .a2cignore are left out. With --digests "
         "clients can have digests of PDFs made, by the model that A2C_LLM_BASE_URL, A2C_LLM_API_KEY and A2C_LLM_MODEL "
         "name, or without one of headings, key sentences and tables. "
-        f"{ENV}HTTP_TOKEN stands for the option, {ENV}OCR_KEY is sent to OCR services."
+        "HTTP clients need a bearer token, which is generated and printed unless you choose one; --no-auth lets every "
+        f"user of this machine in. {ENV}HTTP_TOKEN stands for the option, {ENV}OCR_KEY is sent to OCR services."
     ),
     arguments=(
         FOLDERS,
         HOST,
         Argument("--http", "Serve streamable HTTP here, under /mcp; port 0 is any.", metavar="HOST:PORT"),
-        Argument("--http-token", "What HTTP clients must send as bearer token; needed beyond loopback."),
-        Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
+        *HTTP_TOKENS,
+        NO_AUTH,
         Argument("--allow-host", "A name by which HTTP clients may call this server.", metavar="HOST", many=True),
         Argument("--allow-origin", "A web page that may call it, like https://app.example.", metavar="URL", many=True),
         EXCLUDE,

@@ -6,14 +6,26 @@ import signal
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given, http_token, needed
-from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.cli.seating import (
+    CREDENTIALS,
+    HTTP_TOKENS,
+    NO_AUTH,
+    OFFICE,
+    URL,
+    Access,
+    access_lines,
+    credentials,
+    given,
+    http_access,
+    http_token,
+    needed,
+)
+from a2c_smcp.cli.terminal import Terminal, one_line
 
 if TYPE_CHECKING:
     from a2c_smcp.bridge import Bridge, HttpSettings
@@ -38,8 +50,9 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 
 
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
-    """The one line."""
-    return [f"the office {value['office']} is at {terminal.cyan(value['url'])} (Ctrl-C ends)"]
+    """Where it is, and what clients need."""
+    yield f"the office {one_line(value['office'])} is at {terminal.cyan(value['url'])} (Ctrl-C ends)"
+    yield from access_lines(value, terminal)
 
 
 class _Serving:
@@ -54,6 +67,7 @@ class _Serving:
             "name": given(context, arguments, "name", ENV) or f"mcp-{platform.node() or 'client'}",
             **credentials(context, arguments, ENV),
         }
+        self._http, self._access = _http(context, arguments)
         self._task: asyncio.Task[None] | None = None
         self._told_to_end = False
 
@@ -67,7 +81,10 @@ class _Serving:
                 loop.add_signal_handler(number, self._signalled, number)
         awaited: list[asyncio.Future[Any]] = [self._task, listening]
         await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
-        return {"url": listening.result(), "office": self._office} if listening.done() else None
+        if not listening.done():
+            return None
+        url = listening.result()
+        return {"url": url, "office": self._office, **self._access.facts(f"a2c-{self._office}", url)}
 
     async def end(self) -> None:
         """Wait for the end, which a client or a signal brings about."""
@@ -94,7 +111,7 @@ class _Serving:
         from a2c_smcp import bridge  # noqa: PLC0415
         from a2c_smcp.agent import AsyncSMCPAgentClient  # noqa: PLC0415
 
-        http = _http(self._context, self._arguments)
+        http = self._http
         client = AsyncSMCPAgentClient(office_id=self._office, live=False, **self._seat)
         settings = bridge.BridgeSettings(
             plain_names=self._arguments.plain_names,
@@ -116,13 +133,14 @@ class _Serving:
         await bridge.run(bridge.Bridge(client, self._office, settings), client, transport)
 
 
-def _http(context: Context, arguments: Namespace) -> "HttpSettings | None":
+def _http(context: Context, arguments: Namespace) -> "tuple[HttpSettings | None, Access]":
     from a2c_smcp.bridge import HttpSettings  # noqa: PLC0415
 
     if arguments.http is None:
-        return None
+        return None, Access(None)
     host, port = arguments.http
-    return HttpSettings(host, port, http_token(context, arguments, ENV), tuple(arguments.allow_host or ()))
+    access = http_access(context, arguments, http_token(context, arguments, ENV), "mcp")
+    return HttpSettings(host, port, access.token, tuple(arguments.allow_host or ())), access
 
 
 def address(text: str) -> tuple[str, int]:
@@ -151,8 +169,9 @@ COMMAND: Final = Command(
         "Clients find the tools of all Computers, and their windows and documents as resources. Without --http it "
         "speaks over standard input and output, as programs do that a client starts; everything else it has to say "
         "goes to standard error. With --http it serves any number of clients, which are the office's one Agent "
-        f"together. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY and {ENV}HTTP_TOKEN stand for the "
-        "options."
+        "together. They need a bearer token, which is generated and printed unless you choose one; --no-auth lets "
+        f"every user of this machine in. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY and "
+        f"{ENV}HTTP_TOKEN stand for the options."
     ),
     arguments=(
         URL,
@@ -162,8 +181,8 @@ COMMAND: Final = Command(
         Argument(
             "--http", "Serve streamable HTTP here, under /mcp; port 0 is any.", metavar="HOST:PORT", convert=address
         ),
-        Argument("--http-token", "What HTTP clients must send as bearer token; needed beyond loopback."),
-        Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
+        *HTTP_TOKENS,
+        NO_AUTH,
         Argument("--allow-host", "A name by which HTTP clients may call this server.", metavar="HOST", many=True),
         Argument(
             "--reading-tools",

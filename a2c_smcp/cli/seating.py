@@ -1,12 +1,21 @@
-"""Where to connect and as whom: the options that commands with a seat in an office share, and their variables."""
+"""Where to connect and as whom, and whom to let in: the options that commands share, and their variables."""
 
+import json
+import logging
+import secrets
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Context
+from a2c_smcp.cli.terminal import Terminal, one_line
+from a2c_smcp.cli.up_home import token_file
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.state import state_folder
+
+log = logging.getLogger(__name__)
 
 URL: Final = Argument("--url", "The server to connect to.")
 OFFICE: Final = Argument("--office", "The office to join.")
@@ -15,6 +24,13 @@ CREDENTIALS: Final = (
     Argument("--token-file", "A file with the token, read again at every attempt.", metavar="FILE", completes="file"),
     Argument("--api-key", "The API key to connect with.", metavar="KEY"),
 )
+
+
+HTTP_TOKENS: Final = (
+    Argument("--http-token", "What HTTP clients must send as bearer token (default: a generated one, printed)."),
+    Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
+)
+NO_AUTH: Final = Argument("--no-auth", "Need no token: every user of this machine can connect.", flag=True)
 
 
 def given(context: Context, arguments: Namespace, name: str, env: str) -> str | None:
@@ -45,8 +61,73 @@ def credentials(context: Context, arguments: Namespace, env: str) -> dict[str, A
     return {key: value for key, value in found.items() if value is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What HTTP clients of a command must send.
+
+    Attributes:
+        token: The bearer token; None lets every user of this machine in.
+        generated: Whether nobody has chosen it, so that it has to be printed.
+    """
+
+    token: str | None
+    generated: bool = False
+
+    def client_config(self, name: str, url: str) -> dict[str, Any] | None:
+        """Return what to put into the configuration of an MCP client; None for a token that the user has chosen."""
+        if self.token is not None and not self.generated:
+            return None
+        headers = {"headers": {"Authorization": f"Bearer {self.token}"}} if self.token is not None else {}
+        return {"mcpServers": {name: {"type": "http", "url": url, **headers}}}
+
+    def facts(self, name: str, url: str) -> dict[str, Any]:
+        """Return what an event says about it."""
+        return {"token": self.token if self.generated else None, "mcp": self.client_config(name, url)}
+
+
+def http_access(context: Context, arguments: Namespace, chosen: str | None, name: str) -> Access:
+    """Return what HTTP clients must send: the token that was chosen, none with `--no-auth`, or a generated one.
+
+    A generated token is kept in the user's own folder, so that clients stay configured.
+
+    Args:
+        name: What is served; each kind has a token of its own.
+
+    Raises:
+        BadRequest: A token is given, and none is wanted.
+    """
+    if arguments.no_auth and chosen is not None:
+        raise BadRequest("--no-auth and a token are mutually exclusive: leave one of them out")
+    if arguments.no_auth or chosen is not None:
+        return Access(chosen)
+    try:
+        kept = token_file(state_folder(context.env), f"{name}-token").read_text(encoding="ascii")
+        return Access(kept.strip(), generated=True)
+    except (BadRequest, OSError, UnicodeError) as error:
+        log.warning("the generated token is not kept, the next start has another: %s", error)
+        return Access(secrets.token_urlsafe(32), generated=True)
+
+
+def access_lines(value: Any, terminal: Terminal) -> Iterator[str]:
+    """Say how clients get in, from the facts of an event."""
+    if value["mcp"] is None:
+        return
+    if value["token"] is None:
+        yield "no token is needed: every user of this machine can connect (--no-auth)"
+    else:
+        yield f"token      {terminal.cyan(value['token'])}"
+    yield "for the configuration of an MCP client:"
+    yield '  {"mcpServers": {'
+    for name, server in value["mcp"]["mcpServers"].items():
+        yield f"    {one_line(json.dumps(name, ensure_ascii=False))}: {{"
+        fields = [f"      {json.dumps(key)}: {json.dumps(field)}" for key, field in server.items()]
+        yield from (f"{line}," for line in fields[:-1])
+        yield from (fields[-1], "    }")
+    yield "  }}"
+
+
 def http_token(context: Context, arguments: Namespace, env: str) -> str | None:
-    """Return the bearer token that HTTP clients of this command need, None where none is given.
+    """Return the bearer token that was chosen for HTTP clients of this command, None where none is given.
 
     Raises:
         BadRequest: Two tokens are given, or the file cannot be read.

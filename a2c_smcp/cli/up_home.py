@@ -17,7 +17,7 @@ TOKEN: Final = "office-token"  # noqa: S105 - the name of a file
 _LENGTH: Final = 32
 
 
-def token_file(folder: Path) -> Path:
+def token_file(folder: Path, name: str = TOKEN) -> Path:
     """Return a file with a token that no other user can read; the same at every call, so that clients stay configured.
 
     One that others could read, or that is not ours, is replaced.
@@ -25,13 +25,13 @@ def token_file(folder: Path) -> Path:
     Raises:
         BadRequest: The folder cannot be written to.
     """
-    path = folder / TOKEN
+    path = folder / name
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not (is_private(path) and path.stat().st_size > _LENGTH):
             path.unlink(missing_ok=True)
             # Whole or not at all: another run may read it at this moment.
-            part = folder / f".{TOKEN}-{secrets.token_hex(8)}"
+            part = folder / f".{name}-{secrets.token_hex(8)}"
             write_private(part, secrets.token_urlsafe(_LENGTH) + "\n")
             try:
                 os.link(part, path)

@@ -14,7 +14,7 @@ from a2c_smcp.docserver.ports import Documents
 from a2c_smcp.docserver.resources import Resources
 from a2c_smcp.docserver.running import run, serve_stdio
 from a2c_smcp.docserver.tools import Tools
-from a2c_smcp.docserver.web import Address, Admission, serve_http
+from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.uris.dpe import build_dpe_uri
 
@@ -59,6 +59,8 @@ def serve(
     Args:
         host: The authority of the URIs, best a reversed domain name.
         http: `HOST:PORT` to listen on; otherwise the client is at standard input and output.
+        admission: Who may come in over HTTP; by default clients that send a new token, which is printed on standard
+            error.
         ready: Called with the URL once clients can connect over HTTP.
         options: Those of `DocumentService`: `cache`, `excludes`, `ocr`, `passwords`, `workers` …
 
@@ -67,7 +69,15 @@ def serve(
     """
     address = Address.parse(http) if http is not None else None
     service = DocumentService(folders, host=host, **options)
-    run(serve_documents(service, address=address, admission=admission, ready=ready))
+    door = admission or Admission.generated()
+    announce = announcement(door.token) if admission is None else None
+
+    def begun(url: str) -> None:
+        if announce is not None:
+            announce(url)
+        ready(url)
+
+    run(serve_documents(service, address=address, admission=door, ready=begun))
 
 
 async def serve_documents(

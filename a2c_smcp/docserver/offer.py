@@ -5,7 +5,6 @@ offer.put("forecast", "# Forecast\\n\\nRain until Friday.")
 offer.run()
 """
 
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ from a2c_smcp.docserver.herald import Bus, Herald
 from a2c_smcp.docserver.resources import Resources
 from a2c_smcp.docserver.running import run, serve_stdio
 from a2c_smcp.docserver.shelf import Content, Facts, Maker, Shelf
-from a2c_smcp.docserver.web import Address, Admission, serve_http
+from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
 from a2c_smcp.docserver.windows import Paint, Windows
 from a2c_smcp.errors import BadRequest
 
@@ -159,16 +158,12 @@ class Offer:
 
         Args:
             http: `HOST:PORT` to listen on; the URL is then printed on standard error.
-            admission: Who may come in over HTTP; by default only clients on this machine.
+            admission: Who may come in over HTTP; by default clients that send a new token, which is printed too.
         """
         server = self.server(name, version=version)
         if http is None:
             run(serve_stdio(server))
             return
-        door = admission or Admission()
-        run(serve_http(server, Address.parse(http), door, ready=_announce, closing=self._herald.close))
-
-
-def _announce(url: str) -> None:
-    sys.stderr.write(f"listening on {url}\n")
-    sys.stderr.flush()
+        door = admission or Admission.generated()
+        ready = announcement(None if admission else door.token)
+        run(serve_http(server, Address.parse(http), door, ready=ready, closing=self._herald.close))

@@ -4,6 +4,8 @@ import asyncio
 import hmac
 import logging
 import re
+import secrets
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -66,6 +68,11 @@ class Admission:
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
 
+    @classmethod
+    def generated(cls) -> "Admission":
+        """Return one with a new token: every user of a machine can reach its loopback addresses."""
+        return cls(secrets.token_urlsafe(32))
+
     def check(self, address: Address) -> None:
         """Refuse to open documents to other machines without a token.
 
@@ -76,6 +83,18 @@ class Admission:
             raise InvalidConfig(
                 f"other machines can reach {address.host}: give a token that lets clients in, or listen on 127.0.0.1"
             )
+
+
+def announcement(token: str | None = None) -> Callable[[str], None]:
+    """Return what prints where a server listens, and the token that somebody has to be told."""
+
+    def announce(url: str) -> None:
+        sys.stderr.write(f"listening on {url}\n")
+        if token is not None:
+            sys.stderr.write(f"clients send the header Authorization: Bearer {token}\n")
+        sys.stderr.flush()
+
+    return announce
 
 
 class Doorkeeper:

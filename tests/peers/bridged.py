@@ -39,7 +39,7 @@ async def bridged(server_url: str, api_key: str, office: str, *options: str) -> 
     """The same office over HTTP; yields the URL."""
     async with seated(server_url, api_key, office):
         process = await asyncio.create_subprocess_exec(
-            *command(server_url, office, "--http", "127.0.0.1:0", "--json", *options),
+            *command(server_url, office, "--http", "127.0.0.1:0", "--no-auth", "--json", *options),
             cwd=ROOT,
             env=os.environ | {"A2C_AGENT_API_KEY": api_key},
             stdout=asyncio.subprocess.PIPE,

@@ -24,9 +24,8 @@ pytestmark = pytest.mark.timeout(PATIENCE)
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     cache = tmp_path_factory.mktemp("cache")
-    process = await asyncio.create_subprocess_exec(
-        *SERVE, "--http", "127.0.0.1:0", "--json", "--cache", str(cache), stdout=asyncio.subprocess.PIPE, cwd=ROOT
-    )
+    options = ("--http", "127.0.0.1:0", "--no-auth", "--json", "--cache", str(cache))
+    process = await asyncio.create_subprocess_exec(*SERVE, *options, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
     assert process.stdout is not None
     try:
         yield json.loads(await process.stdout.readline())["url"]

@@ -4,12 +4,15 @@ import asyncio
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from mcp import Client
 
@@ -130,10 +133,11 @@ async def test_a_tool_that_runs_when_the_input_ends_is_cancelled(relay: Running,
 
 
 async def test_over_http_it_says_where_and_ends_with_open_streams(relay: Running, office: str) -> None:
-    options = ("--url", relay.url, "--office", office, "--http", "127.0.0.1:0", "--json")
+    options = ("--url", relay.url, "--office", office, "--http", "127.0.0.1:0", "--json", "--no-auth")
     async with computer_in(relay, office), started(*options) as process:
         said = await line_of(process)
-        assert said == {"url": said["url"], "office": office}
+        config = {"mcpServers": {f"a2c-{office}": {"type": "http", "url": said["url"]}}}
+        assert said == {"url": said["url"], "office": office, "token": None, "mcp": config}
         assert said["url"].startswith("http://127.0.0.1:")
         async with (
             Client(said["url"], mode="legacy") as old,
@@ -145,6 +149,23 @@ async def test_over_http_it_says_where_and_ends_with_open_streams(relay: Running
             process.send_signal(signal.SIGTERM)
             code, _, errors = await ended(process)
     assert (code, errors) == (0, "")
+
+
+async def test_over_http_other_users_of_the_machine_need_the_token_that_is_printed(
+    relay: Running, office: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    options = ("--url", relay.url, "--office", office, "--http", "127.0.0.1:0", "--json")
+    async with started(*options) as process, httpx.AsyncClient() as client:
+        said = await line_of(process)
+        (entry,) = said["mcp"]["mcpServers"].values()
+        assert entry["headers"] == {"Authorization": f"Bearer {said['token']}"}
+        assert (await client.post(said["url"], json=HELLO)).status_code == 401
+        accept = {"Accept": "application/json, text/event-stream"}
+        assert (await client.post(said["url"], json=HELLO, headers=entry["headers"] | accept)).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert (await ended(process))[0] == 0
+    assert stat.S_IMODE((tmp_path / "a2c-smcp" / "mcp-token").stat().st_mode) == 0o600
 
 
 async def test_a_server_that_is_not_there_yet_is_waited_for(office: str) -> None:

@@ -109,9 +109,21 @@ def test_nobody_comes_in_without_the_token(service: str) -> None:
     assert health["ok"] is True
 
 
+def test_other_users_of_the_machine_need_the_token_that_is_printed(tmp_path: Path) -> None:
+    words, env = command("ocr", "--port", "0", "--json"), environment({"XDG_STATE_HOME": str(tmp_path)})
+    with subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        headers = {"authorization": f"Bearer {ready['token']}"}
+        codes = [httpx.post(ready["url"], headers=one, timeout=60).status_code for one in ({}, headers)]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert codes == [401, 400]
+
+
 def test_other_machines_need_a_token() -> None:
     run = subprocess.run(
-        command("ocr", "--host", "0.0.0.0", "--port", "0"),
+        command("ocr", "--host", "0.0.0.0", "--port", "0", "--no-auth"),
         cwd=ROOT,
         env=environment(),
         capture_output=True,
@@ -119,12 +131,14 @@ def test_other_machines_need_a_token() -> None:
         timeout=60,
         check=False,
     )
-    assert (run.returncode, "A2C_OCR_TOKEN" in run.stderr) == (1, True)
+    assert (run.returncode, "leave --no-auth or --host out" in run.stderr) == (1, True)
 
 
 def test_a_vision_model_can_be_the_engine(endpoint: Endpoint) -> None:
     endpoint.answer = lambda _: said("# Laboratory\n\nSeen by a model, word for word.")
-    words = command("ocr", "--port", "0", "--json", "--vision-url", endpoint.url, "--vision-model", "dots.ocr")
+    words = command(
+        "ocr", "--port", "0", "--json", "--no-auth", "--vision-url", endpoint.url, "--vision-model", "dots.ocr"
+    )
     env = environment({"A2C_OCR_VISION_KEY": TOKEN})
     with subprocess.Popen(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -10,6 +10,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 60.0
+OPEN_KITCHEN = (
+    "from a2c_smcp.docserver import Admission; from examples.own_server import offer; "
+    "offer.run(http='127.0.0.1:0', admission=Admission())"
+)
+"""The server of the example, over HTTP without a token."""
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from a2c_smcp import docserver, documents
 from a2c_smcp.cli import docs_options
 from a2c_smcp.docserver.documents import HOST
 from tests.interaction.docserver.clients import ERAS, LISTED, Listener, connected
-from tests.interaction.docserver.processes import ROOT, ended, process, say, url_of
+from tests.interaction.docserver.processes import ROOT, ended, line_of, process, say, url_of
 
 CATALOGUE = "dpe://a2c.docs"
 NOTES = f"{CATALOGUE}/notes.md"
@@ -152,6 +152,31 @@ async def test_over_http_a_token_lets_in(words: list[str]) -> None:
             assert (await client.post(url, json=ping, headers=headers)).status_code != 401
         server.send_signal(signal.SIGTERM)
         assert await ended(server) == (0, "")
+
+
+async def test_over_http_a_token_is_generated_printed_and_kept_for_the_next_start(
+    words: list[str], tmp_path: Path
+) -> None:
+    own, ping = {"XDG_STATE_HOME": str(tmp_path)}, {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    tokens = []
+    for _ in range(2):
+        async with process(*words, "--http", "127.0.0.1:0", "--json", env=own) as server, httpx.AsyncClient() as client:
+            ready = json.loads(await line_of(server.stdout))
+            tokens.append(ready["token"])
+            (entry,) = ready["mcp"]["mcpServers"].values()
+            assert entry == {
+                "type": "http",
+                "url": ready["url"],
+                "headers": {"Authorization": f"Bearer {ready['token']}"},
+            }
+            assert (await client.post(ready["url"], json=ping)).status_code == 401
+            assert (await client.post(ready["url"], json=ping, headers=entry["headers"])).status_code != 401
+    assert tokens[0] == tokens[1]
+    async with process(*words, "--http", "127.0.0.1:0", "--no-auth", "--json", env=own) as server:
+        ready = json.loads(await line_of(server.stdout))
+        assert ready["token"] is None
+        async with httpx.AsyncClient() as client:
+            assert (await client.post(ready["url"], json=ping)).status_code != 401
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no terminals here")

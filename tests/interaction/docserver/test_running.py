@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.interaction.docserver.clients import connected
-from tests.interaction.docserver.processes import ROOT, ended, process, say, url_of
+from tests.interaction.docserver.processes import OPEN_KITCHEN, ROOT, ended, line_of, process, say, url_of
 
 EXAMPLE = "examples/own_server.py"
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -38,7 +38,7 @@ async def test_a_client_that_stops_reading_has_left() -> None:
 
 
 async def test_a_signal_ends_a_server_that_has_open_streams() -> None:
-    async with process(EXAMPLE, "--http", "127.0.0.1:0") as server:
+    async with process("-c", OPEN_KITCHEN) as server:
         url = await url_of(server)
         async with httpx.AsyncClient() as client, connected(url, "auto") as modern:
             await modern.follow("dpe://com.example.kitchen/pancakes")
@@ -48,6 +48,16 @@ async def test_a_signal_ends_a_server_that_has_open_streams() -> None:
                 server.send_signal(signal.SIGTERM)
                 assert await ended(server) == (0, "")
                 assert [line async for line in stream.aiter_lines() if line.startswith("data:")] == []
+
+
+async def test_over_http_other_users_of_the_machine_need_the_token_that_is_printed() -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with process(EXAMPLE, "--http", "127.0.0.1:0") as server, httpx.AsyncClient() as client:
+        url, said = await url_of(server), await line_of(server.stderr)
+        header, _, value = said.partition("the header ")[2].partition(": ")
+        assert (header, value.startswith("Bearer ")) == ("Authorization", True)
+        assert (await client.post(url, json=ping)).status_code == 401
+        assert (await client.post(url, json=ping, headers={header: value})).status_code != 401
 
 
 async def initialized(client: httpx.AsyncClient, url: str) -> dict[str, str]:

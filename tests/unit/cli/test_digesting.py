@@ -49,7 +49,9 @@ def test_a_folder_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(BadRequest, match="cannot be made"):
         DigestingService([tmp_path], tmp_path / "file" / "digests", host="h")
-    run = a2c("docs", "serve", str(tmp_path), "--digests", str(tmp_path / "file" / "x"), "--http", "127.0.0.1:0")
+    run = a2c(
+        "docs", "serve", str(tmp_path), "--digests", str(tmp_path / "file" / "x"), "--http", "127.0.0.1:0", "--no-auth"
+    )
     assert (run.code, "cannot be made" in run.err) == (1, True)
 
 

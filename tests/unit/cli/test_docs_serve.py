@@ -44,7 +44,8 @@ def test_a_folder_of_the_name_of_a_command_can_still_be_shown(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("options", "code", "why"),
     [
-        (["--http", "0.0.0.0:0"], 1, "token"),
+        (["--http", "0.0.0.0:0", "--no-auth"], 1, "token"),
+        (["--http", "127.0.0.1:0", "--no-auth", "--http-token", "x"], 1, "mutually exclusive"),
         (["--http", "nowhere"], 1, "HOST:PORT"),
         (["--http", "127.0.0.1:0", "--http-token", "x", "--http-token-file", "y"], 1, "one of them"),
         (["--http", "127.0.0.1:0", "--http-token-file", "no-such-file"], 1, "cannot be read"),
@@ -62,7 +63,7 @@ def test_what_cannot_be_is_said_at_once(tmp_path: Path, options: list[str], code
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    run = a2c("docs", "serve", "no-such-folder", "--http", "127.0.0.1:0", "--cache", str(tmp_path))
+    run = a2c("docs", "serve", "no-such-folder", "--http", "127.0.0.1:0", "--no-auth", "--cache", str(tmp_path))
     assert run == (1, "", "error 400: There is no folder 'no-such-folder'\n")
 
 

@@ -26,7 +26,8 @@ def test_an_address_is_a_host_and_a_port(text: str, found: tuple[str, int]) -> N
     [
         (("mcp", "--office", "lab"), 1, "error 400: --url is missing (or set A2C_AGENT_URL)"),
         (("mcp", "--url", "http://127.0.0.1:9"), 1, "error 400: --office is missing"),
-        ((*SEAT, "--http", "0.0.0.0:0"), 1, "error 400: 0.0.0.0 can be reached by others"),
+        ((*SEAT, "--http", "0", "--no-auth", "--http-token", "a"), 1, "mutually exclusive"),
+        ((*SEAT, "--http", "0.0.0.0:0", "--no-auth"), 1, "error 400: 0.0.0.0 can be reached by others"),
         ((*SEAT, "--http", "nonsense"), 2, "'nonsense' is no address"),
         ((*SEAT, "--http", ":9000"), 2, "':9000' is no address"),
         ((*SEAT, "--http", "127.0.0.1:99999"), 2, "is no address"),
