@@ -9,18 +9,24 @@ a service, a language model. It ends by itself when its input does.
 """
 
 import asyncio
+import errno
 import hashlib
 import json
 import os
+import shutil
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.documents.catalogue import Source
+from a2c_smcp.documents.descriptors import regular_file
+from a2c_smcp.documents.files import signature_in
 from a2c_smcp.documents.ocr.base import OcrPolicy
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
@@ -93,8 +99,7 @@ class DigestingService(DocumentService):
         source = await self._upkeep.source(doc_ref)
         name = digest_name(doc_ref, source.file.path.stem)
         target, images = self._digests / f"{name}.digest.md", self._digests / IMAGES / name
-        params = {
-            "pdf_path": source.path,
+        params: dict[str, Any] = {
             "out_dir": str(images),
             "output_md": str(target),
             "dpi": dpi,
@@ -102,11 +107,12 @@ class DigestingService(DocumentService):
             "allow_install": False,
             **self._how,
         }
-        async with self._turn:
+        async with self._turn, _copy_of(source) as copy:
             await asyncio.to_thread(images.mkdir, parents=True, exist_ok=True)
+            params["pdf_path"] = str(copy)
             response = await _run({key: value for key, value in params.items() if value is not None}, tell)
         if not response["ok"]:
-            why = _without_paths(str(response["error"]), source.file.path, self._digests)
+            why = _without_paths(str(response["error"]), copy, self._digests)
             raise DocumentError(f"There can be no digest of {doc_ref!r}: {why}", details={"doc_ref": doc_ref})
         data = response["data"]
         made = await self._made(target)
@@ -149,6 +155,33 @@ def _without_paths(text: str, source: Path, folder: Path) -> str:
     for path in (source, source.parent, folder / IMAGES, folder):
         text = text.replace(str(path), path.name)
     return text
+
+
+@asynccontextmanager
+async def _copy_of(source: Source) -> AsyncIterator[Path]:
+    """Copy a document's file to a private folder: a run reads it by path, and a path in a shared folder can be swapped.
+
+    Raises:
+        DocumentError: The file is another one now, or cannot be read.
+    """
+    with TemporaryDirectory(prefix="a2c-digest-") as folder:
+        copy = Path(folder, source.file.path.name)
+        try:
+            await asyncio.to_thread(_copy, source, copy)
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise DocumentError(
+                f"{source.doc_ref!r} cannot be read: {why}", details={"doc_ref": source.doc_ref}
+            ) from None
+        yield copy
+
+
+def _copy(source: Source, to: Path) -> None:
+    opened, status = regular_file(source.file.root, source.file.relative)
+    if signature_in(status) != source.signature:
+        raise OSError(errno.ESTALE, "the file has changed, ask again")
+    with open(opened.number, "rb", closefd=False) as file, to.open("wb") as copy:
+        shutil.copyfileobj(file, copy, 1 << 20)
 
 
 async def _run(params: dict[str, Any], tell: "Tell") -> dict[str, Any]:

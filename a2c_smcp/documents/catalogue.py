@@ -8,7 +8,7 @@ from typing import Final
 
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
-from a2c_smcp.documents.files import Signature, SourceFile, walk
+from a2c_smcp.documents.files import Signature, SourceFile, signature_in, walk
 from a2c_smcp.documents.formats.base import Description
 from a2c_smcp.documents.formats.registry import format_of
 from a2c_smcp.documents.model import Document
@@ -53,15 +53,14 @@ def scan(roots: Iterable[Path], excludes: Excludes, before: Iterable[Source] = (
     known = {source.path: source for source in before}
     files: list[SourceFile] = []
     signatures: dict[str, Signature] = {}
-    for path, relative in walk(roots, excludes):
+    for path, relative, entry in walk(roots, excludes):
         file = _file(path, relative, known.get(path))
         if file is None:
             continue
         try:
-            status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - ten thousand of them
+            signatures[path] = signature_in(entry.stat(follow_symlinks=False))
         except OSError:  # gone again
             continue
-        signatures[path] = status.st_mtime_ns, status.st_size, status.st_ino
         files.append(file)
     if list(known) == list(signatures):
         refs = {source.doc_ref: source.file for source in known.values()}

@@ -7,10 +7,12 @@ watches over all of them: streams, tasks and threads in between would take longe
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import Callable
 from typing import Any, Final, Self, TypeAlias, cast
 
 from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.documents.descriptors import CAN_PASS, Descriptor
 from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Setup, pack
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
@@ -43,35 +45,67 @@ class Channel(asyncio.SubprocessProtocol):
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._received = bytearray()
+        self._passing: socket.socket | None = None
         self.is_silent = False
 
     @classmethod
     async def start(cls) -> Self:
         """Start a process."""
-        process, channel = await asyncio.get_running_loop().subprocess_exec(
+        ours, theirs = socket.socketpair() if CAN_PASS else (None, None)
+        numbers = () if theirs is None else (theirs.fileno(),)
+        try:
+            process, channel = await cls._exec(numbers)
+        except BaseException:
+            if ours is not None:
+                ours.close()
+            raise
+        finally:
+            if theirs is not None:
+                theirs.close()
+        channel._passing = ours  # noqa: SLF001 - its own
+        output = cast("asyncio.ReadTransport", process.get_pipe_transport(1))
+        output.set_protocol(_Output(channel, output.get_protocol()))
+        return channel
+
+    @classmethod
+    async def _exec(cls, numbers: tuple[int, ...]) -> tuple[asyncio.SubprocessTransport, Self]:
+        return await asyncio.get_running_loop().subprocess_exec(
             cls,
-            *python_command(_CODE),
+            *python_command(_CODE, *map(str, numbers)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             cwd=FOLDER,
             env=HEAP | environment(*NETWORK),
+            **cast("dict[str, Any]", {"pass_fds": numbers} if numbers else {}),
         )
-        output = cast("asyncio.ReadTransport", process.get_pipe_transport(1))
-        output.set_protocol(_Output(channel, output.get_protocol()))
-        return channel
 
     @property
     def pid(self) -> int:
         """The process id."""
         return self._process.get_pid()
 
-    def post(self, message: Request | Setup, seconds: float, then: Then) -> None:
-        """Send a message, and do something with its answer, which may take so many seconds."""
+    @property
+    def takes_files(self) -> bool:
+        """Whether the process gets open files instead of paths."""
+        return self._passing is not None
+
+    def post(self, message: Request | Setup, seconds: float, then: Then, held: Descriptor | None = None) -> None:
+        """Send a message, with an open file where one is given, and do something with its answer.
+
+        The answer may take so many seconds.
+        """
         pipe = cast("asyncio.WriteTransport", self._process.get_pipe_transport(0))
         if self.is_silent or pipe.is_closing():
             self._loop.call_soon(then, EOFError())
             return
+        if held is not None and self._passing is not None and isinstance(message, Request):
+            try:
+                socket.send_fds(self._passing, [b"f"], [held.number])
+            except OSError:
+                self._loop.call_soon(then, EOFError())
+                return
+            message = message._replace(held=True)
         pipe.write(pack(message))
         # The process is at work: the rest costs nobody's time.
         self._then = then
@@ -79,10 +113,10 @@ class Channel(asyncio.SubprocessProtocol):
         if self._timer is None or self._timer.when() > self._deadline:
             self._watch()
 
-    async def ask(self, message: Request | Setup, seconds: float) -> Answer:
+    async def ask(self, message: Request | Setup, seconds: float, held: Descriptor | None = None) -> Answer:
         """Return the answer to a message, or raise what became of it."""
         answered: asyncio.Future[Answer | Exception] = self._loop.create_future()
-        self.post(message, seconds, lambda answer: None if answered.done() else answered.set_result(answer))
+        self.post(message, seconds, lambda answer: None if answered.done() else answered.set_result(answer), held)
         answer = await answered
         if isinstance(answer, Exception):
             raise answer
@@ -135,6 +169,8 @@ class Channel(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Tell those who wait for the end."""
+        if self._passing is not None:
+            self._passing.close()
         if not self._exited.done():
             self._exited.set_result(None)
 

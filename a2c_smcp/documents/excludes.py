@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.documents.descriptors import open_in
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.errors import BadRequest
 
@@ -55,10 +56,10 @@ class Excludes:
                 raise BadRequest(f"{pattern!r} cannot be used to leave out files: write it as in a .gitignore")
         return cls((Rules("", _compile(patterns)),) if patterns else ())
 
-    def reading(self, entries: "Iterable[os.DirEntry[str]]") -> "Excludes":
-        """Return the rules together with the ignore files among the entries of this folder."""
-        files = {entry.name: entry.path for entry in entries if entry.name in IGNORE_FILES and is_file(entry)}
-        own = tuple(Rules(self.prefix, _load(files[name])) for name in IGNORE_FILES if name in files)
+    def reading(self, entries: "Iterable[os.DirEntry[str]]", folder: int | str) -> "Excludes":
+        """Return the rules together with the ignore files among the entries of a folder, open or by its path."""
+        files = {entry.name for entry in entries if entry.name in IGNORE_FILES and is_file(entry)}
+        own = tuple(Rules(self.prefix, _load(folder, name)) for name in IGNORE_FILES if name in files)
         return replace(self, found=(*own, *self.found)) if own else self
 
     def below(self, name: str) -> "Excludes":
@@ -87,9 +88,10 @@ def is_file(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _load(path: str) -> Any:
+def _load(folder: int | str, name: str) -> Any:
     try:
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
+        place = open_in(folder, name) if isinstance(folder, int) else Path(folder, name)
+        with open(place, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a descriptor, mostly
             lines = file.read(_MAX_IGNORE_FILE).splitlines()
     except OSError:
         lines = []

@@ -7,6 +7,7 @@ five. What a password opened is never written to the disk.
 import asyncio
 import hashlib
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +17,8 @@ from a2c_smcp.callbacks import without_message
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.codec import Record
-from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.descriptors import regular_file
+from a2c_smcp.documents.files import Signature, signature_in, signature_of
 from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.base import Description, OpenOptions
@@ -241,7 +243,9 @@ class Extraction:
         flight = self._flights.get(look.key)
         if flight is None:
             options = None if password is None and self._ocr is None else OpenOptions(password, self._ocr)
-            request = Request(operation, source.path, source.signature, arguments, options, self._deadline)
+            request = Request(
+                operation, source.path, source.signature, arguments, options, self._deadline, source.file.root
+            )
             flight = self._pool.begin(
                 request,
                 background=background,
@@ -289,11 +293,14 @@ class Extraction:
     @staticmethod
     def _hash(source: Source) -> bytes:
         try:
-            content = content_of(source.file.path, source.signature)
+            opened, status = regular_file(source.file.root, source.file.relative)
+            if signature_in(status) != source.signature:
+                raise FileChanged
+            content = content_of(opened.number, source.signature)
         except OSError:
             # What may not be read has no content; the worker will say why.
             return hashlib.sha256(repr((source.path, source.signature)).encode("utf-8", "surrogatepass")).digest()
-        if signature_of(source.file.path) != source.signature:
+        if signature_in(os.fstat(opened.number)) != source.signature:
             raise FileChanged
         return content
 

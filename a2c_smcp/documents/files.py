@@ -1,12 +1,17 @@
-"""Which files below some roots are documents. Links are never followed, so nothing outside the roots is found."""
+"""Which files below some roots are documents. Links are never followed, so nothing outside the roots is found.
+
+Folders are walked by descriptor: what takes the place of one meanwhile is not seen.
+"""
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
+from a2c_smcp.documents.descriptors import BY_DESCRIPTOR, Descriptor, open_beneath, open_in, regular_file
 from a2c_smcp.documents.excludes import Excludes, is_file
 from a2c_smcp.documents.formats.base import Format
 from a2c_smcp.documents.formats.registry import format_of
@@ -16,6 +21,9 @@ Signature: TypeAlias = tuple[int, int, int]
 """Time of change in nanoseconds, size, inode: what differs once a file was written."""
 
 NO_EXCLUDES: Final = Excludes()
+
+MAX_DEPTH: Final = 400
+"""How many folders may be inside one another; each that is walked holds a descriptor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,19 @@ class SourceFile:
         """The whole path."""
         return str(self.path)
 
+    @property
+    def root(self) -> str:
+        """The folder that `relative` begins in."""
+        return root_of(self.place, self.relative)
+
+
+class Entry(Protocol):
+    """What a walk finds, like `os.DirEntry`; its state can be asked for until the walk goes on."""
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Return the state of the file."""
+        ...
+
 
 def find_files(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[SourceFile]:
     """Yield the documents below `roots`, in the order of their paths; each file once.
@@ -39,20 +60,20 @@ def find_files(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Itera
     Hidden files and folders are left out, and so are symbolic links: whatever they lead to is found where it
     is, or is outside.
     """
-    for path, relative in walk(roots, excludes):
+    for path, relative, _ in walk(roots, excludes):
         known = format_of(path.rpartition(os.sep)[2])
         if known:
             yield SourceFile(Path(path), relative, *known)
 
 
-def walk(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[tuple[str, str]]:
-    """Yield every file that is not left out, each once: its path, and that below its root."""
+def walk(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[tuple[str, str, Entry]]:
+    """Yield every file that is not left out, each once: its path, that below its root, and the entry itself."""
     seen: set[str] = set()
     for root in roots:
-        for path, relative in _walk(root, excludes):
+        for path, relative, entry in _walk(root, excludes):
             if path not in seen:
                 seen.add(path)
-                yield path, relative
+                yield path, relative, entry
 
 
 def existing(root: str | Path) -> Path:
@@ -78,6 +99,16 @@ def signature_of(path: Path) -> Signature | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def signature_in(status: os.stat_result) -> Signature:
+    """Return what changes when a file does."""
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def root_of(path: str, relative: str) -> str:
+    """Return the folder in which the way `relative` to a file begins."""
+    return path[: len(path) - len(relative)].rstrip("/\\") or os.sep
+
+
 def date_of(signature: Signature) -> str | None:
     """Return the time of change as ISO 8601 in UTC, None where it is no date."""
     try:
@@ -87,32 +118,63 @@ def date_of(signature: Signature) -> str | None:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _walk(root: Path, excludes: Excludes) -> Iterator[tuple[str, str]]:
-    if os.path.realpath(root) != str(root):  # a link has taken its place
-        return
-    if root.is_file():
-        yield str(root), root.name
-        return
-    waiting = _shown(str(root), excludes)
-    while waiting:
-        entry, rules = waiting.pop()
-        if entry.is_dir(follow_symlinks=False):
-            waiting += _shown(entry.path, rules.below(entry.name))
-        else:
-            yield entry.path, f"{rules.prefix}{entry.name}"
+class _Single:
+    """A root that is a file itself."""
+
+    def __init__(self, status: os.stat_result) -> None:
+        self._status = status
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
+        return self._status
 
 
-def _shown(folder: str, excludes: Excludes) -> "list[tuple[os.DirEntry[str], Excludes]]":
-    """Return what is in a folder and not left out, last name first, because it is taken from the end."""
-    try:
-        with os.scandir(folder) as scan:
+class _Folder:
+    """A folder that is being walked: what is left of its entries, in the order of their names."""
+
+    def __init__(self, path: str, excludes: Excludes, opened: int | None) -> None:
+        self._held = Descriptor(opened) if opened is not None else None
+        self._prefix = path if path.endswith(os.sep) else path + os.sep
+        place = path if opened is None else opened
+        with os.scandir(place) as scan:
             entries = list(scan)
-    except OSError:  # a folder that may not be looked into
-        return []
-    rules = excludes.reading(entries)
-    shown = [entry for entry in entries if _is_shown(entry, rules)]
-    shown.sort(key=lambda entry: entry.name, reverse=True)
-    return [(entry, rules) for entry in shown]
+        self.rules = excludes.reading(entries, place)
+        shown = [entry for entry in entries if _is_shown(entry, self.rules)]
+        shown.sort(key=lambda entry: entry.name)
+        self.left = deque(shown)
+
+    def path_of(self, entry: "os.DirEntry[str]") -> str:
+        return self._prefix + entry.name
+
+    def below(self, entry: "os.DirEntry[str]") -> "_Folder":
+        opened = None if self._held is None else open_in(self._held.number, entry.name, is_folder=True)
+        return _Folder(self.path_of(entry), self.rules.below(entry.name), opened)
+
+
+def _walk(root: Path, excludes: Excludes) -> Iterator[tuple[str, str, Entry]]:
+    place = str(root)
+    try:
+        if not os.path.isdir(place):  # noqa: PTH112
+            _, status = regular_file(str(root.parent), root.name)
+            yield place, root.name, _Single(status)
+            return
+        if not BY_DESCRIPTOR and os.path.realpath(root) != place:
+            return
+        folders = [_Folder(place, excludes, open_beneath(place, "", folder=True) if BY_DESCRIPTOR else None)]
+    except OSError:  # it is gone, may not be read, or a link has taken its place
+        return
+    while folders:
+        folder = folders[-1]
+        if not folder.left:
+            folders.pop()
+            continue
+        entry = folder.left.popleft()
+        if not entry.is_dir(follow_symlinks=False):
+            yield folder.path_of(entry), f"{folder.rules.prefix}{entry.name}", entry
+        elif len(folders) < MAX_DEPTH:
+            try:
+                folders.append(folder.below(entry))
+            except OSError:  # a folder that may not be looked into, or that is something else by now
+                continue
 
 
 def _is_shown(entry: "os.DirEntry[str]", rules: Excludes) -> bool:

@@ -27,15 +27,15 @@ _LIBRARIES: Final = (
 )
 
 
-def content_of(path: Path, signature: Signature) -> bytes:
-    """Return a digest of what is in a file.
+def content_of(opened: int, signature: Signature) -> bytes:
+    """Return a digest of what is in an open file.
 
     Raises:
         OSError: It cannot be read.
     """
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with open(opened, "rb", closefd=False) as file:
+        size = os.fstat(opened).st_size
         if size <= WHOLE:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)

@@ -312,7 +312,7 @@ class Library:
         if self._strikes[struck] >= STRIKES:
             raise WorkerEnded(QUARANTINED.format(self._strikes[struck]))
         chosen = None if options == OpenOptions() else options
-        request = Request(operation, file.place, signature, arguments, chosen, self._deadline)
+        request = Request(operation, file.place, signature, arguments, chosen, self._deadline, file.root)
         try:
             return await self._workers.pool.call(request)
         except WorkerEnded:

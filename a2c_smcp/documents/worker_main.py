@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -21,7 +22,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
 from a2c_smcp.documents import codec
-from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.descriptors import Descriptor, HeldPath
+from a2c_smcp.documents.files import Signature, signature_in, signature_of
 from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
 from a2c_smcp.documents.formats.registry import format_of, formats, register
 from a2c_smcp.documents.opening import Opened, open_file, reason_of
@@ -38,6 +40,9 @@ MAX_BODY: Final = 64 << 20
 GRACE: Final = 5
 """How many seconds after its deadline a worker ends itself, should nobody be left to end it."""
 
+NOT_HELD: Final = "not held"
+"""The kind of an error after which the request is sent again, together with the open file."""
+
 REQUEST_HEAD: Final = struct.Struct(">I")
 ANSWER_HEAD: Final = struct.Struct(">II")
 
@@ -52,7 +57,12 @@ class Setup:
 
 
 class Request(NamedTuple):
-    """One thing to do with one file; `options` are None where they are the usual ones."""
+    """One thing to do with one file; `options` are None where they are the usual ones.
+
+    Attributes:
+        root: The folder that the file is opened below, by default the one it is in.
+        held: The open file comes along, on the socket for descriptors.
+    """
 
     operation: Operation
     path: str
@@ -60,6 +70,8 @@ class Request(NamedTuple):
     arguments: tuple[Any, ...]
     options: OpenOptions | None
     seconds: float
+    root: str = ""
+    held: bool = False
 
 
 class Changed(DocumentError):
@@ -70,10 +82,19 @@ class Unsupported(DocumentError):
     """The format cannot do that."""
 
 
-class Desk:
-    """The documents a worker has open."""
+class NotHeld(DocumentError):
+    """The document is not open here, and its file did not come along."""
 
-    def __init__(self) -> None:
+
+class Desk:
+    """The documents a worker has open.
+
+    Args:
+        descriptors: Where open files come from; without it files are opened by their paths.
+    """
+
+    def __init__(self, descriptors: socket.socket | None = None) -> None:
+        self._descriptors = descriptors
         self._opened: OrderedDict[str, tuple[Signature, OpenOptions | None, Opened]] = OrderedDict()
 
     def answer(self, request: Request) -> tuple[dict[str, Any], bytes]:
@@ -84,6 +105,8 @@ class Desk:
                 return _error(f"it is larger than {MAX_BODY >> 20} MiB", "unreadable"), b""
         except ModuleNotFoundError as error:
             return _error(reason_of(error), "missing"), b""
+        except NotHeld:
+            return _error("the file is not open", NOT_HELD), b""
         except Changed:
             return _error("the file has changed", "changed"), b""
         except Unsupported as error:
@@ -94,13 +117,14 @@ class Desk:
         return {}, body
 
     def _open(self, request: Request) -> Opened:
+        held = self._received(request)
         known = self._opened.pop(request.path, None)
         if known and known[0] == request.signature == _look_of(request.path) and known[1] == request.options:
             opened = known[2]
         else:
             if known:
                 known[2].close()
-            opened = self._checked(Path(request.path), request)
+            opened = self._checked(held or request.path, request)
             if not opened.lasting:
                 return opened
         self._opened[request.path] = request.signature, request.options, opened
@@ -108,18 +132,32 @@ class Desk:
             self._opened.popitem(last=False)[1][2].close()
         return opened
 
-    @staticmethod
-    def _checked(path: Path, request: Request) -> Opened:
+    def _received(self, request: Request) -> HeldPath | None:
+        if not request.held or self._descriptors is None:
+            return None
+        _, numbers, _, _ = socket.recv_fds(self._descriptors, 1, 1)
+        if len(numbers) != 1:
+            raise NotHeld
+        return HeldPath(request.path, Descriptor(numbers[0]))
+
+    def _checked(self, place: HeldPath | str, request: Request) -> Opened:
+        if isinstance(place, str) and self._descriptors is not None:
+            raise NotHeld
+        path = Path(place) if isinstance(place, str) else place
         named = format_of(path.name)
         if named is None:
             raise DocumentError("it is of no known file type")
-        if signature_of(path) != request.signature:
+        if _state_of(path) != request.signature:
             raise Changed
         opened = open_file(path, named, request.options or OpenOptions())
-        if signature_of(path) != request.signature:
+        if _state_of(path) != request.signature:
             opened.close()
             raise Changed
         return opened
+
+
+def _state_of(path: Path) -> Signature | None:
+    return signature_in(path.stat()) if isinstance(path, HeldPath) else signature_of(path)
 
 
 def _look_of(path: str) -> Signature | None:
@@ -128,11 +166,11 @@ def _look_of(path: str) -> Signature | None:
         status = os.lstat(path)
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return signature_in(status)
 
 
 def main() -> None:
-    """Serve until the input ends."""
+    """Serve until the input ends. The argument is the socket that brings descriptors, where there is one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the service, with which its workers end
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
@@ -146,7 +184,7 @@ def main() -> None:
         register(module)
     formats()  # found before the first deadline runs
     _send(answers, {}, b"")
-    desk = Desk()
+    desk = Desk(socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None)
     while (fields := _receive(requests)) is not None:
         request = Request(*fields)
         _alarm(request.seconds + GRACE)

@@ -6,17 +6,21 @@ its deadline ends the worker. Whatever ends the service, its workers end with it
 """
 
 import asyncio
+import errno
 import logging
 import os
 import signal
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.documents.channel import Answer, Channel
+from a2c_smcp.documents.descriptors import Descriptor, regular_file
+from a2c_smcp.documents.files import root_of, signature_in
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.registry import registered
-from a2c_smcp.documents.worker_main import MAX_OPEN, Request, Setup, Unsupported
+from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Setup, Unsupported
 from a2c_smcp.errors import DocumentError
 
 MEMORY: Final = 2 << 30
@@ -31,6 +35,9 @@ START_SECONDS: Final = 60.0
 BURY_SECONDS: Final = 5.0
 
 _SIGNALS: Final = {number.value: number.name for number in signal.Signals}
+
+_GONE: Final = (errno.ENOENT, errno.ELOOP, errno.EXDEV, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.EMLINK)
+"""What the system says where a file is gone, or something else has taken its place or that of a folder above."""
 
 _log = logging.getLogger(__name__)
 
@@ -149,17 +156,36 @@ class WorkerPool:
         worker.flight = flight
         if worker.channel is None or worker.channel.is_silent:
             self._begin_anew(worker, flight, EOFError())
-        else:
+        elif request.path in worker.open or not worker.channel.takes_files:
             worker.channel.post(request, request.seconds, lambda answer: self._answer(worker, flight, answer))
+        else:
+            self._spawn(self._hand_over(worker, flight))
         worker.note(request.path)
         self._watch_idle()
 
     def _begin_anew(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
-        if self._closed:
-            return
-        task = asyncio.create_task(self._restart(worker, flight, error))
+        if not self._closed:
+            self._spawn(self._restart(worker, flight, error))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
+
+    async def _hand_over(self, worker: "_Worker", flight: Flight) -> None:
+        """Ask a worker that does not have the document open: it gets the open file along with the request."""
+        request, channel = flight.request, worker.channel
+        try:
+            held = await asyncio.to_thread(open_requested, request)
+        except DocumentError as problem:
+            worker.open.pop(request.path, None)
+            self._free(worker)
+            flight.land(problem)
+            return
+        if channel is None or channel.is_silent:
+            self._begin_anew(worker, flight, EOFError())
+        else:
+            channel.post(request, request.seconds, lambda answer: self._answer(worker, flight, answer), held)
 
     async def _restart(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
         """Ask a fresh process, unless it was the request that has ended this one."""
@@ -177,6 +203,9 @@ class WorkerPool:
     def _answer(self, worker: "_Worker", flight: Flight, answer: Answer | Exception) -> None:
         if isinstance(answer, Exception):
             self._begin_anew(worker, flight, answer)
+            return
+        if answer[0].get("kind") == NOT_HELD and not self._closed:
+            self._spawn(self._hand_over(worker, flight))
             return
         self._free(worker)
         flight.land(_outcome(*answer))
@@ -235,7 +264,11 @@ class _Worker:
         try:
             self.channel = await Channel.start()
             await self.channel.ask(self._setup, START_SECONDS)
-            return await self.channel.ask(request, request.seconds)
+            held = await asyncio.to_thread(open_requested, request) if self.channel.takes_files else None
+            return await self.channel.ask(request, request.seconds, held)
+        except (FileChanged, Unreadable):  # the file is at fault, and the process as good as new
+            self.open.pop(request.path, None)
+            raise
         except (TimeoutError, EOFError, OSError, ValueError) as error:
             raise await self._told(error, request) from error
         except BaseException:
@@ -274,6 +307,25 @@ class _Worker:
         channel, self.channel = self.channel, None
         self.open.clear()
         return None if channel is None else await channel.end(patience)
+
+
+def open_requested(request: Request) -> Descriptor:
+    """Open the file of a request below its root.
+
+    Raises:
+        FileChanged: It is gone, is another one, or a link is in the way.
+        Unreadable: The system refuses it.
+    """
+    root = request.root or root_of(request.path, Path(request.path).name)
+    try:
+        opened, status = regular_file(root, request.path[len(root) :].lstrip(os.sep))
+    except OSError as error:
+        if error.errno in _GONE:
+            raise FileChanged from error
+        raise Unreadable(error.strerror or type(error).__name__, lasting=False) from error
+    if signature_in(status) != request.signature:
+        raise FileChanged
+    return opened
 
 
 def _outcome(head: dict[str, Any], body: bytes) -> Outcome:

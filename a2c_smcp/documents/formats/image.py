@@ -1,6 +1,7 @@
 """Pictures: one page a frame, with the picture as an element and, where a policy allows it, the text read from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -126,11 +127,12 @@ class ImageDocument:
                 return "image/png", png_of(self._frame(found[0]))
         return found[1].content["mime_type"], self._path.read_bytes()
 
-    def _opened(self) -> "Image":
+    @contextmanager
+    def _opened(self) -> "Iterator[Image]":
         module = require("PIL.Image", "documents")
         module.init()  # not every kind is known before
-        picture: Image = module.open(self._path, formats=_KINDS)
-        return picture
+        with self._path.open("rb") as file, module.open(file, formats=_KINDS) as picture:
+            yield picture
 
     def _look(self, index: int) -> tuple[tuple[int, int], float]:
         """Return the size of a frame held upright, and its resolution; nothing is decoded."""

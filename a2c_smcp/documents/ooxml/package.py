@@ -194,16 +194,16 @@ def open_package(path: Path) -> Iterator[Package]:
         head = file.read(8)
         if head == _OLE:
             raise DocumentError(_ole_problem(file))
-    if not head:
-        raise DocumentError("empty: it holds no bytes")
-    if head[:2] != b"PK":
-        raise DocumentError("not an Office document: it is no ZIP archive; it may have the wrong file name ending")
-    with damage_as_error():
-        archive = zipfile.ZipFile(path)
-    with archive:
-        if len(archive.filelist) > MAX_PARTS:
-            raise DocumentError(f"unsafe: it has {len(archive.filelist)} parts, more than {MAX_PARTS}")
-        yield Package(archive)
+        if not head:
+            raise DocumentError("empty: it holds no bytes")
+        if head[:2] != b"PK":
+            raise DocumentError("not an Office document: it is no ZIP archive; it may have the wrong file name ending")
+        with damage_as_error():
+            archive = zipfile.ZipFile(file)
+        with archive:
+            if len(archive.filelist) > MAX_PARTS:
+                raise DocumentError(f"unsafe: it has {len(archive.filelist)} parts, more than {MAX_PARTS}")
+            yield Package(archive)
 
 
 @contextmanager

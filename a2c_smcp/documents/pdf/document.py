@@ -1,5 +1,6 @@
 """An open PDF: what the catalogue says of it, and its pages one by one."""
 
+import ctypes
 import re
 import weakref
 from collections import OrderedDict
@@ -8,12 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.documents.descriptors import HeldPath
 from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEntry, PasswordNeeded
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.pdf.annotations import Targets
 from a2c_smcp.documents.pdf.cleaning import clean
-from a2c_smcp.documents.pdf.engine import LOCK, Engine, engine
+from a2c_smcp.documents.pdf.engine import LOCK, Engine, FileAccess, engine
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
@@ -247,8 +249,12 @@ class PdfDocument:
 
 
 def _load(core: Engine, path: Path, password: str | None) -> Source:
-    secret = password.encode() if password is not None else None
-    document = core.FPDF_LoadDocument(str(path).encode("utf-8", "surrogateescape"), secret)
+    secret, access = password.encode() if password is not None else None, None
+    if isinstance(path, HeldPath):
+        access = FileAccess(path.held)
+        document = core.FPDF_LoadCustomDocument(ctypes.addressof(access), secret)
+    else:
+        document = core.FPDF_LoadDocument(str(path).encode("utf-8", "surrogateescape"), secret)
     if not document:
         code = core.FPDF_GetLastError()
         if code == _PASSWORD:
@@ -262,6 +268,7 @@ def _load(core: Engine, path: Path, password: str | None) -> Source:
         Outline(core, document),
         Targets(core, document),
         is_tagged=bool(core.FPDFCatalog_IsTagged(document)),
+        access=access,
     )
 
 

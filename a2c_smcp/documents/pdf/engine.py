@@ -5,11 +5,13 @@ costs matters: pointers travel as plain integers here, and the small calls keep 
 """
 
 import ctypes
+import os
 import threading
 from ctypes import CFUNCTYPE, PYFUNCTYPE, c_double, c_float, c_int, c_uint, c_ulong, c_void_p
 from functools import cache, cached_property
 from typing import Any, Final
 
+from a2c_smcp.documents.descriptors import Descriptor
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.pdf.native import native
 
@@ -28,6 +30,7 @@ _P, _I, _U, _L, _F, _D = c_void_p, c_int, c_uint, c_ulong, c_float, c_double
 # Result type, then argument types. These work for long and let other threads run meanwhile.
 _SLOW: Final[dict[str, tuple[Any, ...]]] = {
     "FPDF_LoadDocument": (_P, ctypes.c_char_p, ctypes.c_char_p),
+    "FPDF_LoadCustomDocument": (_P, _P, ctypes.c_char_p),
     "FPDF_CloseDocument": (None, _P),
     "FPDF_LoadPage": (_P, _P, _I),
     "FPDF_ClosePage": (None, _P),
@@ -195,6 +198,29 @@ class Quad(ctypes.Structure):
     """FS_QUADPOINTSF."""
 
     _fields_ = [(name, _F) for name in ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")]
+
+
+class FileAccess(ctypes.Structure):
+    """FPDF_FILEACCESS: PDFium reads an open file by its descriptor. It is kept for as long as the document is open."""
+
+    _fields_ = [("length", _L), ("read", _P), ("parameter", _P)]
+
+    def __init__(self, held: Descriptor) -> None:
+        address = native.block_reader() if native else ctypes.cast(_read_block, c_void_p).value
+        super().__init__(os.fstat(held.number).st_size, address, held.number)
+        self.held = held
+
+
+def _read_into(descriptor: int | None, position: int, buffer: int, size: int) -> int:
+    # Returning 0 tells PDFium that the file cannot be read there.
+    try:
+        read = os.preadv(descriptor or 0, [(ctypes.c_char * size).from_address(buffer)], position)
+    except OSError:
+        return 0
+    return int(read == size)
+
+
+_read_block: Final = CFUNCTYPE(_I, _P, _L, _P, _L)(_read_into)
 
 
 class Room:

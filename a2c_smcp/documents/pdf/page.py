@@ -10,7 +10,7 @@ from a2c_smcp.documents.pdf.annotations import Overlay, Targets
 from a2c_smcp.documents.pdf.bullets import with_bullets
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.edges import split_edges, split_footnotes
-from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.engine import Engine, FileAccess
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.forms import Fields, FormEnvironment
 from a2c_smcp.documents.pdf.frames import Frame, Frames
@@ -55,6 +55,7 @@ class Source:
     targets: Targets
     is_tagged: bool
     form: FormEnvironment | None = None
+    access: FileAccess | None = None
 
     def attachments(self) -> list[dict[str, str]]:
         """Return the files inside the file, as notes that the first page shows."""

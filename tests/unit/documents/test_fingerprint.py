@@ -5,9 +5,15 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.documents import fingerprint
+from a2c_smcp.documents.files import Signature
 from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
 
 SIGNATURE = (1, 2, 3)
+
+
+def content(path: Path, signature: Signature) -> bytes:
+    with path.open("rb") as file:
+        return content_of(file.fileno(), signature)
 
 
 def test_a_content_is_its_bytes_wherever_they_are(tmp_path: Path) -> None:
@@ -15,8 +21,8 @@ def test_a_content_is_its_bytes_wherever_they_are(tmp_path: Path) -> None:
     one.write_bytes(b"same")
     two.write_bytes(b"same")
     other.write_bytes(b"else")
-    assert content_of(one, SIGNATURE) == content_of(two, (4, 5, 6))
-    assert content_of(one, SIGNATURE) != content_of(other, SIGNATURE)
+    assert content(one, SIGNATURE) == content(two, (4, 5, 6))
+    assert content(one, SIGNATURE) != content(other, SIGNATURE)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +44,7 @@ def test_of_a_large_file_the_ends_the_size_and_the_time_must_do(
     file, other = tmp_path / "file", tmp_path / "other"
     file.write_bytes(b"a" * 100)
     other.write_bytes(data)
-    assert (content_of(file, SIGNATURE) == content_of(other, signature)) is same
+    assert (content(file, SIGNATURE) == content(other, signature)) is same
 
 
 def test_other_code_is_another_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@
 
 #include "native.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <structmember.h>
+#include <unistd.h>
 
 #ifndef A2C_SOURCE
 #define A2C_SOURCE "" /* the build tells what it was built from */
@@ -128,6 +131,27 @@ static PyObject *bind(PyObject *module, PyObject *addresses) {
     Py_RETURN_NONE;
 }
 
+/* What PDFium reads an open file with: `FPDF_FILEACCESS.m_GetBlock`, whose parameter is the descriptor. */
+static int read_block(void *parameter, unsigned long position, unsigned char *buffer, unsigned long size) {
+    while (size > 0) {
+        ssize_t count = pread((int)(intptr_t)parameter, buffer, size, (off_t)position);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return 0;
+        buffer += count, position += (unsigned long)count, size -= (unsigned long)count;
+    }
+    return 1;
+}
+
+static PyObject *block_reader(PyObject *module, PyObject *nothing) {
+    int (*function)(void *, unsigned long, unsigned char *, unsigned long) = read_block;
+    void *address;
+    (void)module, (void)nothing;
+    memcpy(&address, &function, sizeof address);
+    return PyLong_FromVoidPtr(address);
+}
+
 static PyObject *learn_records(PyObject *module, PyObject *const *types, Py_ssize_t count) {
     (void)module;
     if (count != RECORDS)
@@ -232,6 +256,8 @@ static PyObject *maker(PyObject *module, PyObject *type) {
 
 static PyMethodDef module_functions[] = {
     {"functions", functions, METH_NOARGS, "functions()\n--\n\nReturn the names of the functions of PDFium that `bind` needs."},
+    {"block_reader", block_reader, METH_NOARGS,
+     "block_reader()\n--\n\nReturn the address of the function by which PDFium reads a descriptor."},
     {"bind", bind, METH_O, "bind(addresses)\n--\n\nLearn where the functions of PDFium are."},
     {"learn", (PyCFunction)(void (*)(void))learn_records, METH_FASTCALL,
      "learn(line, word, font, row, segment, block, piece, element)\n--\n\nLearn what the records of a page look like."},
