@@ -86,11 +86,14 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: $(READY)
 	$(COMPILE) --group dev --extra all pyproject.toml -o requirements/constraints.txt
 
-# Every release of the published SDK.
+# Every release of the published SDK. Some of them do not start on what their own metadata asks for today.
 RELEASES := 0.1.2 0.1.3 0.1.5 0.1.6 0.2.1 0.2.2 0.3.0 0.3.1 0.3.2 0.3.3 0.4.0 0.4.1 0.4.2
 
 lock-peers: $(READY)
-	for v in $(RELEASES); do echo "a2c-smcp[cli]==$$v" | $(COMPILE) - -o requirements/peers/a2c-smcp-$$v.txt; done
+	for v in $(RELEASES); do \
+		case $$v in 0.1.[235]) more='pydantic<2.12' ;; 0.2.* | 0.3.* | 0.4.0) more=pyyaml ;; *) more= ;; esac; \
+		printf 'a2c-smcp[cli]==%s\n%s\n' $$v "$$more" | $(COMPILE) - -o requirements/peers/a2c-smcp-$$v.txt; \
+	done
 	printf 'kreuzberg\nliteparse\nmarkitdown[pdf]\n' | $(COMPILE) - -o requirements/peers/documents.txt
 	cd requirements/peers && npm install --package-lock-only --no-audit --no-fund
 	cd requirements/peers && node -e 'const fs = require("fs"), f = "package-lock.json", d = JSON.parse(fs.readFileSync(f)); for (const p of Object.values(d.packages)) { delete p.funding; delete p.resolved } fs.writeFileSync(f, JSON.stringify(d, null, 2) + "\n")'

@@ -107,6 +107,7 @@ class Computer:
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
         self._listings: Coalescer[str] = Coalescer(self._list_tools)
+        self._introduced: set[SERVER_NAME] = set()
         self._office = ""
         self._watching: asyncio.Task[None] | None = None
 
@@ -337,6 +338,7 @@ class Computer:
             raise invalid("configuration", problems)
         for name in changes.removed:
             self.calls.history.forget(name)
+            self._introduced.discard(name)
         self.inputs.configure(config.inputs, self.settings.format)
         self._consent.configure(config.servers)
         await self.servers.apply(config)
@@ -346,8 +348,12 @@ class Computer:
         if changes.tools_may_have_changed:
             self._tell("tool_list")
 
-    def _tools_changed(self) -> None:
+    def _tools_changed(self, server: SERVER_NAME | None = None) -> None:
         self._tell("tool_list")
+        if server is not None and server not in self._introduced:
+            # Agents of release 0.1 and 0.2 do not know `update_tool_list`, and would never see these tools.
+            self._introduced.add(server)
+            self._tell("config")
 
     async def _list_tools(self, _: str) -> None:
         # Before anybody asks: its owner is to know of names that clash, once for all servers that start together.
@@ -376,7 +382,7 @@ class _Ears:
 
     def tools_changed(self, server: SERVER_NAME) -> None:
         self._computer.box.tools_changed(server)
-        self._computer._tools_changed()  # noqa: SLF001
+        self._computer._tools_changed(server)  # noqa: SLF001
         self._computer._listings.tell("tools")  # noqa: SLF001
 
     def resources_changed(self, server: SERVER_NAME) -> None:

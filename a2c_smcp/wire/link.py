@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -20,6 +21,7 @@ from a2c_smcp.callbacks import without_message
 from a2c_smcp.errors import (
     BadRequest,
     Forbidden,
+    InternalError,
     InvalidConfig,
     RequestTimeout,
     SMCPError,
@@ -48,6 +50,14 @@ PATIENCE: Final = 15.0
 HEADER: Final = 128
 """Bytes that a packet adds to what it carries, at most."""
 
+VERSION_MISMATCH: Final = 4008
+LONGEST_REASON: Final = 64 * 1024
+"""Bytes of a refusal that are read."""
+
+LONGEST_WORDS: Final = 300
+_SPOKEN: Final = re.compile(r"0\.[234]\.\d{1,6}", re.ASCII)
+"""Versions of released servers with which this client works; `tests/peers/test_releases.py` shows each."""
+
 Secret: TypeAlias = str | Callable[[], str | Awaitable[str]]
 """A credential, or what returns a fresh one for every attempt."""
 
@@ -75,12 +85,17 @@ class Address:
         if not usable:
             raise InvalidConfig("The server's address is a URL such as https://a2c.example.org")
 
-    @property
-    def real_url(self) -> str:
-        """The URL with the protocol version that this package speaks."""
+    def real_url(self, version: str = PROTOCOL_VERSION) -> str:
+        """The URL with the protocol version to announce, unless it names one itself."""
         parts = urlsplit(self.url)
-        query = parts.query if "a2c_version=" in parts.query else f"{parts.query}&a2c_version={PROTOCOL_VERSION}"
+        query = parts.query if "a2c_version=" in parts.query else f"{parts.query}&a2c_version={version}"
         return urlunsplit(parts._replace(query=query.lstrip("&")))
+
+    @property
+    def shown(self) -> str:
+        """The URL as it may be shown: without user, password and query."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     @property
     def real_path(self) -> str:
@@ -119,9 +134,10 @@ class Link:
         self.gone = asyncio.Event()
         self._address = address
         self._refusal: Any = None
+        self._answer = Answer()
         self._waiting: set[asyncio.Future[tuple[Any, ...]]] = set()
         connector = aiohttp.TCPConnector(ssl=address.ssl_context or True)
-        self._http = aiohttp.ClientSession(connector=connector, trust_env=True)
+        self._http = aiohttp.ClientSession(connector=connector, trust_env=True, trace_configs=[self._answer.tracing()])
         self._sio = SocketClient(self._to(received), self._http)
         self._sio.on("disconnect", self._on_disconnect, namespace=SMCP_NAMESPACE)
         self._sio.on("connect_error", self._on_refusal, namespace=SMCP_NAMESPACE)
@@ -165,28 +181,41 @@ class Link:
         patience = self._address.patience
         try:
             async with asyncio.timeout(patience):
-                auth, headers = await self._address.credentials()
-                await self._sio.connect(
-                    self._address.real_url,
-                    headers=headers,
-                    auth=auth,
-                    transports=list(self._address.transports),
-                    namespaces=[SMCP_NAMESPACE],
-                    socketio_path=self._address.real_path,
-                    wait_timeout=patience,
-                )
+                await self._open(self._address.real_url())
+                if (version := self._answer.other_version) is not None:
+                    await self._open(self._address.real_url(version))
         except TimeoutError:
-            raise ConnectionError(f"no answer within {patience:g} s") from None
+            raise ConnectionError(f"{self._address.shown} did not answer within {patience:g} s") from None
+        if (refused := self._answer.error(self._address.shown)) is not None:
+            raise refused
+        if not self._sio.alive:  # it broke before anybody listened for that
+            raise ConnectionError(f"the connection to {self._address.shown} broke at once")
+
+    async def _open(self, url: str) -> None:
+        """Connect; a refusal by HTTP is left in `_answer`."""
+        self._answer.clear()
+        auth, headers = await self._address.credentials()
+        try:
+            await self._sio.connect(
+                url,
+                headers=headers,
+                auth=auth,
+                transports=list(self._address.transports),
+                namespaces=[SMCP_NAMESPACE],
+                socketio_path=self._address.real_path,
+                wait_timeout=self._address.patience,
+            )
         except aiohttp.WSServerHandshakeError as problem:
-            raise _refused_handshake(problem.status) from None
-        except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError) as problem:
+            self._answer.status = problem.status
+        except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError, ValueError) as problem:
             if SMCP_NAMESPACE in self._sio.failed_namespaces:
                 raise _refusal_error(self._refusal) from None
-            raise ConnectionError(str(problem)) from None
+            if self._answer.status is None:
+                raise ConnectionError(f"{self._address.shown}: {problem}") from None
         except (aiohttp.ClientError, OSError) as problem:
-            raise ConnectionError(_words(problem)) from None
-        if not self._sio.alive:  # it broke before anybody listened for that
-            raise ConnectionError("the connection broke at once")
+            raise ConnectionError(_words(problem, self._address.shown)) from None
+        else:
+            self._answer.clear()  # an upgrade may have been refused, and polling goes on
 
     @property
     def silence(self) -> float:
@@ -303,17 +332,83 @@ def _settled(answer: tuple[Any, ...]) -> None:
             raise refusal_error(None)
 
 
-def _refused_handshake(status: int) -> SMCPError | ConnectionError:
-    message = f"The server refused the connection with HTTP status {status}"
-    match status:
-        case 404 | 405:
-            return ConnectionError(f"There is no A2C server at this address (HTTP status {status}): check URL and path")
-        case 401 | 407:
-            return Unauthorized(message)
-        case 403:
-            return Forbidden(message)
-        case _:
-            return ConnectionError(message)
+class Answer:
+    """What a server answered by HTTP instead of letting a connection in: the status, and the reason in its body.
+
+    Servers of release 0.2 and later refuse a client whose `a2c_version` has another minor version than theirs, with
+    status 400 and error 4008, which names the version that they speak.
+    """
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self._body: Any = None
+
+    def clear(self) -> None:
+        """Forget it: another attempt begins."""
+        self.status = self._body = None
+
+    def tracing(self) -> aiohttp.TraceConfig:
+        """What reads the body of a refusal; a client of websockets would throw it away unread."""
+        config = aiohttp.TraceConfig()
+        config.on_request_end.append(self._take)
+        return config
+
+    async def _take(self, _session: Any, _context: Any, ended: aiohttp.TraceRequestEndParams) -> None:
+        response = ended.response
+        if response.status < 400:
+            return
+        self.status = response.status
+        length = response.content_length
+        if length is None or length > LONGEST_REASON:
+            return
+        try:
+            body = await response.read()
+            self._body = FastJson.loads(body) if "json" in response.content_type else body.decode()
+        except (aiohttp.ClientError, OSError, ValueError):
+            return
+
+    @property
+    def other_version(self) -> str | None:
+        """The version to announce instead, where that alone was the reason and this client speaks it."""
+        if not isinstance(self._body, Mapping) or self._body.get("code") != VERSION_MISMATCH:
+            return None
+        version = self._body.get("server_version")
+        return version if isinstance(version, str) and _SPOKEN.fullmatch(version) else None
+
+    def error(self, url: str) -> SMCPError | ConnectionError | None:
+        """The refusal, with the server's own reason where it gave one; None where nothing was refused."""
+        status = self.status
+        if status is None:
+            return None
+        reason = self._reason()
+        message = f"{url} refused the connection: {reason or 'it gave no reason'} (HTTP status {status})"
+        if isinstance(self._body, Mapping) and is_error(self._body):
+            error = from_wire(self._body)
+            if not isinstance(error, InternalError):
+                return type(error)(message, code=error.code)
+        match status:
+            case 404 | 405 if not reason:
+                return ConnectionError(f"There is no A2C server at {url} (HTTP status {status}): check URL and path")
+            case 401 | 407:
+                return Unauthorized(message)
+            case 403:
+                return Forbidden(message)
+            case _:
+                return ConnectionError(message)
+
+    def _reason(self) -> str:
+        body = self._body
+        if isinstance(body, Mapping):
+            inner = body.get("error")
+            words = (inner if isinstance(inner, Mapping) else body).get("message")
+            text = words if isinstance(words, str) else ""
+            lowest, highest = body.get("min_supported"), body.get("max_supported")
+            if isinstance(lowest, str) and isinstance(highest, str):
+                text += f" (it takes clients of protocol {lowest} to {highest}; this one speaks 0.2 to 0.4)"
+        else:
+            text = body if isinstance(body, str) and "<" not in body else ""
+        text = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+        return text if len(text) <= LONGEST_WORDS else f"{text[:LONGEST_WORDS]}…"
 
 
 def _refusal_error(data: Any) -> SMCPError:
@@ -327,16 +422,19 @@ def _refusal_error(data: Any) -> SMCPError:
     return Forbidden(f"The server refused the connection: {reason}")
 
 
-def _words(problem: Exception) -> str:
+def _words(problem: Exception, url: str) -> str:
     """What happened and what to check; the library's own words are about sockets."""
     match problem:
         case aiohttp.ClientConnectorCertificateError():
-            return f"The server's certificate is not trusted: {problem.certificate_error}"
+            return (
+                f"The certificate of {url} is not trusted: {problem.certificate_error}. If a private CA signed it, "
+                "name the CA's file by --ca or SSL_CERT_FILE (in Python: ssl_context)"
+            )
         case aiohttp.ClientSSLError():
-            return f"The server speaks no TLS that fits (for one without TLS, write http://): {problem.os_error}"
+            return f"{url} speaks no TLS that fits (for a server without TLS, write http://): {problem.os_error}"
         case aiohttp.ClientConnectorDNSError():
-            return "The server's host name is unknown: check the address and the network"
+            return f"The host name in {url} is unknown: check the address and the network"
         case aiohttp.ClientConnectorError() if problem.os_error.errno:
             reason = os.strerror(problem.os_error.errno).lower()
-            return f"The server cannot be reached ({reason}): check that it runs, and its address"
-    return str(problem) or type(problem).__name__
+            return f"{url} cannot be reached ({reason}): check that the server runs, and its address"
+    return f"{url}: {str(problem) or type(problem).__name__}"

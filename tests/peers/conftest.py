@@ -65,18 +65,19 @@ class Pool:
     """Running peers. A process is costly to start and cheap to connect again, so tests share them in turn."""
 
     def __init__(self) -> None:
-        self._peers: dict[tuple[str, Role, int], Peer] = {}
+        self._peers: dict[tuple[str, str, int], Peer] = {}
 
     async def take(self, implementation: str, role: Role, *, copy: int = 0) -> Peer:
         """Return a peer that is not connected and has heard nothing."""
-        identity = (implementation, role, copy)
+        several = implementation != "socket.io-client"  # one process plays all roles
+        identity = (implementation, "" if several else role, copy)
         if identity not in self._peers:
             try:
                 command = await asyncio.to_thread(command_of, implementation, role)
             except UnavailableError as error:
                 pytest.skip(str(error))
             self._peers[identity] = await Peer.start(command)
-        peer = self._peers[identity]
+        peer = self._peers[identity].role(role) if several else self._peers[identity]
         await peer.ask("close")
         peer.heard()
         return peer

@@ -50,9 +50,14 @@ class Environment:
 def _python(lock: str) -> Callable[[Path], None]:
     def build(directory: Path) -> None:
         _run([sys.executable, "-m", "venv", "--without-pip", str(directory)])
-        # Its cache is shared and its files are linked, so that the thirteenth environment costs almost nothing.
-        uv = [sys.executable, "-m", "uv", "--quiet", "pip", "install", "--python", str(directory / "bin" / "python")]
-        _run([*uv, "--no-deps", "--require-hashes", "--requirement", str(LOCKS / lock)], tries=TRIES)
+        python, locked = str(directory / "bin" / "python"), ["--require-hashes", "--requirement", str(LOCKS / lock)]
+        # uv shares its cache and links files, so that the thirteenth environment costs almost nothing.
+        uv = [sys.executable, "-m", "uv", "--quiet", "pip", "install", "--python", python, "--no-deps", *locked]
+        try:
+            _run(uv)
+        except UnavailableError:  # pip may know a registry of which uv was not told
+            pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-input", *locked]
+            _run(pip, tries=TRIES)
 
     return build
 

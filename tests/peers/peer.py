@@ -33,11 +33,52 @@ def command_of(implementation: str, role: Role) -> list[str]:
     interpreter = str(interpreter_of(implementation))
     if implementation == "socket.io-client":
         return [interpreter, str(DRIVERS / f"node_{role}.mjs"), str(directory_of(implementation))]
-    return [interpreter, "-s", str(DRIVERS / f"sdk_{role}.py")]
+    return [interpreter, "-s", str(DRIVERS / "sdk.py")]
 
 
 class Peer:
-    """A running peer: ask it to act, wait for what it hears, and stop it."""
+    """A running peer, or one of the roles that it plays: ask it to act, wait for what it hears, and stop it."""
+
+    def __init__(self, pipe: "_Pipe", role: str = "") -> None:
+        self._pipe = pipe
+        self._prefix = f"{role}." if role else ""
+
+    @classmethod
+    async def start(cls, command: Sequence[str]) -> Self:
+        """Start a peer with a home of its own, so that it neither reads nor writes the user's files."""
+        return cls(await _Pipe.start(command))
+
+    def role(self, name: str) -> Self:
+        """Return one role of a process that plays several."""
+        return type(self)(self._pipe, name)
+
+    async def ask(self, do: str, *, within: float = CAP, **arguments: Any) -> Any:
+        """Return the peer's answer to one request.
+
+        Raises:
+            PeerError: It answered with an error, did not answer in time, or has ended.
+        """
+        return await self._pipe.ask(f"{self._prefix}{do}", within=within, **arguments)
+
+    async def next_event(self, name: str, *, within: float = CAP) -> Any:
+        """Return the data of the oldest event `name` not yet taken, waiting for one if need be.
+
+        Raises:
+            PeerError: None came in time.
+        """
+        return await self._pipe.next_event(f"{self._prefix}{name}", within=within)
+
+    def heard(self) -> list[tuple[str, Any]]:
+        """Return the events not yet taken, oldest first, and forget them."""
+        return [(name.removeprefix(self._prefix), data) for name, data in self._pipe.take(self._prefix)]
+
+    async def stop(self, *, grace: float = GRACE) -> None:
+        """End the process, by force if it does not end by itself, and wait until it has."""
+        await self._pipe.stop(grace=grace)
+
+
+class _Pipe:
+    """The process of a peer and what goes to and fro."""
 
     def __init__(self, process: asyncio.subprocess.Process, home: Path) -> None:
         self._process = process
@@ -51,7 +92,6 @@ class Peer:
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> Self:
-        """Start a peer with a home of its own, so that it neither reads nor writes the user's files."""
         home = Path(tempfile.mkdtemp(prefix="a2c-peer-"))
         kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
         process = await asyncio.create_subprocess_exec(
@@ -66,12 +106,7 @@ class Peer:
         )
         return cls(process, home)
 
-    async def ask(self, do: str, *, within: float = CAP, **arguments: Any) -> Any:
-        """Return the peer's answer to one request.
-
-        Raises:
-            PeerError: It answered with an error, did not answer in time, or has ended.
-        """
+    async def ask(self, do: str, *, within: float, **arguments: Any) -> Any:
         if self._process.returncode is not None or self._process.stdin is None:
             raise PeerError(self._told(f"{do}: the peer has ended"))
         answer = asyncio.get_running_loop().create_future()
@@ -86,12 +121,7 @@ class Peer:
         finally:
             del self._answers[identity]
 
-    async def next_event(self, name: str, *, within: float = CAP) -> Any:
-        """Return the data of the oldest event `name` not yet taken, waiting for one if need be.
-
-        Raises:
-            PeerError: None came in time.
-        """
+    async def next_event(self, name: str, *, within: float) -> Any:
         try:
             async with asyncio.timeout(within), self._arrived:
                 await self._arrived.wait_for(lambda: any(heard == name for heard, _ in self._events))
@@ -102,14 +132,13 @@ class Peer:
             heard = [event for event, _ in self._events]
             raise PeerError(self._told(f"{name}: not heard within {within} s, only {heard}")) from None
 
-    def heard(self) -> list[tuple[str, Any]]:
-        """Return the events not yet taken, oldest first, and forget them."""
-        events = list(self._events)
-        self._events.clear()
+    def take(self, prefix: str) -> list[tuple[str, Any]]:
+        events = [event for event in self._events if event[0].startswith(prefix)]
+        for event in events:
+            self._events.remove(event)
         return events
 
-    async def stop(self, *, grace: float = GRACE) -> None:
-        """End the process, by force if it does not end by itself, and wait until it has."""
+    async def stop(self, *, grace: float) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

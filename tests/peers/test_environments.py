@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers import environments
-from tests.peers.environments import LOCKS, Environment, UnavailableError, directory_of
+from tests.peers.environments import LOCKS, RELEASES, Environment, UnavailableError, directory_of
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +65,12 @@ def test_other_pins_are_another_environment() -> None:
     first, second = (Environment("wanted", (pin,), build, "") for pin in ("package.json", "package-lock.json"))
 
     assert first.directory() != second.directory()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_lock_of_a_release_pins_that_release(release: str) -> None:
+    name, _, version = release.rpartition("-")
+    assert (LOCKS / f"{release}.txt").read_text().startswith(f"{name}=={version} ")
 
 
 @pytest.mark.parametrize("lock", sorted(LOCKS.iterdir()), ids=lambda path: path.name)

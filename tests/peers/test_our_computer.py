@@ -1,4 +1,4 @@
-"""Released Agents drive our Computer through our server."""
+"""Node's `socket.io-client`, with the events written out, drives our Computer through our server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,18 +16,14 @@ from tests.peers.peer import Peer
 # The peers' processes outlive a test, so every test runs on the session's loop.
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(PATIENCE)]
 
-AGENTS = ("a2c-smcp-0.1.6", "a2c-smcp-0.4.2", "socket.io-client")
+NODE = "socket.io-client"
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=AGENTS)
-async def meeting(
-    request: pytest.FixtureRequest, pool: Pool, server_url: str, api_key: str
-) -> AsyncIterator[tuple[Peer, Computer]]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def meeting(pool: Pool, server_url: str, api_key: str) -> AsyncIterator[tuple[Peer, Computer]]:
     office = f"office-{uuid4().hex}"
-    agent = await pool.take(request.param, "agent")
-    await agent.ask(
-        "connect", url=server_url, name="agent", office=office, **credentials(CREDENTIALS[request.param], api_key)
-    )
+    agent = await pool.take(NODE, "agent")
+    await agent.ask("connect", url=server_url, name="agent", office=office, **credentials(CREDENTIALS[NODE], api_key))
     await agent.ask("join", office=office)
     async with Computer(office_config("office"), name="ours") as computer:
         await asyncio.wait_for(computer.settled(), 60)
@@ -37,20 +33,20 @@ async def meeting(
     await agent.ask("close")
 
 
-async def test_a_released_agent_lists_our_tools(meeting: tuple[Peer, Computer]) -> None:
+async def test_the_agent_lists_our_tools(meeting: tuple[Peer, Computer]) -> None:
     agent, _ = meeting
     tools = await agent.ask("get_tools", computer="ours")
     assert {"echo", "write"} <= {tool["name"] for tool in tools}
 
 
-async def test_a_released_agent_calls_our_tools(meeting: tuple[Peer, Computer]) -> None:
+async def test_the_agent_calls_our_tools(meeting: tuple[Peer, Computer]) -> None:
     agent, _ = meeting
     result = await agent.ask("tool_call", computer="ours", tool="echo", params={"text": "from afar"})
     assert result["content"][0]["text"] == "from afar"
     assert not result.get("isError")
 
 
-async def test_a_released_agent_reads_our_desktop_and_hears_of_its_changes(meeting: tuple[Peer, Computer]) -> None:
+async def test_the_agent_reads_our_desktop_and_hears_of_its_changes(meeting: tuple[Peer, Computer]) -> None:
     agent, _ = meeting
     before = await agent.ask("get_desktop", computer="ours")
     assert before == ["window://office/board?priority=50\n\nnothing yet"]
@@ -60,7 +56,7 @@ async def test_a_released_agent_reads_our_desktop_and_hears_of_its_changes(meeti
             await agent.next_event("notify:update_desktop")
 
 
-async def test_a_released_agent_reads_an_error_it_can_understand(meeting: tuple[Peer, Computer]) -> None:
+async def test_the_agent_reads_an_error_it_can_understand(meeting: tuple[Peer, Computer]) -> None:
     agent, _ = meeting
     result = await agent.ask("tool_call", computer="ours", tool="no such tool", params={})
     assert result["isError"] is True

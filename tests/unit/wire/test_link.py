@@ -1,13 +1,17 @@
 """Where to connect, and what to show at the door."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from a2c_smcp import PROTOCOL_VERSION
-from a2c_smcp.errors import InvalidConfig, Unauthorized
+from a2c_smcp.errors import BadRequest, Forbidden, InvalidConfig, SMCPError, Unauthorized
 from a2c_smcp.wire.link import Address, Link
 
 
@@ -33,7 +37,7 @@ async def silent() -> AsyncIterator[str]:
     ],
 )
 def test_the_version_goes_into_the_url(url: str, real: str) -> None:
-    assert Address(url=url).real_url == real
+    assert Address(url=url).real_url() == real
 
 
 @pytest.mark.parametrize(
@@ -96,7 +100,7 @@ def test_an_address_prints_no_secret() -> None:
 
 async def test_a_server_that_never_answers_is_given_up(silent: str) -> None:
     link = Link(Address(url=silent, patience=0.05), lambda *_: None)
-    with pytest.raises(ConnectionError, match=r"no answer within 0\.05 s"):
+    with pytest.raises(ConnectionError, match=rf"^{silent} did not answer within 0\.05 s$"):
         await link.open()
     await link.close()
 
@@ -133,10 +137,105 @@ async def test_a_server_that_is_not_there_is_told_with_what_to_check() -> None:
     port = server.sockets[0].getsockname()[1]
     server.close()
     await server.wait_closed()
-    assert await _problem(f"http://127.0.0.1:{port}") == (
-        "The server cannot be reached (connection refused): check that it runs, and its address"
+    assert await _problem(f"http://me:s3cret@127.0.0.1:{port}/base?key=s3cret") == (
+        f"http://127.0.0.1:{port}/base cannot be reached (connection refused): "
+        "check that the server runs, and its address"
     )
 
 
 async def test_a_host_that_nobody_knows_is_told() -> None:
-    assert (await _problem("http://nowhere.invalid")).startswith("The server's host name is unknown")
+    assert (await _problem("http://nowhere.invalid")).startswith("The host name in http://nowhere.invalid is unknown")
+
+
+@asynccontextmanager
+async def refusing(status: int, body: str, kind: str = "application/json") -> AsyncIterator[tuple[str, list[str]]]:
+    """A server that refuses everybody; yields its address, and the versions that were announced to it."""
+    announced: list[str] = []
+
+    async def refuse(request: web.Request) -> web.Response:
+        announced.append(request.query["a2c_version"])
+        return web.Response(status=status, text=body, content_type=kind)
+
+    app = web.Application()
+    app.router.add_get("/socket.io/", refuse)
+    async with TestServer(app) as server:
+        yield str(server.make_url("")).rstrip("/"), announced
+
+
+async def _refusal(url: str, transport: str) -> Exception:
+    link = Link(Address(url=url, transports=(transport,)), lambda *_: None)
+    try:
+        with pytest.raises((SMCPError, ConnectionError)) as caught:
+            await link.open()
+    finally:
+        await link.close()
+    return caught.value
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "error", "reason"),
+    [
+        (
+            400,
+            '{"code": 400, "message": "Missing a2c_version query parameter"}',
+            "application/json",
+            BadRequest,
+            "Missing a2c_version query parameter",
+        ),
+        (
+            403,
+            '{"error": {"code": 403, "message": "Host header not allowed"}}',
+            "application/json",
+            Forbidden,
+            "Host header not allowed",
+        ),
+        (401, '{"message": "who are you?"}', "application/json", Unauthorized, "who are you?"),
+        (400, '"Invalid transport"', "application/json", ConnectionError, "Invalid transport"),
+        (503, "come\x1b[31m back\n later", "text/plain", ConnectionError, "come [31m back later"),
+        (502, "<html>Bad gateway</html>", "text/html", ConnectionError, "it gave no reason"),
+        (500, "x" * 400, "text/plain", ConnectionError, f"{'x' * 300}…"),
+        (500, "x" * 70_000, "text/plain", ConnectionError, "it gave no reason"),
+        (400, '{"code": 400', "application/json", ConnectionError, "it gave no reason"),
+        (400, '{"code": 500, "message": "starting"}', "application/json", ConnectionError, "starting"),
+    ],
+)
+async def test_the_reason_of_a_server_that_refuses_by_http_is_repeated(
+    transport: str, status: int, body: str, kind: str, error: type[Exception], reason: str
+) -> None:
+    async with refusing(status, body, kind) as (url, _):
+        refused = await _refusal(url, transport)
+    assert (type(refused), str(refused)) == (error, f"{url} refused the connection: {reason} (HTTP status {status})")
+
+
+def mismatch(version: str) -> str:
+    """What a released server answers that speaks another version."""
+    minor = version.rpartition(".")[0]
+    return json.dumps(
+        {
+            "code": 4008,
+            "message": "Protocol version mismatch",
+            "server_version": version,
+            "client_version": "0.2.0",
+            "min_supported": f"{minor}.0",
+            "max_supported": f"{minor}.999",
+        }
+    )
+
+
+@pytest.mark.parametrize("transport", ["websocket", "polling"])
+@pytest.mark.parametrize(
+    ("version", "announced"),
+    [("0.4.0", ["0.2.0", "0.4.0"]), ("0.3.1", ["0.2.0", "0.3.1"]), ("0.9.0", ["0.2.0"]), ("1.0.0", ["0.2.0"])],
+)
+async def test_a_server_of_another_version_is_met_in_its_own_where_that_is_known_and_once(
+    transport: str, version: str, announced: list[str]
+) -> None:
+    async with refusing(400, mismatch(version)) as (url, seen):
+        refused = await _refusal(url, transport)
+    minor = version.rpartition(".")[0]
+    assert (seen, isinstance(refused, SMCPError) and refused.code) == (announced, 4008)
+    assert str(refused) == (
+        f"{url} refused the connection: Protocol version mismatch (it takes clients of protocol {minor}.0 to "
+        f"{minor}.999; this one speaks 0.2 to 0.4) (HTTP status 400)"
+    )

@@ -58,7 +58,6 @@ async def test_an_error_arrives_with_its_code_and_details(
         },
         "code": 4202,
         "message": "Page 99 is out of range",
-        "req_id": "r-1",
     }
 
 
