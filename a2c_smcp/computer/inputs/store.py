@@ -12,10 +12,10 @@ from a2c_smcp.computer.inputs.resolution import Use, source_of, uses_of, with_va
 from a2c_smcp.computer.inputs.secret import Redactor, Secret
 from a2c_smcp.computer.inputs.sources import Default, Environment, Found, Source, ways_to
 from a2c_smcp.computer.inputs.variables import Unresolved, Variables, env_name
+from a2c_smcp.computer.mcp_clients.guesses import redact_named
 from a2c_smcp.computer.mcp_clients.loaders import Format
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, one_of, quoted
-from a2c_smcp.computer.mcp_clients.public import redact_named
 
 log = logging.getLogger(__name__)
 

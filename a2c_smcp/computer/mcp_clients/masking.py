@@ -1,6 +1,6 @@
 """Hides the values a server was configured with from every text that is shown or sent. Pure.
 
-The values are what `${input:id}` was replaced by, and the literals that `public_config` would not show.
+The values are what `${input:id}` was replaced by, and the literals that are probably secrets.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final, Self
 
 from a2c_smcp import masking
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, strings_of
+from a2c_smcp.computer.mcp_clients.guesses import guessed_secrets
+from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, strings_of
 from a2c_smcp.computer.mcp_clients.placeholders import PLACEHOLDER
-from a2c_smcp.computer.mcp_clients.public import public_config
 from a2c_smcp.redaction import REDACTED
 
 _HIDDEN: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(REDACTED)}".replace("(?P<name>", "(?:"))
@@ -22,8 +22,7 @@ class Mask(masking.Mask):
     @classmethod
     def between(cls, configured: MCPServerConfig, resolved: MCPServerConfig) -> Self:
         """Return the mask for what resolving a configuration put in, and for its literal secrets."""
-        public = public_config(ComputerConfig(servers={configured.name: configured}))["servers"][configured.name]
-        shown = dict(strings_of(public["server_parameters"]))
+        shown = dict(strings_of(guessed_secrets(configured)))
         texts = strings_of(resolved.server_parameters.model_dump(mode="json"))
         return cls(value for place, text in texts for value in _hidden(shown.get(place, ""), text))
 

@@ -1,47 +1,188 @@
-"""What others may see of a configuration: placeholders stay, literal secrets do not. Pure.
+"""What others may see of a configuration. Pure.
 
-A value is taken for a secret when its name says so ("API_KEY", "--token", "?sig="), when it has the shape of one (a
-known prefix, a long run of letters mixed with digits, a URL with a password in it), or when it is too long to judge.
-In doubt it is hidden: an Agent loses little by not seeing a value, and its owner much by showing it.
+Placeholders stay as they are written. Every literal in `env`, `headers`, the user information, query and fragment of a
+URL, after a flag, in `KEY=VALUE`, in the command line of a `command` input and in the default of an input is redacted,
+unless it is on a short list of harmless values, or stands under a harmless name. Elsewhere (programs, packages, paths,
+the path of a URL) only plain words stay. An Agent loses little by not seeing a value, and its owner much by showing it.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from ntpath import basename
 from typing import Any, Final, cast
 from urllib.parse import unquote_plus
 
+from a2c_smcp.computer.mcp_clients.guesses import (
+    PATH,
+    URL,
+    hide,
+    is_secret_name,
+    looks_secret,
+    redact_named,
+    redact_value,
+    shielded,
+)
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.mcp_clients.placeholders import PLACEHOLDER
 from a2c_smcp.messages import GetComputerConfigRet
-from a2c_smcp.redaction import MAX_TEXT, REDACTED, TRACEBACK, names_a_secret, redact_text
+from a2c_smcp.redaction import MAX_TEXT, REDACTED
 
-# Words that name a secret in settings although they are harmless in general text.
-_SECRET_NAME: Final = re.compile(
-    r"(?:^|[-_.\s])(?:key|keys|pat|pin|otp|salt|seed|mnemonic|dsn|creds?|sig)(?:$|[-_.\s])"
-    r"|password|passwd|secret|apikey|token[\W_\d]*$|密码|密钥|口令|令牌|凭证",
-    re.IGNORECASE,
+HARMLESS_VALUES: Final = frozenset(
+    [
+        "0",
+        "1",
+        "true",
+        "false",
+        "yes",
+        "no",
+        "on",
+        "off",
+        "none",
+        "null",
+        "auto",
+        "debug",
+        "info",
+        "warn",
+        "warning",
+        "error",
+        "critical",
+        "trace",
+        "production",
+        "development",
+        "test",
+        "stdio",
+        "sse",
+        "http",
+        "utf-8",
+        "utf8",
+        "json",
+        "text",
+    ]
 )
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_RUN: Final = re.compile(r"[A-Za-z0-9]+")
-_LONG_RUN: Final = 10
-_LONG_RUN_IN_PATH: Final = 24
-_UUID: Final = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
-_PATH: Final = re.compile(r"(?:~|\.{1,2})?[\\/](?![\\/])|[A-Za-z]:[\\/]|file:///")
-_SCHEME: Final = re.compile(r"(?P<scheme>(?:bearer|basic|digest|token|apikey)\s+)(?=\S)", re.IGNORECASE)
-_PAIR: Final = re.compile(r"(?<![\w.])(?P<name>\w[\w.-]*)[\"']?\s*[=:：＝]\s*|(?<!\S)--?(?P<flag>\w[\w.-]*)\s+(?=\S)")
-_URL: Final = re.compile(
-    r"(?P<scheme>[A-Za-z][\w+.-]*://)(?:(?P<user>[^/?#]*)@)?(?P<host>[^/?#@]*)"
-    r"(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?P<fragment>#.*)?",
-    re.DOTALL,
+HARMLESS_NAMES: Final = frozenset(
+    # Variables.
+    [
+        "lang",
+        "language",
+        "lc_all",
+        "lc_ctype",
+        "tz",
+        "term",
+        "node_env",
+        "log_level",
+        "loglevel",
+        "port",
+        "no_color",
+        "force_color",
+        "pythonunbuffered",
+        "pythonioencoding",
+        "pythonutf8",
+        "pythonwarnings",
+        "accept",
+        "accept-language",
+        "accept-encoding",
+        "content-type",
+        "cache-control",
+        "mcp-protocol-version",
+    ]
+)
+_PLAIN_FLAGS: Final = frozenset(
+    [
+        "-m",
+        "--module",
+        "--from",
+        "--with",
+        "--package",
+        "--directory",
+        "--project",
+        "--python",
+        "--port",
+        "--transport",
+        "--log-level",
+        "--loglevel",
+        "--root",
+        "--folder",
+        "--path",
+        "--dir",
+        "--cwd",
+        "--file",
+        "--config",
+        "--platform",
+        "--network",
+        "--host",
+        "--name",
+    ]
+)
+"""Flags whose value is a package, a place or a number."""
+
+_BARE_FLAGS: Final = frozenset(
+    [
+        "-y",
+        "--yes",
+        "-i",
+        "-t",
+        "-it",
+        "-ti",
+        "--rm",
+        "--init",
+        "-q",
+        "-qq",
+        "--quiet",
+        "--verbose",
+        "-vv",
+        "-vvv",
+        "--debug",
+        "--stdio",
+        "--",
+        "--interactive",
+        "--tty",
+    ]
+)
+"""Flags without a value."""
+
+_PYTHON_FLAGS: Final = frozenset(["-u", "-I", "-E", "-s", "-S", "-B", "-O", "-P"])
+_KNOWN_SHORT: Final = frozenset(["-it", "-ti", "-vv", "-vvv", "-qq", "-jar", "-cp", "-rm"])
+_LAUNCHERS: Final = frozenset(
+    [
+        "npx",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bunx",
+        "bun",
+        "uvx",
+        "uv",
+        "pipx",
+        "node",
+        "deno",
+        "python",
+        "python3",
+        "docker",
+        "podman",
+        "java",
+    ]
 )
 
-# While a text is judged, each placeholder is one character, so that its braces and colons do not count in a URL:
-# from _KEPT as it came, from _HIDDEN on without the default it may carry.
-_KEPT: Final = 0xF0000
-_HIDDEN: Final = 0x100000
-_MARKS: Final = re.compile("[\U000f0000-\U000f03ff]")
-_MAX_PLACEHOLDERS: Final = 1024
+_MARK: Final = "\U000f0000-\U000f03ff"
+_ONLY_PLACEHOLDERS: Final = re.compile(rf"[{_MARK}]*")
+_PAIR: Final = re.compile(r"(?P<name>[A-Za-z_][\w.-]{0,63})=(?P<value>.*)", re.DOTALL)
+_HEADER: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9-]{0,63}):(?P<gap>\s*)(?P<value>.*)", re.DOTALL)
+_FLAG: Final = re.compile(r"(?P<flag>--?[A-Za-z][A-Za-z-]*)=(?P<value>.*)", re.DOTALL)
+_LONG: Final = re.compile(r"--[A-Za-z]+(?:-[A-Za-z]+){0,5}")
+_SPLIT: Final = re.compile(r"[-_.+]|(?<=[a-z])(?=[A-Z])")
+_WORD: Final = re.compile(r"[A-Za-z]{2,20}|v?\d{1,3}|[a-z]|oauth2|s3|k8s")
+_VOWEL: Final = re.compile(r"[aeiouy]", re.IGNORECASE)
+_MAX_WORDS: Final = 6
+_MAX_PLAIN: Final = 60
+_SHORT_WORD: Final = 5
+_PLACE: Final = re.compile(r"[\w .@+~:/\\-]*")
+_FILE: Final = re.compile(r"[\w./\\-]+\.[A-Za-z]{1,5}")
+_PACKAGE: Final = re.compile(
+    r"(?:@(?P<scope>[\w.-]+)/)?(?P<name>[\w.-]+(?:/[\w.-]+)*)(?:(?P<at>[@:]|==)(?P<version>[\w.-]+))?"
+)
+_VERSION: Final = re.compile(r"latest|next|v?\d+(?:\.\d+){0,3}(?:-(?:alpha|beta|rc)\.?\d*)?")
+_HOST: Final = re.compile(rf"(?:[\w.-]|[{_MARK}])*|\[[0-9A-Fa-f:.]+\]")
 
 
 def public_config(config: ComputerConfig) -> GetComputerConfigRet:
@@ -60,188 +201,225 @@ def _public_server(server: MCPServerConfig) -> dict[str, Any]:
     parameters = public["server_parameters"]
     for key, value in parameters.items():
         match key, value:
-            case "command" | "url", str():
+            case "url", str():
+                parameters[key] = public_url(value)
+            case "command" | "cwd", str():
                 parameters[key] = redact_value(value)
             case "args", list():
-                parameters[key] = redact_args(value)
+                parameters[key] = public_args(value, parameters["command"])
             case "env" | "headers", dict():
-                parameters[key] = {name: redact_named(name, item) for name, item in value.items()}
+                parameters[key] = {name: public_named(name, item) for name, item in value.items()}
     return public
 
 
 def _public_input(entry: MCPServerInput) -> dict[str, Any]:
     public = entry.model_dump(mode="json")
-    default = public.get("default")
-    if default and public.get("password"):
-        public["default"] = REDACTED
-    elif default and entry.type == "promptString":
-        public["default"] = redact_named(entry.id, default)
-    if entry.type == "command":
-        public["command"] = redact_value(entry.command)
-        if entry.args is not None:
-            public["args"] = {name: redact_named(name, item) for name, item in entry.args.items()}
+    public["description"] = redact_value(entry.description) if looks_secret(entry.description) else entry.description
+    match entry.type:
+        case "promptString" if entry.default is not None:
+            public["default"] = REDACTED if entry.password and entry.default else public_value(entry.default)
+        case "pickString":
+            public["options"] = [_public_choice(option) for option in entry.options]
+            public["default"] = None if entry.default is None else _public_choice(entry.default)
+        case "command":
+            program, gap, rest = entry.command.partition(" ")
+            public["command"] = redact_value(program) + gap + public_value(rest)
+            if entry.args is not None:
+                public["args"] = {name: public_value(item) for name, item in entry.args.items()}
     return public
 
 
-def redact_named(name: str, value: str) -> str:
-    """Return a value that stands under a name, as others may see it."""
-    return _shielded(_hide, value) if _is_secret_name(name) else redact_value(value)
+def _public_choice(text: str) -> str:
+    return text if _is_plain(text) else public_value(text)
 
 
-def redact_args(args: Sequence[str]) -> list[str]:
-    """Return the arguments of a command as others may see them: `--token=abc` and `--api-key abc` lose their value."""
-    public = []
-    for index, arg in enumerate(args):
-        before = args[index - 1] if index else ""
-        if before.startswith("-") and "=" not in before and _is_secret_name(before):
-            public.append(_shielded(_hide, arg))
-        elif arg.startswith("-") and "=" in arg:
-            flag, _, value = arg.partition("=")
-            public.append(f"{flag}={redact_named(flag, value)}")
+def public_value(value: str) -> str:
+    """Return a literal as others may see it: only harmless values and placeholders stay."""
+    return value if value.lower() in HARMLESS_VALUES else shielded(hide, value, defaults=False)
+
+
+def public_named(name: str, value: str) -> str:
+    """Return the value of a variable or header as others may see it."""
+    if name.lower() in HARMLESS_NAMES and redact_named(name, value) == value:
+        return value
+    return public_value(value)
+
+
+def public_url(url: str) -> str:
+    """Return a URL as others may see it: scheme, host, plain words of its path, and the names in its query."""
+    return shielded(_url, url, defaults=False) if len(url) <= MAX_TEXT else REDACTED
+
+
+def public_args(args: Sequence[str], command: str = "") -> list[str]:
+    """Return the arguments of a command as others may see them."""
+    return list(_args(args, basename(command).lower().removesuffix(".exe")))
+
+
+def _args(args: Sequence[str], program: str) -> Iterator[str]:
+    flag: str | None = None  # that the next argument is the value of
+    named = program not in _LAUNCHERS  # whether the program or package to run has been named
+    bare = _BARE_FLAGS | (_PYTHON_FLAGS if program.startswith("python") else frozenset())
+    for arg in args:
+        if arg.startswith("-") and arg != "-":
+            yield _flag(arg)
+            flag = None if arg in bare or "=" in arg or _is_short_with_value(arg) else arg
+        elif flag is not None:
+            yield _flag_value(flag, arg)
+            named, flag = named or flag == "-m", None
+        elif not named and not _PAIR.fullmatch(arg):
+            # `uv run`, `docker run`, `npm exec`: the word before the program.
+            named = arg not in ("run", "exec", "tool", "dlx", "x")
+            yield redact_value(arg)
         else:
-            public.append(redact_value(arg))
-    return public
+            yield _positional(arg)
 
 
-def redact_value(value: str) -> str:
-    """Return a text as others may see it, judged by its own shape."""
-    if value.lstrip()[:1] in {"{", "["} and (public := _redact_json(value)) is not None:
+def _flag(arg: str) -> str:
+    if found := _FLAG.fullmatch(arg):
+        return f"{found['flag']}={_flag_value(found['flag'], found['value'])}"
+    if arg == "--" or arg in _KNOWN_SHORT or len(arg) == 2:
+        return arg
+    if arg.startswith("--"):
+        return arg if _LONG.fullmatch(arg) and not looks_secret(arg) else public_value(arg)
+    return arg[:2] + public_value(arg[2:])
+
+
+def _is_short_with_value(arg: str) -> bool:
+    return not arg.startswith("--") and len(arg) > 2 and arg not in _KNOWN_SHORT
+
+
+def _flag_value(flag: str, value: str) -> str:
+    if flag in _PLAIN_FLAGS and ((value.isdecimal() and len(value) <= 5) or _is_target(value)):
+        return redact_value(value)
+    if flag == "-e" and _is_name(value):
+        return value  # `docker run -e NAME`: which variable is passed on
+    return _structured(value) or public_value(value)
+
+
+def _is_name(value: str) -> bool:
+    return re.fullmatch(r"[A-Z][A-Z_]{2,40}", value) is not None and not looks_secret(value)
+
+
+def _positional(arg: str) -> str:
+    if (public := _structured(arg)) is not None:
         return public
-    return _shielded(_redact, value)
+    kept = _is_plain(arg) or _is_target(arg)
+    return arg if kept and redact_value(arg) == arg else public_value(arg)
 
 
-def _redact_json(text: str) -> str | None:
+def _structured(value: str) -> str | None:
+    """Return a value that shows by its form which part of it may be a secret, or None for any other."""
+    if value.lstrip()[:1] in {"{", "["} and (public := _json(value)) is not None:
+        return public
+    if "://" in value and URL.fullmatch(value):
+        return public_url(value)
+    if found := _PAIR.fullmatch(value):
+        return f"{found['name']}={public_named(found['name'], found['value'])}"
+    if (found := _HEADER.fullmatch(value)) and (found["gap"] or is_secret_name(found["name"])):
+        return f"{found['name']}:{found['gap']}{public_named(found['name'], found['value'])}"
+    return None
+
+
+def _is_target(arg: str) -> bool:
+    """Whether an argument names a package, an image, or a file of a known kind."""
+    if not arg or looks_secret(arg):
+        return False
+    bare = PLACEHOLDER.sub("", arg) if ":-" not in arg else arg
+    if (PATH.match(bare) and _PLACE.fullmatch(bare)) or (_FILE.fullmatch(arg) and not arg[0].isdigit()):
+        return redact_value(arg) == arg
+    found = _PACKAGE.fullmatch(arg)
+    if found is None or (found["version"] and not _VERSION.fullmatch(found["version"])):
+        return False
+    return all(_is_plain(part) for part in [found["scope"] or "a", *found["name"].split("/")])
+
+
+def _json(text: str) -> str | None:
     try:
-        value = json.loads(text)
-        public = _redact_tree(value)
+        public = _tree(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    return text if public == value else json.dumps(public, ensure_ascii=False)
+    return json.dumps(public, ensure_ascii=False)
 
 
-def _redact_tree(value: Any) -> Any:
+def _tree(value: Any) -> Any:
     match value:
-        case str():
-            return redact_value(value)
-        case dict():
-            return {key: _redact_member(key, item) for key, item in value.items()}
-        case list() if all(isinstance(item, str) for item in value):
-            return redact_args(value)
-        case list():
-            return [_redact_tree(item) for item in value]
-        case _:
+        case None | bool():
             return value
+        case str():
+            return public_value(value)
+        case dict():
+            return {key: _tree(item) for key, item in value.items()}
+        case list():
+            return [_tree(item) for item in value]
+        case _:
+            return REDACTED
 
 
-def _redact_member(key: str, item: Any) -> Any:
-    if isinstance(item, str):
-        return redact_named(key, item)
-    return REDACTED if item is not None and _is_secret_name(key) else _redact_tree(item)
-
-
-def _shielded(judge: Callable[[str], str], value: str) -> str:
-    placeholders = list(PLACEHOLDER.finditer(value))
-    if len(placeholders) > _MAX_PLACEHOLDERS:
-        return REDACTED
-    marks = {}
-    for index, found in enumerate(placeholders):
-        marks[chr(_KEPT + index)] = _public_placeholder(found["name"])
-        marks[chr(_HIDDEN + index)] = _public_placeholder(found["name"], hide=True)
-    order = iter(range(len(placeholders)))
-    public = judge(PLACEHOLDER.sub(lambda _: chr(_KEPT + next(order)), value))
-    return "".join(marks.get(char, char) for char in public)
-
-
-def _public_placeholder(inner: str, *, hide: bool = False) -> str:
-    name, dash, default = inner.partition(":-")
-    if not name.startswith("input:") and _looks_secret(name):
-        return REDACTED
-    if dash and (hide or _is_secret_name(name) or _looks_secret(default)):
-        return f"${{{name}:-{REDACTED}}}"
-    return f"${{{inner}}}"
-
-
-def _redact(text: str) -> str:
-    if len(text) > MAX_TEXT:
-        return _hide(text)
-    if url := _URL.fullmatch(text):
-        return _redact_url(url)
-    for pair in _PAIR.finditer(text):
-        if _is_secret_name(pair["name"] or pair["flag"]):
-            return text[: pair.end()] + _hide(text[pair.end() :])
-    return _hide(text) if _looks_secret(text) else text
-
-
-def _redact_url(url: re.Match[str]) -> str:
-    user, host, rest = url["user"], url["host"], url.group()[url.end("host") :]
+def _url(text: str) -> str:
+    url = URL.fullmatch(text)
+    if url is None:
+        path, rest = _before_query(text)
+        base, slash, segments = path.partition("/")
+        lead = base if _ONLY_PLACEHOLDERS.fullmatch(base) else hide(base)
+        return lead + slash + _segments(segments) + _query(rest)
+    user, host, rest = url["user"], url["host"], text[url.end("host") :]
     # A password with a / ? or # in it ends the host too early: what looks like a port then is a piece of it.
     if ":" in host.rpartition("]")[2] and "@" in rest:
         return url["scheme"] + REDACTED
-    path = "/".join(_hide(part) if _looks_secret(unquote_plus(part)) else part for part in url["path"].split("/"))
     return "".join(
         [
             url["scheme"],
-            f"{_hide(user)}@" if user is not None else "",
-            host,
-            path,
-            _redact_query(url["query"] or ""),
-            _redact_query(url["fragment"] or ""),
+            f"{hide(user)}@" if user is not None else "",
+            _host(host),
+            _segments(url["path"]),
+            _query(url["query"] or ""),
+            _query(url["fragment"] or ""),
         ]
     )
 
 
-def _redact_query(query: str) -> str:
-    return query[:1] + "".join(_redact_parameter(part) for part in re.split(r"([&;])", query[1:]))
+def _before_query(text: str) -> tuple[str, str]:
+    at = min((at for at in (text.find("?"), text.find("#")) if at >= 0), default=len(text))
+    return text[:at], text[at:]
 
 
-def _redact_parameter(part: str) -> str:
-    name, equals, value = part.partition("=")
-    if not equals:
-        return _hide(part) if _looks_secret(unquote_plus(part)) else part
-    plain = unquote_plus(value)
-    if _is_secret_name(unquote_plus(name)) or _redact(plain) != plain:
-        return f"{name}={_hide(value)}"
-    return part
+def _host(host: str) -> str:
+    name, colon, port = host.rpartition(":") if re.search(r":[^:\]]*\Z", host) else (host, "", "")
+    if not _HOST.fullmatch(name):
+        return hide(host)
+    shown = ".".join(hide(label) if looks_secret(label) else label for label in name.split("."))
+    return shown + colon + (port if port.isdecimal() or _ONLY_PLACEHOLDERS.fullmatch(port) else hide(port))
 
 
-def _is_secret_name(name: str) -> bool:
-    words = _CAMEL.sub("_", name.lstrip("-/"))
-    return names_a_secret(words) or _SECRET_NAME.search(words) is not None
+def _segments(path: str) -> str:
+    shown: list[str] = []
+    before = ""
+    for segment in path.split("/"):
+        plain = not is_secret_name(before) and (_is_plain(segment) or _ONLY_PLACEHOLDERS.fullmatch(segment))
+        shown.append(segment if plain else hide(segment))
+        before = segment
+    return "/".join(shown)
 
 
-def _looks_secret(text: str) -> bool:
-    text = _MARKS.sub(" ", text).replace(REDACTED, " ")
-    if len(text) > MAX_TEXT:
-        return True
-    told = redact_text(text)
-    if REDACTED in told or told == TRACEBACK:
-        return True
-    in_path = _PATH.match(text) is not None
-    long = _LONG_RUN_IN_PATH if in_path else _LONG_RUN
-    mixed = any(len(run) >= long and _is_mixed(run) for run in _RUN.findall(text))
-    return mixed or (not in_path and _UUID.search(text) is not None)
-
-
-def _is_mixed(run: str) -> bool:
-    digits = sum(char.isdigit() for char in run)
-    return 2 <= digits < len(run)
-
-
-def _hide(text: str) -> str:
-    """Redact a text but for its placeholders and the scheme in front of a credential."""
-    if not text:
-        return text
-    scheme = _SCHEME.match(text)
-    lead = scheme["scheme"] if scheme else ""
-    pieces = re.split(f"({_MARKS.pattern})", text[len(lead) :])
-    if len(pieces) == 1:
-        return lead + REDACTED
-    return lead + "".join(
-        _hide_literal(piece) if index % 2 == 0 else chr(ord(piece) - _KEPT + _HIDDEN)
-        for index, piece in enumerate(pieces)
+def _query(query: str) -> str:
+    return query[:1] + "".join(
+        part if index % 2 else _parameter(part) for index, part in enumerate(re.split(r"([&;])", query[1:]))
     )
 
 
-def _hide_literal(text: str) -> str:
-    # A separator between placeholders ("${input:user}:${input:password}") tells nothing.
-    return text if len(text) <= 2 and set(text) <= set(" :,;/.@_-=|") else REDACTED
+def _parameter(part: str) -> str:
+    name, equals, value = part.partition("=")
+    if not equals:
+        return hide(part)
+    shown = name if _is_plain(unquote_plus(name)) or is_secret_name(unquote_plus(name)) else hide(name)
+    return f"{shown}={value if value.lower() in HARMLESS_VALUES else hide(value)}"
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is a few words of letters, as names of things are; a random text has digits or no vowels."""
+    if not text or len(text) > _MAX_PLAIN:
+        return not text
+    words = [word for word in _SPLIT.split(text) if word]
+    if not words or len(words) > _MAX_WORDS or not all(_WORD.fullmatch(word) for word in words):
+        return False
+    return all(len(word) <= _SHORT_WORD or _VOWEL.search(word) for word in words)

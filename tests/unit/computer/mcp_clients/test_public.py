@@ -1,11 +1,11 @@
-"""What leaves the Computer: placeholders stay, literal secrets do not."""
+"""What leaves the Computer: placeholders stay, literals do not."""
 
 import json
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.computer.mcp_clients.loaders import parse_config
@@ -17,8 +17,7 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPServerPromptStringInput,
     strings_of,
 )
-from a2c_smcp.computer.mcp_clients.public import public_config, redact_args, redact_named, redact_value
-from a2c_smcp.redaction import MAX_TEXT
+from a2c_smcp.computer.mcp_clients.public import public_args, public_config, public_named, public_url
 from a2c_smcp.smcp import GET_CONFIG_EVENT, parse_reply
 
 HIDDEN = "<redacted>"
@@ -29,124 +28,111 @@ MIXED = "a1b2c3d4e5f6"
 @pytest.mark.parametrize(
     ("name", "value", "shown"),
     [
-        ("BRAVE_API_KEY", "x", HIDDEN),
-        ("GITHUB_TOKEN", "x", HIDDEN),
-        ("GITHUBTOKEN", "x", HIDDEN),
-        ("TOKEN2", "x", HIDDEN),
-        ("OPENAI_KEY", "x", HIDDEN),
-        ("dbPassword", "x", HIDDEN),
-        ("GITHUB_PAT", "x", HIDDEN),
-        ("数据库密码", "x", HIDDEN),
-        ("X-Api-Key", "x", HIDDEN),
+        *[(name, "hunter2", HIDDEN) for name in ("MYKEY", "OAUTH", "PASSWRD", "MODE", "X-Custom", "PATH", "数据")],
+        ("MODE", "swordfish", HIDDEN),
         ("Authorization", "Bearer x", f"Bearer {HIDDEN}"),
         ("Authorization", "Bearer ${input:token}", "Bearer ${input:token}"),
         ("Authorization", "Basic ${input:user}:${input:password}", "Basic ${input:user}:${input:password}"),
-        ("TOKEN", "${env:TOKEN}", "${env:TOKEN}"),
-        ("TOKEN", "${TOKEN:-x}", f"${{TOKEN:-{HIDDEN}}}"),
-        ("TOKEN", "x${input:rest}", f"{HIDDEN}${{input:rest}}"),
-        ("TOKEN", "${ghp_0123456789abcdefghijkl}", HIDDEN),
-        ("TOKEN", "", ""),
-        ("PORT", "8080", "8080"),
+        ("A", "${env:TOKEN}", "${env:TOKEN}"),
+        ("A", "${TOKEN:-x}", f"${{TOKEN:-{HIDDEN}}}"),
+        ("HOST", "${HOST:-db01.example.com}", f"${{HOST:-{HIDDEN}}}"),
+        ("A", "x${input:rest}", f"{HIDDEN}${{input:rest}}"),
+        ("A", "${my secret!}", HIDDEN),
+        ("A", "", ""),
         ("DEBUG", "true", "true"),
+        ("A", "Info", "Info"),
         ("LANG", "zh_CN.UTF-8", "zh_CN.UTF-8"),
-        ("MODEL", "claude-3-5-sonnet-20241022", "claude-3-5-sonnet-20241022"),
-        ("MAX_TOKENS", "4096", "4096"),
-        ("GIT_AUTHOR", "Me", "Me"),
-        ("HOST", "${HOST:-db01.example.com}", "${HOST:-db01.example.com}"),
-        ("PATH", "/usr/bin:/opt/tool2/bin", "/usr/bin:/opt/tool2/bin"),
-        ("FOLDER", "C:\\Users\\me2\\x", "C:\\Users\\me2\\x"),
+        ("PORT", "8080", "8080"),
+        ("PORT", MIXED, HIDDEN),
+        ("Accept", "application/json", "application/json"),
     ],
 )
-def test_a_named_value_is_judged_by_its_name_first(name: str, value: str, shown: str) -> None:
-    assert redact_named(name, value) == shown
-
-
-@pytest.mark.rule("5.2.redacted")
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (MIXED, HIDDEN),
-        ("sk-proj-abcdefghijklmnop", HIDDEN),
-        ("123e4567-e89b-12d3-a456-426614174000", HIDDEN),
-        ("/tmp/3fb3a5e0412195503fb3a5e041219550", HIDDEN),
-        (f"x ${{input:y}} {MIXED}", f"{HIDDEN}${{input:y}}{HIDDEN}"),
-        (f"${{X:-{MIXED}}}", f"${{X:-{HIDDEN}}}"),
-        ("${API_KEY:-x}", f"${{API_KEY:-{HIDDEN}}}"),
-        pytest.param(f"${{X:-{'word ' * MAX_TEXT}}}", f"${{X:-{HIDDEN}}}", id="long default"),
-        pytest.param("word " * MAX_TEXT, HIDDEN, id="long text"),
-        pytest.param("${input:a}" * 2_000, HIDDEN, id="many placeholders"),
-        ('Traceback (most recent call last)\n  File "x", line 1', HIDDEN),
-        ("host=db user=me password=x", f"host=db user=me password={HIDDEN}"),
-        ("Server=db;Password=x;Port=1", f"Server=db;Password={HIDDEN}"),
-        ("Authorization: Token x y", f"Authorization: Token {HIDDEN}"),
-        ("server --api-key x --port 1", f"server --api-key {HIDDEN}"),
-        ("run --token ${input:t}", "run --token ${input:t}"),
-        ('{"Authorization": "Bearer x", "v": 1}', f'{{"Authorization": "Bearer {HIDDEN}", "v": 1}}'),
-        ('{"a": {"pin": 1234, "key": null}}', f'{{"a": {{"pin": "{HIDDEN}", "key": null}}}}'),
-        ('["--token", "x"]', f'["--token", "{HIDDEN}"]'),
-        (f'[1, "{MIXED}"]', f'[1, "{HIDDEN}"]'),
-        ('{"a":  "b"}', '{"a":  "b"}'),
-        ('{"token": broken', f'{{"token": {HIDDEN}'),
-        pytest.param("[" * 1_500, "[" * 1_500, id="deep"),
-        ("hello world", "hello world"),
-    ],
-)
-def test_a_text_is_judged_by_its_shape(value: str, shown: str) -> None:
-    assert redact_value(value) == shown
+def test_the_value_of_a_variable_or_header_is_redacted_unless_it_is_known_to_be_harmless(
+    name: str, value: str, shown: str
+) -> None:
+    assert public_named(name, value) == shown
 
 
 @pytest.mark.rule("5.2.redacted")
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("https://example.com/mcp?page=2#top", "https://example.com/mcp?page=2#top"),
+        ("https://example.com/mcp", "https://example.com/mcp"),
+        ("https://example.com:8080/api/v1/mcp-server", "https://example.com:8080/api/v1/mcp-server"),
+        ("https://[::1]:80/mcp", "https://[::1]:80/mcp"),
         ("https://me:x@example.com/mcp", f"https://{HIDDEN}@example.com/mcp"),
         ("https://x@example.com", f"https://{HIDDEN}@example.com"),
-        ("https://@example.com", "https://@example.com"),
         ("https://${input:u}:${input:p}@example.com", "https://${input:u}:${input:p}@example.com"),
-        ("https://${input:u}:x@example.com", f"https://${{input:u}}{HIDDEN}@example.com"),
         ("postgres://u:p/w@db/x", f"postgres://{HIDDEN}"),
-        ("postgres://u:p@w@db:5432/x", f"postgres://{HIDDEN}@db:5432/x"),
-        ("https://[::1]:80/mcp", "https://[::1]:80/mcp"),
-        ("https://h/mcp?api_key=x&a=b", f"https://h/mcp?api_key={HIDDEN}&a=b"),
-        ("https://h/mcp?a=b;sig=x", f"https://h/mcp?a=b;sig={HIDDEN}"),
-        ("https://h/mcp?api%5Fkey=x", f"https://h/mcp?api%5Fkey={HIDDEN}"),
+        ("https://h/mcp?code=hunter", f"https://h/mcp?code={HIDDEN}"),
+        ("https://h/mcp?page=2&debug=true", f"https://h/mcp?page={HIDDEN}&debug=true"),
+        ("https://h/mcp?hunter", f"https://h/mcp?{HIDDEN}"),
         ("https://h/mcp?key=${input:k}", "https://h/mcp?key=${input:k}"),
-        (f"https://h/mcp?{MIXED}", f"https://h/mcp?{HIDDEN}"),
-        (f"https://h/mcp?q={MIXED}", f"https://h/mcp?q={HIDDEN}"),
-        ("https://h/mcp?next=https%3A%2F%2Fu%3Ap%40i", f"https://h/mcp?next={HIDDEN}"),
-        ("https://h/mcp#access_token=x", f"https://h/mcp#access_token={HIDDEN}"),
+        ("https://h/mcp?key=${K:-x}", f"https://h/mcp?key=${{K:-{HIDDEN}}}"),
+        ("https://h/mcp#hunter", f"https://h/mcp#{HIDDEN}"),
+        ("https://h/s/hunter2/mcp", f"https://h/s/{HIDDEN}/mcp"),
         (f"https://h/s/{MIXED}/mcp", f"https://h/s/{HIDDEN}/mcp"),
-        ("https://${input:host}:${env:PORT}/${/}mcp", "https://${input:host}:${env:PORT}/${/}mcp"),
-        ("${API:-https://api.example.com}/mcp", "${API:-https://api.example.com}/mcp"),
+        ("https://h/bot123456:AAEhBOweik/send", f"https://h/{HIDDEN}/send"),
+        ("https://h/services/T00000000/B00000000/XXXXXXXXXXXX", f"https://h/services/{HIDDEN}/{HIDDEN}/{HIDDEN}"),
+        ("https://h/token/swordfish/mcp", f"https://h/token/{HIDDEN}/mcp"),
+        ("https://h/p%40ss/mcp", f"https://h/{HIDDEN}/mcp"),
+        (f"https://{MIXED}.example.com/mcp", f"https://{HIDDEN}.example.com/mcp"),
+        ("https://${input:host}:${env:PORT}/${/}mcp", f"https://${{input:host}}:${{env:PORT}}/${{/}}{HIDDEN}"),
+        ("${input:base}/mcp?x=y", f"${{input:base}}/mcp?x={HIDDEN}"),
         ("${API:-https://u:p@api.example.com}/mcp", f"${{API:-{HIDDEN}}}/mcp"),
     ],
 )
-def test_a_url_loses_its_credentials_and_keeps_the_rest(url: str, shown: str) -> None:
-    assert redact_value(url) == shown
+def test_of_a_url_only_the_host_and_plain_words_of_its_path_stay(url: str, shown: str) -> None:
+    assert public_url(url) == shown
 
 
 @pytest.mark.rule("5.2.redacted")
 @pytest.mark.parametrize(
-    ("args", "shown"),
+    ("command", "args", "shown"),
     [
-        (["-y", "@scope/server-github@1.2.3"], ["-y", "@scope/server-github@1.2.3"]),
-        (["--token=x"], [f"--token={HIDDEN}"]),
-        (["--api-key", "x", "y"], ["--api-key", HIDDEN, "y"]),
-        (["--token", "--password", "x"], ["--token", HIDDEN, HIDDEN]),
-        (["--token=${input:t}", "--secret", "${input:s}"], ["--token=${input:t}", "--secret", "${input:s}"]),
-        (["-e", "GITHUB_TOKEN=x"], ["-e", f"GITHUB_TOKEN={HIDDEN}"]),
-        (["-e", "GITHUB_TOKEN", "image"], ["-e", "GITHUB_TOKEN", "image"]),
-        (["--header", "Authorization: Token x"], ["--header", f"Authorization: Token {HIDDEN}"]),
-        (["--header=X-Api-Key: x"], [f"--header=X-Api-Key: {HIDDEN}"]),
-        (["--url=https://u:p@h/x"], [f"--url=https://{HIDDEN}@h/x"]),
-        (["postgresql://u:p@h/db"], [f"postgresql://{HIDDEN}@h/db"]),
-        (["--port=8080", "--verbose"], ["--port=8080", "--verbose"]),
-        ([], []),
+        ("npx", ["-y", "@scope/server-github@1.2.3"], ["-y", "@scope/server-github@1.2.3"]),
+        ("npx", ["-y", "@upstash/context7-mcp", "hunter2"], ["-y", "@upstash/context7-mcp", HIDDEN]),
+        (
+            "uvx",
+            ["--from", "git-tools", "mcp-server-git", "--stdio"],
+            ["--from", "git-tools", "mcp-server-git", "--stdio"],
+        ),
+        ("python3", ["-u", "-m", "server", "/srv/docs"], ["-u", "-m", "server", "/srv/docs"]),
+        ("mysql", ["-p", "hunter2"], ["-p", HIDDEN]),
+        ("mysql", ["-phunter2", "-u", "root"], [f"-p{HIDDEN}", "-u", HIDDEN]),
+        ("mysql", ["-p", "swordfish"], ["-p", HIDDEN]),
+        ("x", ["--whatever", "swordfish"], ["--whatever", HIDDEN]),
+        ("x", ["--whatever=swordfish"], [f"--whatever={HIDDEN}"]),
+        ("x", ["--hunter2xyz"], [HIDDEN]),
+        ("x", ["NAME=swordfish", "alice:swordfish"], [f"NAME={HIDDEN}", HIDDEN]),
+        ("x", ["--port", "8080", "--root", "/srv/docs"], ["--port", "8080", "--root", "/srv/docs"]),
+        ("x", ["--password", "/srv/docs"], ["--password", HIDDEN]),
+        ("x", ["--token=${input:t}", "--secret", "${input:s}"], ["--token=${input:t}", "--secret", "${input:s}"]),
+        (
+            "docker",
+            ["run", "-i", "--rm", "-e", "API_KEY", "mcp/fetch"],
+            ["run", "-i", "--rm", "-e", "API_KEY", "mcp/fetch"],
+        ),
+        (
+            "docker",
+            ["run", "-e", "API_KEY=x", "mcp/fetch:latest"],
+            ["run", "-e", f"API_KEY={HIDDEN}", "mcp/fetch:latest"],
+        ),
+        ("x", ["--header", "X-Custom: swordfish"], ["--header", f"X-Custom: {HIDDEN}"]),
+        ("x", ["--header", "Authorization: Bearer ${input:t}"], ["--header", "Authorization: Bearer ${input:t}"]),
+        ("sh", ["-c", "curl -u me:pw https://h"], ["-c", HIDDEN]),
+        ("x", ['{"a": ["swordfish", 1234, true, null]}'], [f'{{"a": ["{HIDDEN}", "{HIDDEN}", true, null]}}']),
+        ("x", ["postgresql://u:p@h/db", "--", "1234"], [f"postgresql://{HIDDEN}@h/db", "--", HIDDEN]),
+        (
+            "x",
+            ["${workspaceFolder}/docs", "/a/${input:b}", "\\¶"],
+            ["${workspaceFolder}/docs", "/a/${input:b}", HIDDEN],
+        ),
+        ("x", [], []),
     ],
 )
-def test_arguments_lose_the_values_of_secret_flags(args: list[str], shown: list[str]) -> None:
-    assert redact_args(args) == shown
+def test_arguments_that_may_hold_a_value_lose_it(command: str, args: list[str], shown: list[str]) -> None:
+    assert public_args(args, command) == shown
 
 
 @pytest.mark.rule("5.2.redacted")
@@ -155,12 +141,26 @@ def test_arguments_lose_the_values_of_secret_flags(args: list[str], shown: list[
     [
         (MCPServerPromptStringInput(id="a", description="", default="x", password=True), {"default": HIDDEN}),
         (MCPServerPromptStringInput(id="api-key", description="", default="x"), {"default": HIDDEN}),
-        (MCPServerPromptStringInput(id="region", description="", default="eu"), {}),
+        (MCPServerPromptStringInput(id="region", description="", default="eu"), {"default": HIDDEN}),
+        (MCPServerPromptStringInput(id="region", description="", default="${env:REGION}"), {}),
+        (MCPServerPromptStringInput(id="debug", description="", default="true"), {}),
         (MCPServerPromptStringInput(id="region", description="", password=True), {}),
         (MCPServerPickStringInput(id="env", description="", options=["dev"], default="dev"), {}),
         (
+            MCPServerPickStringInput(id="env", description="", options=["dev", MIXED], default=MIXED),
+            {"options": ["dev", HIDDEN], "default": HIDDEN},
+        ),
+        (
             MCPServerCommandInput(id="c", description="", command="run --token x", args={"key": "x", "n": "1"}),
-            {"command": f"run --token {HIDDEN}", "args": {"key": HIDDEN, "n": "1"}},
+            {"command": f"run {HIDDEN}", "args": {"key": HIDDEN, "n": "1"}},
+        ),
+        (
+            MCPServerCommandInput(id="c", description="", command="curl -s https://h/hunter2", args={"u": "me:pw"}),
+            {"command": f"curl {HIDDEN}", "args": {"u": HIDDEN}},
+        ),
+        (
+            MCPServerCommandInput(id="c", description="", command="pass ${input:which}", args={"n": "${env:N}"}),
+            {},
         ),
         (MCPServerCommandInput(id="c", description="", command="run"), {}),
     ],
@@ -257,6 +257,10 @@ def planted(draw: st.DrawFn) -> tuple[list[str], dict[str, Any]]:
                 [json.dumps({plain: [{name: any_}, shaped]})],
                 [f"https://me:{escaped}@h/x", f"git+https://{escaped}@h/x"],
                 ["-c", f"run --{name} {any_}"],
+                ["-p", any_],
+                [f"-p{any_}"],
+                [f"--{plain}", any_],
+                [f"{plain}={any_}"],
             ]
         )
     )
@@ -268,6 +272,8 @@ def planted(draw: st.DrawFn) -> tuple[list[str], dict[str, Any]]:
                 f"https://h/mcp?a=b&q={shaped}",
                 f"https://h/{shaped}/mcp",
                 f"https://h/mcp#{name}={escaped}",
+                f"https://h/mcp?code={escaped}",
+                f"https://h/{escaped}/mcp",
                 f"https://${{input:host}}/{shaped}",
             ]
         )
@@ -277,11 +283,15 @@ def planted(draw: st.DrawFn) -> tuple[list[str], dict[str, Any]]:
             "local": {
                 "command": "npx",
                 "args": args,
-                "env": {name: around + any_ + after, plain: around + shaped + after},
+                "env": {name: around + any_ + after, plain: around + any_ + after, "P": around + shaped + after},
             },
-            "remote": {"url": url, "headers": {name: around + any_ + after, plain: shaped + after}},
+            "remote": {"url": url, "headers": {name: around + any_ + after, plain: any_ + after}},
         },
-        "inputs": [{"type": "promptString", "id": "p", "password": True, "default": any_}],
+        "inputs": [
+            {"type": "promptString", "id": "p", "password": True, "default": any_},
+            {"type": "promptString", "id": "q", "default": any_},
+            {"type": "command", "id": "c", "command": f"run {any_}", "args": {"a": any_}},
+        ],
     }
     return [any_, escaped, shaped], data
 
@@ -293,23 +303,6 @@ def test_no_planted_secret_leaves_the_computer(case: tuple[list[str], dict[str, 
     public = public_config(parse_config(data).config)
     signs = [*secrets, MARK, quote(MARK)]
     assert [(place, sign) for place, text in strings_of(public) for sign in signs if sign in text] == []
-
-
-@pytest.mark.rule("5.2.redacted")
-@given(st.text(max_size=60))
-@example("\U000f0000${input:a}")
-@example("https://[")
-def test_redaction_takes_any_text_and_does_nothing_the_second_time(text: str) -> None:
-    once = redact_value(text)
-    assert redact_value(once) == once
-
-
-@pytest.mark.rule("5.2.redacted")
-@given(st.lists(st.sampled_from(["${input:a}", "${env:B}", "${C}", "${workspaceFolder}", "x", "Bearer "]), max_size=6))
-def test_every_placeholder_stays(parts: list[str]) -> None:
-    placeholders = [part for part in parts if part.startswith("$")]
-    shown = redact_named("TOKEN", "".join(parts))
-    assert [part for part in placeholders if part not in shown] == []
 
 
 @pytest.mark.rule("5.2.redacted")
