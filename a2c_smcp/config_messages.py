@@ -18,7 +18,10 @@ class ToolMeta(TypedDict, total=False):
 
 
 class BaseMCPServerConfig(TypedDict):
-    """What every kind of MCP server configuration has."""
+    """What every kind of MCP server configuration has.
+
+    `instructions` is no setting: it is what the running MCP server tells models about itself.
+    """
 
     name: SERVER_NAME
     disabled: bool
@@ -26,6 +29,7 @@ class BaseMCPServerConfig(TypedDict):
     tool_meta: dict[TOOL_NAME, ToolMeta]
     default_tool_meta: NotRequired[ToolMeta | None]
     vrl: NotRequired[str | None]
+    instructions: NotRequired[str | None]
 
 
 class MCPServerStdioParameters(TypedDict):

@@ -4,6 +4,7 @@ Names, fields and optionality are the contract's. `a2c_smcp.smcp` says which mes
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, NotRequired, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -50,6 +51,24 @@ Whole: TypeAlias = Annotated[int, BeforeValidator(_whole)]
 Number: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
 
 
+RequestMeta: TypeAlias = dict[str, Any] | None
+"""MCP's `_meta` of a request, such as a `traceparent`; it reaches the MCP server."""
+
+
+# MCP reserves prefixes whose second label is one of these; earlier revisions reserved them as the first.
+_OF_ONE_HOP: Final = re.compile(
+    r"progress_?token$|(?:[\w-]+\.)?(?:mcp|modelcontextprotocol)(?:\.[\w.-]*)?/", re.IGNORECASE
+)
+
+
+def passed_on(meta: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what of a request's `_meta` travels on.
+
+    What belongs to one connection stays behind: the progress token and MCP's own keys (protocol version, client).
+    """
+    return {key: value for key, value in (meta or {}).items() if not _OF_ONE_HOP.match(key)}
+
+
 class AgentCallData(TypedDict):
     """What every request of an Agent carries."""
 
@@ -64,6 +83,7 @@ class ToolCallReq(AgentCallData):
     tool_name: Annotated[TOOL_NAME, StringConstraints(min_length=1)]
     params: dict[str, Any]
     timeout: Annotated[Whole, Field(gt=0)]
+    meta: NotRequired[RequestMeta]
 
 
 class ProgressData(TypedDict):
@@ -89,7 +109,10 @@ class CallToolResult(TypedDict, total=False):
 
 
 class SMCPTool(TypedDict):
-    """A tool that an Agent may call by `name`."""
+    """A tool that an Agent may call by `name`.
+
+    Values of `meta` are simple: objects and lists travel as JSON strings. `title`, `icons` and `execution` are MCP's.
+    """
 
     name: TOOL_NAME
     description: str
@@ -97,6 +120,9 @@ class SMCPTool(TypedDict):
     return_schema: dict[str, Any] | None
     meta: NotRequired[Attributes | None]
     bundle_id: NotRequired[SERVER_NAME]
+    title: NotRequired[str | None]
+    icons: NotRequired[list[dict[str, Any]] | None]
+    execution: NotRequired[dict[str, Any] | None]
 
 
 class GetToolsReq(AgentCallData):
@@ -298,16 +324,22 @@ class GetFinderRet(TypedDict, total=False):
 
 
 class ReadResourceReq(AgentCallData):
-    """Read a resource of any scheme that the Computer's MCP servers serve."""
+    """Read a resource of any scheme that the Computer's MCP servers serve.
+
+    Without `mcp_server`, a URI that several of them serve is refused.
+    """
 
     computer: Name
     uri: Annotated[str, StringConstraints(min_length=1)]
+    mcp_server: NotRequired[Name | None]
+    meta: NotRequired[RequestMeta]
 
 
 class ReadResourceRet(TypedDict):
-    """MCP resource contents."""
+    """MCP resource contents, and the `_meta` of the MCP server's answer."""
 
     contents: list[dict[str, Any]]
+    meta: NotRequired[dict[str, Any] | None]
     req_id: str
 
 
@@ -344,13 +376,17 @@ class GetResourceTemplatesRet(TypedDict):
 
 
 class CompleteReq(AgentCallData):
-    """The MCP completion call: `ref` and `argument`, and the values chosen before in `context`."""
+    """The MCP completion call: `ref` and `argument`, and the values chosen before in `context`.
+
+    Without `mcp_server`, a reference that several MCP servers offer is refused.
+    """
 
     computer: Name
-    mcp_server: Name
+    mcp_server: NotRequired[Name | None]
     ref: dict[str, Any]
     argument: dict[str, Any]
     context: NotRequired[dict[str, Any] | None]
+    meta: NotRequired[RequestMeta]
 
 
 class CompleteRet(TypedDict):

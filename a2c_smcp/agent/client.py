@@ -232,6 +232,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
         timeout: float = 60,  # noqa: ASYNC109 - it travels to the Computer
         req_id: str | None = None,
         on_progress: ProgressHandler | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result, which has `isError` where the tool failed.
 
@@ -243,6 +244,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
                 tool twice.
             on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
                 result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
+            meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
@@ -257,6 +259,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
             tool_name=tool_name,
             params=plain_params(params),
             timeout=whole_seconds(timeout),
+            meta=plain_params(meta) if meta else None,
         )
         if on_progress is None:
             return await self._call(request, timeout)

@@ -8,7 +8,13 @@ from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
 from a2c_smcp.errors import BadRequest, SMCPError
-from a2c_smcp.messages import CompleteRet, GetComputerConfigRet, GetResourcesRet, GetResourceTemplatesRet
+from a2c_smcp.messages import (
+    CompleteRet,
+    GetComputerConfigRet,
+    GetResourcesRet,
+    GetResourceTemplatesRet,
+    ReadResourceRet,
+)
 from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import (
     COMPLETE_EVENT,
@@ -29,35 +35,55 @@ class Resources(ABC):
         """Send a request to a Computer and return its validated answer; fields that are None are left out."""
 
     async def get_config(self, computer: str) -> GetComputerConfigRet:
-        """Read a Computer's configuration, secrets left out; raises as `get_tools`."""
+        """Read a Computer's configuration, secrets left out; raises as `get_tools`.
+
+        A server that runs and tells models about itself has that text as `instructions`.
+        """
         config: GetComputerConfigRet = await self._ask(GET_CONFIG_EVENT, computer)
         return config
 
-    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
-        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+    async def read_result(
+        self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
+    ) -> ReadResourceRet:
+        """Read a resource of any scheme and return the answer of its MCP server: `contents`, and `meta` if it has one.
+
+        Args:
+            mcp_server: The MCP server to read from; needed where several of the Computer's serve the URI.
+            meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
+            BadRequest: Several MCP servers serve the URI; `details["mcp_servers"]` names them.
             DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
             InvalidDPEUri: A `dpe://` URI broke a rule.
             SMCPError: As `get_tools`.
         """
-        contents: list[dict[str, Any]] = (await self._ask(READ_RESOURCE_EVENT, computer, uri=uri))["contents"]
-        return contents
+        given = dict(meta) if meta else None
+        found: ReadResourceRet = await self._ask(
+            READ_RESOURCE_EVENT, computer, uri=uri, mcp_server=mcp_server, meta=given
+        )
+        return found
 
-    async def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read a resource of any scheme and return it as a dict; raises as `read_contents`.
+    async def read_contents(self, computer: str, uri: str, *, mcp_server: str | None = None) -> list[dict[str, Any]]:
+        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+
+        Raises as `read_result`.
+        """
+        return (await self.read_result(computer, uri, mcp_server=mcp_server))["contents"]
+
+    async def read_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> dict[str, Any]:
+        """Read a resource of any scheme and return it as a dict; raises as `read_result`.
 
         JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
         `uri`, binaries as base64 in `blob`.
         """
-        return read_form(uri, await self.read_contents(computer, uri))
+        return read_form(uri, await self.read_contents(computer, uri, mcp_server=mcp_server))
 
     async def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read what is known of a document; raises as `read_contents`."""
+        """Read what is known of a document; raises as `read_result`."""
         return await self.read_resource(computer, document_uri(uri))
 
     async def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
-        """Read what is known of a document, and a window of its page index; raises as `read_contents`."""
+        """Read what is known of a document, and a window of its page index; raises as `read_result`."""
         place = document_uri(uri, depth="pages", offset=str(offset), limit=str(limit))
         return await self.read_resource(computer, place)
 
@@ -68,11 +94,11 @@ class Resources(ABC):
         page_index: int,
         format: str = "json",  # noqa: A002 - the contract's name
     ) -> dict[str, Any]:
-        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_contents`."""
+        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_result`."""
         return await self.read_resource(computer, document_uri(uri, f"pages/{page_index}", format=format))
 
     async def read_element(self, computer: str, uri: str, element_id: str) -> dict[str, Any]:
-        """Read an element of a document in full; raises as `read_contents`."""
+        """Read an element of a document in full; raises as `read_result`."""
         return await self.read_resource(computer, document_uri(uri, f"elements/{element_id}"))
 
     async def get_resources(
@@ -105,17 +131,21 @@ class Resources(ABC):
     async def complete(
         self,
         computer: str,
-        mcp_server: str,
+        mcp_server: str | None,
         ref: Mapping[str, Any],
         argument: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
         """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
 
         Args:
+            mcp_server: The MCP server to ask; None where only one of the Computer's offers what `ref` refers to.
             ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
             argument: `{"name": …, "value": what has been typed so far}`.
             context: The values chosen before: `{"arguments": {…}}`.
+            meta: MCP's `_meta` of the request.
         """
         found: CompleteRet = await self._ask(
             COMPLETE_EVENT,
@@ -124,6 +154,7 @@ class Resources(ABC):
             ref=dict(ref),
             argument=dict(argument),
             context=dict(context) if context is not None else None,
+            meta=dict(meta) if meta else None,
         )
         return found
 

@@ -17,6 +17,7 @@ from a2c_smcp.messages import (
     GetFinderRet,
     GetResourceTemplatesRet,
     GetResourcesRet,
+    ReadResourceRet,
     SMCPTool,
     SessionInfo,
 )
@@ -175,6 +176,7 @@ class SMCPAgentClient(Blocking, SyncUses):
         timeout: float = 60,
         req_id: str | None = None,
         on_progress: BlockingProgressHandler | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result, which has `isError` where the tool failed.
 
@@ -186,6 +188,7 @@ class SMCPAgentClient(Blocking, SyncUses):
                 tool twice.
             on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
                 result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
+            meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
@@ -193,7 +196,7 @@ class SMCPAgentClient(Blocking, SyncUses):
             SMCPError: As `list_room`.
         """
         with self._telling(on_progress) as told:
-            call = self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id, on_progress=told)
+            call = self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id, on_progress=told, meta=meta)
             return self._thread.run(call)
 
     def cancel(self, req_id: str) -> None:
@@ -245,41 +248,63 @@ class SMCPAgentClient(Blocking, SyncUses):
         return self._stream(self._agent.events)
 
     def get_config(self, computer: str) -> GetComputerConfigRet:
-        """Read a Computer's configuration, secrets left out; raises as `get_tools`."""
+        """Read a Computer's configuration, secrets left out; raises as `get_tools`.
+
+        A server that runs and tells models about itself has that text as `instructions`.
+        """
         return self._thread.run(self._agent.get_config(computer))
 
-    def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
-        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+    def read_result(
+        self,
+        computer: str,
+        uri: str,
+        *,
+        mcp_server: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> ReadResourceRet:
+        """Read a resource of any scheme and return the answer of its MCP server: `contents`, and `meta` if it has one.
+
+        Args:
+            mcp_server: The MCP server to read from; needed where several of the Computer's serve the URI.
+            meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
+            BadRequest: Several MCP servers serve the URI; `details["mcp_servers"]` names them.
             DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
             InvalidDPEUri: A `dpe://` URI broke a rule.
             SMCPError: As `get_tools`.
         """
-        return self._thread.run(self._agent.read_contents(computer, uri))
+        return self._thread.run(self._agent.read_result(computer, uri, mcp_server=mcp_server, meta=meta))
 
-    def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read a resource of any scheme and return it as a dict; raises as `read_contents`.
+    def read_contents(self, computer: str, uri: str, *, mcp_server: str | None = None) -> list[dict[str, Any]]:
+        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+
+        Raises as `read_result`.
+        """
+        return self._thread.run(self._agent.read_contents(computer, uri, mcp_server=mcp_server))
+
+    def read_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> dict[str, Any]:
+        """Read a resource of any scheme and return it as a dict; raises as `read_result`.
 
         JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
         `uri`, binaries as base64 in `blob`.
         """
-        return self._thread.run(self._agent.read_resource(computer, uri))
+        return self._thread.run(self._agent.read_resource(computer, uri, mcp_server=mcp_server))
 
     def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read what is known of a document; raises as `read_contents`."""
+        """Read what is known of a document; raises as `read_result`."""
         return self._thread.run(self._agent.read_document_metadata(computer, uri))
 
     def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
-        """Read what is known of a document, and a window of its page index; raises as `read_contents`."""
+        """Read what is known of a document, and a window of its page index; raises as `read_result`."""
         return self._thread.run(self._agent.read_document_pages(computer, uri, offset, limit))
 
     def read_page(self, computer: str, uri: str, page_index: int, format: str = 'json') -> dict[str, Any]:
-        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_contents`."""
+        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_result`."""
         return self._thread.run(self._agent.read_page(computer, uri, page_index, format))
 
     def read_element(self, computer: str, uri: str, element_id: str) -> dict[str, Any]:
-        """Read an element of a document in full; raises as `read_contents`."""
+        """Read an element of a document in full; raises as `read_result`."""
         return self._thread.run(self._agent.read_element(computer, uri, element_id))
 
     def get_resources(self, computer: str, mcp_server: str | None = None, cursor: str | None = None) -> GetResourcesRet:
@@ -303,16 +328,20 @@ class SMCPAgentClient(Blocking, SyncUses):
     def complete(
         self,
         computer: str,
-        mcp_server: str,
+        mcp_server: str | None,
         ref: Mapping[str, Any],
         argument: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
         """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
 
         Args:
+            mcp_server: The MCP server to ask; None where only one of the Computer's offers what `ref` refers to.
             ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
             argument: `{"name": …, "value": what has been typed so far}`.
             context: The values chosen before: `{"arguments": {…}}`.
+            meta: MCP's `_meta` of the request.
         """
-        return self._thread.run(self._agent.complete(computer, mcp_server, ref, argument, context))
+        return self._thread.run(self._agent.complete(computer, mcp_server, ref, argument, context, meta=meta))

@@ -23,7 +23,9 @@ class Completer:
         self._office = office
         self._directory = directory
 
-    async def complete(self, params: types.CompleteRequestParams) -> dict[str, Any]:
+    async def complete(
+        self, params: types.CompleteRequestParams, meta: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """Return a completion; of a template that several MCP servers offer, what all of them know.
 
         Raises:
@@ -38,7 +40,8 @@ class Completer:
             (name, server)
             for name, has in computers.items()
             if place.computer in (None, name)
-            for server in has.completers.get(place.uri, ())
+            for server, template in has.templates
+            if template == place.uri and place.server in (None, server)
         ]
         if not askers:
             raise invalid_params(BadRequest(f"There is no resource template {params.ref.uri[:200]!r} in this office"))
@@ -46,7 +49,9 @@ class Completer:
         context = {"arguments": dict(params.context.arguments)} if params.context and params.context.arguments else None
         found = await asyncio.gather(
             *(
-                self._office.complete(name, server, {"type": "ref/resource", "uri": place.uri}, argument, context)
+                self._office.complete(
+                    name, server, {"type": "ref/resource", "uri": place.uri}, argument, context, meta=meta
+                )
                 for name, server in askers
             ),
             return_exceptions=True,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from a2c_smcp.bridge.uris import qualify
+from a2c_smcp.bridge.uris import Place, qualify
 from a2c_smcp.errors import SMCPError, to_wire
 from a2c_smcp.smcp import CallToolResult
 
@@ -17,10 +17,10 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def tool_result(result: CallToolResult, computer: str) -> dict[str, Any]:
-    """Return a tool's result as `tools/call` gives it; the resources it speaks of are those of the Computer."""
+def tool_result(result: CallToolResult, computer: str, server: str | None = None) -> dict[str, Any]:
+    """Return a tool's result as `tools/call` gives it; the resources it speaks of are those of its MCP server."""
     found: dict[str, Any] = {
-        "content": [_block(block, computer) for block in result.get("content") or ()],
+        "content": [_block(block, computer, server) for block in result.get("content") or ()],
         "isError": result.get("isError") is True,
     }
     structured, meta = result.get("structuredContent"), result.get("meta")
@@ -38,33 +38,36 @@ def failed_result(error: SMCPError) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {"code": body["code"]}}
 
 
-def resource_contents(contents: list[dict[str, Any]], asked: str, computer: str | None) -> list[dict[str, Any]]:
+def resource_contents(contents: list[dict[str, Any]], asked: str, place: Place) -> list[dict[str, Any]]:
     """Return contents as `resources/read` gives them.
 
     Args:
         asked: The URI that was asked for, as the client wrote it.
-        computer: The Computer that the client named; None where it asked by the Computer's own URI.
+        place: What it means; it names no Computer where the client asked by the Computer's own URI.
     """
-    return [_content(content, asked, computer) for content in contents]
+    return [_content(content, asked, place) for content in contents]
 
 
-def _block(block: Any, computer: str) -> dict[str, Any]:
+def _block(block: Any, computer: str, server: str | None) -> dict[str, Any]:
     kind = block.get("type") if isinstance(block, Mapping) else None
     needs = _NEEDS.get(kind) if isinstance(kind, str) else None
     if needs is not None and all(isinstance(block.get(field), str) for field in needs):
         if kind != "resource_link":
             return dict(block)
-        return {**block, "uri": qualify(computer, block["uri"]), "name": str(block.get("name") or block["uri"])}
+        uri = qualify(computer, block["uri"], server)
+        return {**block, "uri": uri, "name": str(block.get("name") or block["uri"])}
     resource = block.get("resource") if kind == "resource" else None
     if isinstance(resource, Mapping) and isinstance(resource.get("uri"), str) and _has_body(resource):
-        return {**block, "resource": {**resource, "uri": qualify(computer, resource["uri"])}}
+        return {**block, "resource": {**resource, "uri": qualify(computer, resource["uri"], server)}}
     # A kind that this revision of MCP does not know: the model reads what came.
     return {"type": "text", "text": json.dumps(block, ensure_ascii=False, default=str)}
 
 
-def _content(content: Mapping[str, Any], asked: str, computer: str | None) -> dict[str, Any]:
+def _content(content: Mapping[str, Any], asked: str, place: Place) -> dict[str, Any]:
     own = content.get("uri")
-    uri = asked if not isinstance(own, str) or not own else own if computer is None else qualify(computer, own)
+    uri = asked
+    if isinstance(own, str) and own:
+        uri = own if place.computer is None else qualify(place.computer, own, place.server)
     body = {} if _has_body(content) else {"text": ""}
     return {**content, **body, "uri": uri}
 

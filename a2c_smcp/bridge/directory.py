@@ -5,13 +5,13 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.uris import origin_of
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.pagination import Page, PageLimits, walk
-from a2c_smcp.smcp import SMCPTool
+from a2c_smcp.smcp import GetComputerConfigRet, SMCPTool
 
 log = logging.getLogger(__name__)
 
@@ -25,18 +25,20 @@ _ROOM: Final = ""
 """The office itself, where the rest is about one Computer."""
 
 
+Own: TypeAlias = tuple[str, str]
+"""An MCP server and what it calls a resource or a template."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The resources and templates of a Computer: the URI, or the template, to what its MCP server says of it.
+    """The resources and templates of a Computer, by MCP server and URI, or template, as their server describes them.
 
     Attributes:
-        completers: The MCP servers that offer each template.
         origins: Scheme and authority of all resources.
     """
 
-    resources: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    templates: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    completers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    resources: Mapping[Own, dict[str, Any]] = field(default_factory=dict)
+    templates: Mapping[Own, dict[str, Any]] = field(default_factory=dict)
     origins: frozenset[str] = frozenset()
 
 
@@ -126,15 +128,16 @@ class Directory:
     def __init__(self, office: Office, *, fresh: float = FRESH) -> None:
         self._office = office
         self.tools: _Kept[list[SMCPTool]] = _Kept(office.get_tools, [])
+        self.configs: _Kept[GetComputerConfigRet] = _Kept(office.get_config, {"servers": {}}, fresh)
         self.listed: _Kept[Listed] = _Kept(self._list, Listed(), fresh)
         self.desktops: _Kept[list[str]] = _Kept(office.get_desktop, [])
         self._members: _Kept[list[str]] = _Kept(self._list_room, [])
-        self._kept: tuple[_Kept[Any], ...] = (self.tools, self.listed, self.desktops, self._members)
+        self._kept: tuple[_Kept[Any], ...] = (self.tools, self.configs, self.listed, self.desktops, self._members)
 
     async def computers(self) -> list[str]:
         """Return the names of the Computers in the office, in order; raises what asking raises."""
         names = await self._members.of(_ROOM)
-        for kept in (self.tools, self.listed, self.desktops):
+        for kept in (self.tools, self.configs, self.listed, self.desktops):
             kept.keep_only(names)
         return names
 
@@ -148,10 +151,21 @@ class Directory:
         names = await self.computers()
         return dict(zip(names, await asyncio.gather(*map(self.listed.or_last, names)), strict=True))
 
+    async def instructions(self) -> dict[tuple[str, str], str]:
+        """Return what the MCP servers tell models about themselves, by Computer and MCP server."""
+        names = await self.computers()
+        configs = await asyncio.gather(*map(self.configs.or_last, names))
+        return {
+            (name, server): text
+            for name, config in zip(names, configs, strict=True)
+            for server, has in config["servers"].items()
+            if isinstance(text := has.get("instructions"), str) and text.strip()
+        }
+
     def came_or_went(self, computer: str) -> None:
         """A Computer joined or left: whatever is known of it is about another run of it."""
         self._members.drop(_ROOM)
-        for kept in (self.tools, self.listed, self.desktops):
+        for kept in (self.tools, self.configs, self.listed, self.desktops):
             kept.forget(computer)
 
     def drop(self) -> None:
@@ -169,20 +183,17 @@ class Directory:
         return sorted(member["name"] for member in members if member.get("role") == "computer")
 
     async def _list(self, computer: str) -> Listed:
-        config = await self._office.get_config(computer)
+        config = await self.configs.of(computer)
         servers = [name for name, server in config["servers"].items() if not server.get("disabled")]
         found = await asyncio.gather(*(self._list_server(computer, server) for server in servers))
-        resources: dict[str, dict[str, Any]] = {}
-        templates: dict[str, dict[str, Any]] = {}
-        completers: dict[str, tuple[str, ...]] = {}
+        resources: dict[Own, dict[str, Any]] = {}
+        templates: dict[Own, dict[str, Any]] = {}
         for server, (own, own_templates) in zip(servers, found, strict=True):
             for resource in own:
-                resources.setdefault(resource["uri"], resource)
+                resources.setdefault((server, resource["uri"]), resource)
             for template in own_templates:
-                key = template["uriTemplate"]
-                templates.setdefault(key, template)
-                completers[key] = (*completers.get(key, ()), server)
-        return Listed(resources, templates, completers, frozenset(map(origin_of, resources)))
+                templates.setdefault((server, template["uriTemplate"]), template)
+        return Listed(resources, templates, frozenset(origin_of(uri) for _, uri in resources))
 
     async def _list_server(self, computer: str, server: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return what one MCP server lists; nothing of what it cannot list, as when it is down."""

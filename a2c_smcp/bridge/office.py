@@ -12,6 +12,7 @@ from a2c_smcp.smcp import (
     GetFinderRet,
     GetResourcesRet,
     GetResourceTemplatesRet,
+    ReadResourceRet,
     SessionInfo,
     SMCPTool,
 )
@@ -63,15 +64,19 @@ class Office(Protocol):
     async def complete(
         self,
         computer: str,
-        mcp_server: str,
+        mcp_server: str | None,
         ref: Mapping[str, Any],
         argument: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
         """Return what completes an argument."""
 
-    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
-        """Return the contents of a resource."""
+    async def read_result(
+        self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
+    ) -> ReadResourceRet:
+        """Return what an MCP server answers to the reading of a resource."""
 
     async def call_tool(
         self,
@@ -82,5 +87,6 @@ class Office(Protocol):
         timeout: float = 60,  # noqa: ASYNC109 - the request's own time-out, which travels with it
         req_id: str | None = None,
         on_progress: ProgressHandler | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> CallToolResult:
         """Run a tool; whoever is cancelled while waiting cancels the call."""

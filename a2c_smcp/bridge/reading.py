@@ -53,7 +53,7 @@ TOOLS: Final = (
         "Read a resource",
         "Read a document, a part of one, a window or any other resource of this office by its URI.",
         required=("uri",),
-        uri={"type": "string", "description": "As listed or found: a2c://COMPUTER/SCHEME/..."},
+        uri={"type": "string", "description": "As listed or found: a2c://COMPUTER/@SERVER/SCHEME/..."},
     ),
 )
 NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
@@ -103,7 +103,7 @@ class Reading:
             )
         )
         documents = [
-            {"computer": name, **document, "uri": qualify(name, document["uri"])}
+            {"computer": name, **document, "uri": qualify(name, document["uri"], document.get("server"))}
             for name, page in zip(names, found, strict=True)
             for document in page["documents"]
         ]
@@ -119,8 +119,8 @@ class Reading:
         uri = _of_type(arguments, "uri", str)
         if not uri:
             raise BadRequest("uri: which resource to read")
-        _, contents = await self._resources.read(uri)
-        return {"content": [_block(uri, content) for content in contents], "isError": False}
+        _, found = await self._resources.read(uri)
+        return {"content": [_block(uri, content) for content in found["contents"]], "isError": False}
 
     async def _meant(self, arguments: Arguments) -> list[str]:
         computer = _of_type(arguments, "computer", str)

@@ -29,6 +29,7 @@ from a2c_smcp.bridge.resources import Resources
 from a2c_smcp.bridge.tools import Tools
 from a2c_smcp.bridge.watcher import Watcher
 from a2c_smcp.errors import BadRequest, InternalError, NotInOffice, SMCPError
+from a2c_smcp.messages import passed_on
 from a2c_smcp.smcp import SMCPTool
 
 log = logging.getLogger(__name__)
@@ -50,11 +51,16 @@ COMPLETE: Final = {"resultType": "complete"}
 INSTRUCTIONS: Final = (
     "The office {office!r}: tools, windows and documents of other machines (Computers). The name of a tool begins with "
     "the Computer it works on, as in desk__search; its _meta names it, too (a2c/computer). Resources are "
-    "a2c://COMPUTER/SCHEME/...: a2c://desk/window/... is what is on the screen of desk, a2c://desk/dpe/HOST/DOCUMENT a "
-    "document there, with /pages/N and /elements/ID for its parts. The Computer's own URIs (dpe://..., window://...), "
-    "which stand in what you read, can be read as well as long as only one Computer has them. Tools, windows and "
-    "documents come and go."
+    "a2c://COMPUTER/@SERVER/SCHEME/...: a2c://desk/@board/window/... is what the MCP server board shows on the "
+    "screen of desk, a2c://desk/@files/dpe/HOST/DOCUMENT a document there, with /pages/N and /elements/ID for its "
+    "parts. The Computer's own URIs (dpe://..., window://...), which stand in what you read, can be read as well as "
+    "long as only one MCP server has them. Tools, windows and documents come and go."
 )
+MAX_INSTRUCTIONS: Final = 40_000
+"""The most characters that clients are given as instructions."""
+
+INSTRUCTED_WITHIN: Final = 2.0
+"""Seconds that a client waits, when it connects, for the instructions of the MCP servers of the office."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,7 @@ class Bridge:
 
     async def _list_tools(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         own = TOOLS if self.settings.reading_tools else ()
-        found = sorted([*own, *(await self._tools()).in_mcp()], key=lambda tool: str(tool["name"]))
+        found = sorted([*own, *(await self._tools()).in_mcp], key=lambda tool: str(tool["name"]))
         page, following = self._page(found, lambda tool: (tool["name"],), params)
         return {"tools": list(page)} | _next(following)
 
@@ -161,12 +167,20 @@ class Bridge:
                 return failed_result(error)
         named = (await self._tools()).find(params.name)
         computer, tool = named.computer or "", named.tool["name"]
-        run = partial(self._office.call_tool, computer, tool, params.arguments, timeout=self.settings.call_timeout)
+        server = named.tool.get("bundle_id")
+        run = partial(
+            self._office.call_tool,
+            computer,
+            tool,
+            params.arguments,
+            timeout=self.settings.call_timeout,
+            meta=_meta(context),
+        )
         if not (context.meta and "progress_token" in context.meta):
-            return tool_result(await run(), computer)
+            return tool_result(await run(), computer, server)
         doing = f"{tool} is running on {computer}"
         async with reporting(context.session.report_progress, doing, self.settings.progress) as tell:
-            return tool_result(await run(on_progress=tell), computer)
+            return tool_result(await run(on_progress=tell), computer, server)
 
     async def _list_resources(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         page, following = self._page(await self._resources.keys(), lambda key: key, params)
@@ -176,12 +190,13 @@ class Bridge:
         page, following = self._page(await self._resources.template_keys(), lambda key: key, params)
         return {"resourceTemplates": await self._resources.templates_described(page)} | _next(following)
 
-    async def _read(self, _: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
-        place, contents = await self._resources.read(params.uri)
-        return {"contents": resource_contents(contents, params.uri, place.computer)}
+    async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        place, found = await self._resources.read(params.uri, _meta(context))
+        meta = found.get("meta")
+        return {"contents": resource_contents(found["contents"], params.uri, place)} | ({"_meta": meta} if meta else {})
 
-    async def _complete(self, _: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
-        return {"completion": await self._completer.complete(params)}
+    async def _complete(self, context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
+        return {"completion": await self._completer.complete(params, _meta(context))}
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
         await self._watcher.news.subscribe(_connection(context), params.uri)
@@ -230,6 +245,24 @@ class Bridge:
 
         return answer
 
+    async def _instruct(self, ctx: Context, call_next: Callable[[Context], Awaitable[Any]]) -> Any:
+        """Give a client that connects the instructions of the office's MCP servers."""
+        result = await call_next(ctx)
+        if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+            return result | {"instructions": await self._instructions()}
+        return result
+
+    async def _instructions(self) -> str:
+        parts = [INSTRUCTIONS.format(office=self.name)]
+        try:
+            async with asyncio.timeout(INSTRUCTED_WITHIN):
+                await self._seated.wait()
+                found = await self._directory.instructions()
+            parts += (f"Instructions of {server} on {name}:\n{text}" for (name, server), text in sorted(found.items()))
+        except (SMCPError, ConnectionError, TimeoutError) as error:
+            log.info("instructions of MCP servers not available reason=%s", str(error) or "no answer in time")
+        return "\n\n".join(parts)[:MAX_INSTRUCTIONS]
+
     def _make_server(self) -> "_OfficeServer":
         server = _OfficeServer(
             "a2c",
@@ -252,6 +285,7 @@ class Bridge:
         }
         for method, (params, handler) in handlers.items():
             server.add_request_handler(method, params, self._answering(handler))
+        server.middleware.append(self._instruct)
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._initialized)
         return server
 
@@ -272,6 +306,12 @@ class _OfficeServer(Server[Any]):
 def _connection(context: Context) -> Connection:
     # The SDK documents what a connection does for handlers, its exit stack above all, but leads no public way to it.
     return context.session._connection  # noqa: SLF001
+
+
+def _meta(context: Context) -> dict[str, Any] | None:
+    """Return what of a request's `_meta` is for the MCP server behind the office."""
+    given = (context.params or {}).get("_meta")
+    return passed_on(given) or None if isinstance(given, Mapping) else None
 
 
 def _next(cursor: str | None) -> dict[str, str]:

@@ -1,13 +1,20 @@
 """The tools of an office in MCP's form, and which Computer a name leads to. Pure."""
 
 import json
+import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
+
+from mcp_types.methods import validate_server_result
+from pydantic import ValidationError
 
 from a2c_smcp.agent.adapters.names import NAME, NamedTool, name_tools
 from a2c_smcp.errors import ToolNotFound
 from a2c_smcp.smcp import SMCPTool
+
+log = logging.getLogger(__name__)
 
 COMPUTER: Final = "a2c/computer"
 TOOL: Final = "a2c/tool"
@@ -15,6 +22,10 @@ MCP_SERVER: Final = "a2c/mcp_server"
 """The keys of a tool's `_meta` that say where it is, and what it is called there."""
 
 ANNOTATIONS: Final = "MCP_TOOL_ANNOTATION"
+A2C: Final = "a2c_tool_meta"
+STRICTEST: Final = "2025-11-25"
+"""The revision of MCP that demands most of a tool."""
+
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -47,9 +58,23 @@ class Tools:
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise ToolNotFound(f"There is no tool {name[:128]!r} in this office{hint}", details={"near": near})
 
-    def in_mcp(self) -> Iterable[dict[str, Any]]:
-        """Yield every tool as `tools/list` gives it."""
-        return (in_mcp(name, one) for name, one in self.listed.items())
+    @cached_property
+    def in_mcp(self) -> Sequence[dict[str, Any]]:
+        """Every tool as `tools/list` gives it, without those that cannot be called, or described in MCP."""
+        found = [in_mcp(name, one) for name, one in self.listed.items() if not _runs_only_as_task(one.tool)]
+        try:
+            validate_server_result("tools/list", STRICTEST, {"tools": found})
+        except ValidationError as problem:
+            # One tool that MCP does not allow would make the whole list unreadable.
+            odd: dict[int, str] = {}
+            for error in problem.errors(include_url=False, include_context=False, include_input=False):
+                match error["loc"]:
+                    case ("tools", int(index), *place):
+                        odd.setdefault(index, f"{'.'.join(map(str, place))}: {error['msg']}")
+            for index, why in odd.items():
+                log.warning("tool left out name=%s why=%s", found[index]["name"], why)
+            found = [tool for index, tool in enumerate(found) if index not in odd]
+        return found
 
 
 def _plain(named: Mapping[str, NamedTool], reserved: Collection[str]) -> dict[str, NamedTool]:
@@ -69,7 +94,8 @@ def in_mcp(name: str, named: NamedTool) -> dict[str, Any]:
     annotations = _annotations(own.pop(ANNOTATIONS, None))
     title = tool.get("title") or annotations.get("title")
     says = tool["description"] or tool["name"]
-    meta = own | {COMPUTER: named.computer, TOOL: tool["name"]}
+    objects = {key: value if key == A2C else _as_it_was(value) for key, value in own.items()}
+    meta = objects | {COMPUTER: named.computer, TOOL: tool["name"]}
     if server := tool.get("bundle_id"):
         meta[MCP_SERVER] = server
     found: dict[str, Any] = {
@@ -83,6 +109,10 @@ def in_mcp(name: str, named: NamedTool) -> dict[str, Any]:
         found["title"] = title
     if annotations:
         found["annotations"] = annotations
+    if icons := tool.get("icons"):
+        found["icons"] = icons
+    if execution := tool.get("execution"):
+        found["execution"] = execution
     output = tool.get("return_schema")
     if isinstance(output, Mapping) and output.get("type") == "object":
         found["outputSchema"] = output
@@ -94,6 +124,21 @@ def _input_schema(schema: Any) -> Any:
     if isinstance(schema, Mapping) and schema.get("type") == "object":
         return schema
     return {**schema, "type": "object"} if isinstance(schema, Mapping) else {"type": "object"}
+
+
+def _runs_only_as_task(tool: SMCPTool) -> bool:
+    # The bridge starts no tasks.
+    return (tool.get("execution") or {}).get("taskSupport") == "required"
+
+
+def _as_it_was(value: Any) -> Any:
+    """Return a value of `meta` as its MCP server wrote it: objects and lists travel as JSON strings."""
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def _annotations(text: Any) -> dict[str, Any]:

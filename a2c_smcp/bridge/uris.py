@@ -1,13 +1,14 @@
-"""URIs of the resources of an office: each says on which Computer it is. Pure.
+"""URIs of the resources of an office: each says on which Computer and at which of its MCP servers it is. Pure.
 
-    dpe://docs/report/pages/3?format=markdown     on the Computer "desk" is
-    a2c://desk/dpe/docs/report/pages/3?format=markdown
+    dpe://docs/report/pages/3?format=markdown     of the MCP server "files" on the Computer "desk" is
+    a2c://desk/@files/dpe/docs/report/pages/3?format=markdown
 
     urn:isbn:0451450523                           (no `//`) is
-    a2c://desk/urn:isbn:0451450523
+    a2c://desk/@files/urn:isbn:0451450523
 
-Two Computers may well serve the same URI, so every listed one names its Computer, and keeps its URI whoever else comes
-or goes. Whatever follows the Computer is not touched: templates stay templates, and escapes stay as they are.
+Two Computers, and two MCP servers of one, may well serve the same URI, so every listed one names both, and keeps its
+URI whoever else comes or goes. Without the server (`a2c://desk/dpe/docs/report`) the Computer finds it. Whatever
+follows is not touched: templates stay templates, and escapes stay as they are.
 """
 
 import re
@@ -27,19 +28,21 @@ _AUTHORITY_END: Final = re.compile(r"[/?#]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a URI means: `uri` is the Computer's own, and `computer` is None where none is named."""
+    """What a URI means: `uri` is the MCP server's own; `computer` and `server` are None where none is named."""
 
     uri: str
     computer: str | None = None
+    server: str | None = None
 
 
-def qualify(computer: str, uri: str) -> str:
-    """Return the URI, or the URI template, under which an office lists a Computer's."""
+def qualify(computer: str, uri: str, server: str | None = None) -> str:
+    """Return the URI, or the URI template, under which an office lists that of an MCP server of a Computer."""
     if (found := _HIERARCHICAL.fullmatch(uri)) is not None:
         tail = f"{found['scheme']}/{found['rest']}"
     else:
         tail = uri if _VERBATIM.match(uri) else quote(uri, safe="{}")
-    return f"{_PREFIX}{quote(computer, safe='')}/{tail}"
+    whose = "" if server is None else f"@{quote(server, safe='')}/"
+    return f"{_PREFIX}{quote(computer, safe='')}/{whose}{tail}"
 
 
 def place_of(uri: str) -> Place:
@@ -49,6 +52,10 @@ def place_of(uri: str) -> Place:
     computer, slash, tail = uri[len(_PREFIX) :].partition("/")
     if not computer or not slash or not tail:
         return Place(uri)
+    if tail.startswith("@"):
+        server, slash, rest = tail[1:].partition("/")
+        if server and slash and rest:
+            return Place(_original(rest), unquote(computer), unquote(server))
     return Place(_original(tail), unquote(computer))
 
 

@@ -55,6 +55,8 @@ class Watcher:
             self._directory.desktops.drop(computer)
             self._note(computer, "desktop")
         elif event.kind in ("update_finder", "update_config"):
+            if event.kind == "update_config":
+                self._directory.configs.drop(computer)
             self._directory.listed.drop(computer)
             self._note(computer, "documents" if event.kind == "update_finder" else "list")
 

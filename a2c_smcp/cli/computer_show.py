@@ -20,6 +20,10 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
         yield server_line(one, terminal)
     for name in value["undeclared"]:
         yield f"note: {one_line(name)} has windows or documents but does not declare that it can be subscribed to"
+    for claim in value.get("claimed_twice", ()):
+        whose, same = " and ".join(claim["servers"]), claim["same"]
+        both = f"; both list {same[0]}, {claim['servers'][0]} answers" if same else ""
+        yield one_line(f"note: {claim['host']} is claimed by {whose}{both}")
     for name, why in value["unlisted"].items():
         yield one_line(f"note: the tools of {name} are not known: {why}")
     for one in value["servers"]:

@@ -74,7 +74,8 @@ async def _finder(computer: Offers, request: Json) -> Json:
 
 
 async def _read(computer: Offers, request: Json) -> Json:
-    return await computer.resources.read(request["uri"]) | {"req_id": request["req_id"]}
+    found = await computer.resources.read(request["uri"], request.get("mcp_server"), request.get("meta"))
+    return found | {"req_id": request["req_id"]}
 
 
 async def _resources(computer: Offers, request: Json) -> Json:
@@ -89,7 +90,7 @@ async def _templates(computer: Offers, request: Json) -> Json:
 
 async def _completion(computer: Offers, request: Json) -> Json:
     completion = await computer.resources.complete(
-        request["mcp_server"], request["ref"], request["argument"], request.get("context")
+        request.get("mcp_server"), request["ref"], request["argument"], request.get("context"), request.get("meta")
     )
     return completion | {"req_id": request["req_id"]}
 

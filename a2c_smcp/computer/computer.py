@@ -109,6 +109,7 @@ class Computer:
         self._listings: Coalescer[str] = Coalescer(self._list_tools)
         self._introduced: set[SERVER_NAME] = set()
         self._office = ""
+        self._instructed: dict[SERVER_NAME, str] = {}
         self._watching: asyncio.Task[None] | None = None
 
     # Beginning and end
@@ -241,6 +242,7 @@ class Computer:
             "connection": asdict(self.client.status) if self.client is not None else None,
             "servers": [asdict(status) for status in self.servers.statuses()],
             "undeclared": self.index.undeclared,
+            "claimed_twice": self.index.claimed_twice(),
             "tool_names": [asdict(problem) for problem in self.box.problems],
             "changed_tools": [asdict(change) for change in self.changed_tools()],
             "unlisted": {name: why for name, why in self.box.failures.items() if name in running},
@@ -290,13 +292,28 @@ class Computer:
         page: GetFinderRet = {"documents": found.documents, "total_count": found.total}
         return page | {"unavailable": found.unavailable} if found.unavailable else page
 
-    async def read(self, uri: str) -> list[Json]:
-        """Return the contents of a resource of any scheme that a server serves."""
-        return cast("list[Json]", (await self.resources.read(uri))["contents"])
+    async def read(self, uri: str, mcp_server: SERVER_NAME | None = None) -> list[Json]:
+        """Return the contents of a resource of any scheme that a server serves.
+
+        Raises:
+            BadRequest: Several servers serve it: name one.
+        """
+        return cast("list[Json]", (await self.resources.read(uri, mcp_server))["contents"])
 
     def config(self) -> GetComputerConfigRet:
-        """Return the configuration as Agents see it: placeholders unresolved, literal secrets redacted."""
-        return public_config(self.settings.config)
+        """Return the configuration as Agents see it: placeholders unresolved, literal secrets redacted.
+
+        A server that runs and has `instructions` for models has them there, too.
+        """
+        found = public_config(self.settings.config)
+        for name, text in self._instructions().items():
+            if name in found["servers"]:
+                found["servers"][name]["instructions"] = text
+        return found
+
+    def _instructions(self) -> dict[SERVER_NAME, str]:
+        found = ((name, session.instructions) for name, session in self.servers.all().items())
+        return {name: text for name, text in found if text is not None}
 
     # The answerer of the client
 
@@ -348,6 +365,12 @@ class Computer:
         if changes.tools_may_have_changed:
             self._tell("tool_list")
 
+    def _server_changed(self) -> None:
+        # Agents read the instructions of servers from the configuration.
+        if self._instructed != (now := self._instructions()):
+            self._instructed = now
+            self._tell("config")
+
     def _tools_changed(self, server: SERVER_NAME | None = None) -> None:
         self._tell("tool_list")
         if server is not None and server not in self._introduced:
@@ -394,3 +417,4 @@ class _Ears:
     def status_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.status_changed(server)
         self._computer._listeners.tell("servers")  # noqa: SLF001
+        self._computer._server_changed()  # noqa: SLF001

@@ -5,16 +5,19 @@ follows from it.
 """
 
 import asyncio
+from collections import Counter
 from typing import Final
 
 from a2c_smcp.computer.indexed import IndexedServer, Limits, Observer
 from a2c_smcp.computer.listing import Listing
-from a2c_smcp.computer.ports import Sessions
+from a2c_smcp.computer.ports import Json, Sessions
 from a2c_smcp.types import SERVER_NAME
 
 __all__ = ["IndexedServer", "Limits", "Observer", "ResourceIndex"]
 
 DEFAULT_LIMITS: Final = Limits()
+SHOWN: Final = 20
+"""The most claims, and URIs of one claim, that are shown."""
 
 
 class ResourceIndex:
@@ -63,6 +66,25 @@ class ResourceIndex:
             for server in self.servers()
             if server.running and not server.takes_part and server.known.watchable
         ]
+
+    def claimed_twice(self) -> list[Json]:
+        """Return the hosts of windows and documents that several running servers claim.
+
+        Each has `host`, the `servers`, the first of which answers for what they both list, and some of the URIs that
+        more than one of them lists (`same`).
+        """
+        claims: dict[str, dict[SERVER_NAME, set[str]]] = {}
+        for server in self.servers():
+            if server.running:
+                for host, uris in server.known.claims().items():
+                    claims.setdefault(host, {})[server.name] = uris
+        found = []
+        for host, by_server in claims.items():
+            if len(by_server) > 1:
+                counts = Counter(uri for uris in by_server.values() for uri in uris)
+                same = sorted(uri for uri, count in counts.items() if count > 1)
+                found.append({"host": host, "servers": list(by_server), "same": same[:SHOWN]})
+        return found[:SHOWN]
 
     def resources_changed(self, server: SERVER_NAME) -> None:
         """The server's list may differ."""

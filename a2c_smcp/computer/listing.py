@@ -68,6 +68,13 @@ class Listing:
         """What to be told updates of."""
         return self.documents.union(self.windows)
 
+    def claims(self) -> dict[str, set[str]]:
+        """Return the hosts of windows and documents, as in `dpe://docs`, each with the URIs listed there."""
+        found = {f"{DPE}://{host}": set(documents.values()) for host, documents in self.hosts.items()}
+        for uri in self.windows:
+            found.setdefault(origin_of(uri), set()).add(uri)
+        return found
+
 
 NOTHING: Final = Listing()
 

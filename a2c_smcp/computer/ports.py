@@ -76,8 +76,18 @@ class Session(Protocol):
     async def list_tools(self) -> list[Json]:
         """All tools (every cursor), in MCP's JSON form."""
 
-    async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
-        """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON."""
+    @property
+    def instructions(self) -> str | None:
+        """What the running server tells models about itself."""
+
+    async def call_tool(
+        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+    ) -> Json:
+        """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON.
+
+        Args:
+            meta: The request's `_meta`.
+        """
 
     async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
         """One page of resources and the next cursor."""
@@ -88,7 +98,12 @@ class Session(Protocol):
     async def read_resource(self, uri: str) -> list[Json]:
         """The contents of a resource."""
 
-    async def complete(self, ref: Json, argument: Json, context: Json | None = None) -> Json:
+    async def read(self, uri: str, *, meta: Json | None = None) -> Json:
+        """The contents of a resource as `contents`, and the `_meta` of the answer as `meta` where it has one."""
+
+    async def complete(
+        self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
+    ) -> Json:
         """The `completion` object of `completion/complete`."""
 
     async def subscribe(self, uris: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from a2c_smcp.computer.index import IndexedServer, ResourceIndex
 from a2c_smcp.computer.listing import DPE, origin_of, scheme_of
 from a2c_smcp.computer.ports import Json, Session
 from a2c_smcp.computer.templates import fits, literal_length
-from a2c_smcp.errors import DocumentNotFound, NotFound, RequestTimeout, SMCPError
+from a2c_smcp.errors import BadRequest, DocumentNotFound, NotFound, RequestTimeout, SMCPError
 from a2c_smcp.types import SERVER_NAME
 from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
 
@@ -37,22 +37,33 @@ class ResourceReader:
         self._timeout = timeout
         self._late: set[SERVER_NAME] = set()
 
-    async def read(self, uri: str) -> Json:
-        """Return `{"contents": […]}` of a resource of any scheme.
+    async def read(self, uri: str, mcp_server: SERVER_NAME | None = None, meta: Json | None = None) -> Json:
+        """Return `{"contents": […], "meta"?: {…}}` of a resource of any scheme.
+
+        Args:
+            mcp_server: The MCP server to read from; without it, the one that serves the URI.
+            meta: The `_meta` of the request.
 
         Raises:
             InvalidDPEUri: A `dpe://` URI breaks its rules; no MCP server was asked.
             DocumentNotFound: No MCP server serves the host of a `dpe://` URI.
+            BadRequest: Several MCP servers serve the URI; `details` name them.
             NotFound: No MCP server serves the URI, or it is not clear which; `details` name those that come near.
             RequestTimeout: The MCP server did not answer in time.
             SMCPError: What the MCP server answered.
         """
-        if scheme_of(uri) == DPE:
-            contents = await self._read_document(uri, parse_dpe_uri(uri))
-        else:
-            listed, servers = await self._servers_of(uri)
-            contents = await self._first_of(servers, listed, SMCPError)
-        return {"contents": contents}
+        parsed = parse_dpe_uri(uri) if scheme_of(uri) == DPE else None
+        if mcp_server is not None:
+            session = self._session(mcp_server)
+            server = self._index.get(mcp_server)
+            listed = _listed_as(uri, server.known.resources) if server is not None else None
+            return await self._in_time(mcp_server, session.read(listed or uri, meta=meta))
+        if parsed is not None:
+            return await self._read_document(uri, parsed, meta)
+        listed, servers = await self._servers_of(uri)
+        if len(servers) == 1:
+            return await self._in_time(servers[0].name, servers[0].session.read(listed, meta=meta))
+        return await self._only_of(servers, listed, meta)
 
     async def get_resources(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
         """Return a page of what the server lists: `{"resources": […], "next_cursor"?: …}`.
@@ -76,19 +87,44 @@ class ResourceReader:
         page, following = await self._in_time(mcp_server, session.list_resource_templates(cursor))
         return {"resource_templates": page} | _next(following)
 
-    async def complete(self, mcp_server: SERVER_NAME, ref: Json, argument: Json, context: Json | None = None) -> Json:
+    async def complete(
+        self,
+        mcp_server: SERVER_NAME | None,
+        ref: Json,
+        argument: Json,
+        context: Json | None = None,
+        meta: Json | None = None,
+    ) -> Json:
         """Return `{"completion": {…}}` of MCP's `completion/complete`.
 
+        Args:
+            mcp_server: The MCP server to ask; without it, the one that offers what `ref` refers to.
+
         Raises:
-            NotFound: The Computer has no MCP server of that name.
+            BadRequest: Several MCP servers offer it; `details` name them.
+            NotFound: The Computer has no MCP server of that name, or none that offers it.
             SMCPError: What the MCP server answered.
         """
-        session = self._session(mcp_server)
-        return {"completion": await self._in_time(mcp_server, session.complete(ref, argument, context))}
+        name = mcp_server if mcp_server is not None else await self._offering(ref)
+        session = self._session(name)
+        return {"completion": await self._in_time(name, session.complete(ref, argument, context, meta=meta))}
+
+    async def _offering(self, ref: Json) -> SERVER_NAME:
+        if ref.get("type") == "ref/resource":
+            uri = str(ref.get("uri", ""))
+            names = [server.name for server, texts in (await self._templates()).items() if uri in texts]
+        else:
+            uri = str(ref.get("name", ""))
+            names = [server.name for server in self._running() if "prompts" in server.session.status.capabilities]
+        if len(names) == 1:
+            return names[0]
+        if names:
+            raise _several(uri, names)
+        raise NotFound(f"No MCP server of this Computer offers {uri[:200]!r}", details={"ref": uri[:200]})
 
     # Documents
 
-    async def _read_document(self, uri: str, parsed: ParsedDPEUri) -> list[Json]:
+    async def _read_document(self, uri: str, parsed: ParsedDPEUri, meta: Json | None) -> Json:
         servers = await self._servers_of_document(uri, parsed)
         if not servers:
             unasked = [server.name for server in self._index.servers() if server.absent or server.problem is not None]
@@ -97,8 +133,8 @@ class ResourceReader:
                 details={"host": parsed.host} | ({"unavailable": unasked} if unasked else {}),
             )
         if parsed.level == 0 and len(servers) > 1:
-            return await self._merged(uri, servers)
-        return await self._first_of(servers, uri, DocumentNotFound)
+            return {"contents": await self._merged(uri, servers, meta)}
+        return await self._first_of(servers, uri, meta)
 
     async def _servers_of_document(self, uri: str, parsed: ParsedDPEUri) -> Sequence[IndexedServer]:
         """Return those that serve the host, the owners of the document first."""
@@ -116,13 +152,13 @@ class ResourceReader:
         servers = serving() or await self._fitting(uri)
         return sorted(servers, key=owns, reverse=True)  # stable: else in the order of the configuration
 
-    async def _merged(self, uri: str, servers: Sequence[IndexedServer]) -> list[Json]:
+    async def _merged(self, uri: str, servers: Sequence[IndexedServer], meta: Json | None) -> list[Json]:
         replies: dict[SERVER_NAME, list[Json]] = {}
         errors: list[SMCPError] = []
 
         async def ask(server: IndexedServer) -> None:
             try:
-                replies[server.name] = await server.session.read_resource(uri)
+                replies[server.name] = (await server.session.read(uri, meta=meta))["contents"]
             except SMCPError as error:
                 errors.append(error)
 
@@ -137,14 +173,19 @@ class ResourceReader:
     # Any other scheme
 
     async def _servers_of(self, uri: str) -> tuple[str, Sequence[IndexedServer]]:
-        """Return the URI to ask for, and the servers to try: whoever lists it, has a template for it, or is near."""
+        """Return the URI to ask for, and the servers that may serve it: by their list, a template, or the place.
+
+        Raises:
+            BadRequest: Several servers list it.
+        """
         for prepare in (_nothing, self._refresh, self._look_again):
             await prepare()
             if listing := [server for server in self._running() if uri in server.known.resources]:
-                return uri, listing
-        for server in self._running():
-            if (listed := _listed_as(uri, server.known.resources)) is not None:
-                return listed, [server]
+                return uri, _only(uri, listing)
+        spelled = {server: _listed_as(uri, server.known.resources) for server in self._running()}
+        if found := {server: listed for server, listed in spelled.items() if listed is not None}:
+            (server,) = _only(uri, list(found))
+            return found[server], [server]
         if fitting := await self._fitting(uri):
             return uri, fitting
         near = await self._near(uri)
@@ -153,14 +194,14 @@ class ResourceReader:
         raise _nobody(uri, near)
 
     async def _fitting(self, uri: str) -> list[IndexedServer]:
-        """Return those with a template for it, the longest literal part first."""
+        """Return those with the most specific template for it: the one with the longest literal part."""
         templates = await self._templates()
         lengths = {
             server: max((literal_length(template) for template in texts if fits(uri, template)), default=-1)
             for server, texts in templates.items()
         }
-        found = [server for server, length in lengths.items() if length >= 0]
-        return sorted(found, key=lengths.__getitem__, reverse=True)
+        longest = max(lengths.values(), default=-1)
+        return [server for server, length in lengths.items() if length == longest >= 0]
 
     async def _near(self, uri: str) -> list[IndexedServer]:
         """Return those that offer something at the same place; if nobody does, of the same scheme."""
@@ -186,15 +227,38 @@ class ResourceReader:
     def _running(self) -> list[IndexedServer]:
         return [server for server in self._index.servers() if server.running]
 
-    async def _first_of(self, servers: Sequence[IndexedServer], uri: str, passed: type[SMCPError]) -> list[Json]:
-        """Return the contents from the first server that has them; `passed` errors lead on to the next one."""
+    async def _first_of(self, servers: Sequence[IndexedServer], uri: str, meta: Json | None) -> Json:
+        """Return what the first server answers that has the document."""
         first: SMCPError | None = None
         for server in servers:
             try:
-                return await self._in_time(server.name, server.session.read_resource(uri))
-            except passed as error:
+                return await self._in_time(server.name, server.session.read(uri, meta=meta))
+            except DocumentNotFound as error:
                 first = first or error
         raise first or _nobody(uri, servers)
+
+    async def _only_of(self, servers: Sequence[IndexedServer], uri: str, meta: Json | None) -> Json:
+        """Return what the only one of these servers answers that has the resource.
+
+        Raises:
+            BadRequest: Several have it.
+            SMCPError: None has it.
+        """
+        answers: dict[SERVER_NAME, Json] = {}
+        errors: list[SMCPError] = []
+
+        async def ask(server: IndexedServer) -> None:
+            try:
+                answers[server.name] = await server.session.read(uri, meta=meta)
+            except SMCPError as error:
+                errors.append(error)
+
+        await in_time(map(ask, servers), self._timeout)
+        if len(answers) == 1:
+            return next(iter(answers.values()))
+        if answers:
+            raise _several(uri, list(answers))
+        raise errors[0] if errors else _silence(", ".join(server.name for server in servers))
 
     async def _refresh(self) -> None:
         """Read the lists that changed, and wait a while for that, but for no server twice."""
@@ -246,6 +310,20 @@ def _listed_as(uri: str, listed: Iterable[str]) -> str | None:
     wanted = quote(uri, safe=_ASCII)
     unusual = (own for own in listed if " " in own or not own.isascii())
     return next((own for own in unusual if quote(own, safe=_ASCII) == wanted), None)
+
+
+def _only(uri: str, servers: list[IndexedServer]) -> list[IndexedServer]:
+    if len(servers) > 1:
+        raise _several(uri, [server.name for server in servers])
+    return servers
+
+
+def _several(uri: str, names: list[SERVER_NAME]) -> BadRequest:
+    return BadRequest(
+        f"{len(names)} MCP servers of this Computer serve {uri[:200]!r}: name one of them in mcp_server "
+        f"({', '.join(names)})",
+        details={"uri": uri[:200], "mcp_servers": names},
+    )
 
 
 def _next(cursor: str | None) -> Json:

@@ -41,10 +41,10 @@ async def test_a_client_of_mcp_1_lists_reads_searches_and_is_told(
             str(python), str(DRIVER), str(file), *bridge, stdout=asyncio.subprocess.PIPE, cwd=ROOT, env=os.environ
         )
         output, _ = await asyncio.wait_for(process.communicate(), CAP)
-    uri = "a2c://desk/dpe/a2c.docs/keeper.md"
+    uri = "a2c://desk/@documents/dpe/a2c.docs/keeper.md"
     assert json.loads(output) == {
         "capabilities": {"subscribe": True, "listChanged": True},
-        "resources": ["a2c://desk/dpe/a2c.docs", uri],
+        "resources": ["a2c://desk/@documents/dpe/a2c.docs", uri],
         "page": "# The keeper\n\nA lighthouse.",
         "hit": "dpe://a2c.docs/keeper.md/elements/txt-001",
         "error": [4202, {"doc_ref": "keeper.md", "page_index": 9, "page_count": 1}],

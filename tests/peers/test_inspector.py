@@ -31,8 +31,8 @@ async def test_the_inspector_lists_and_reads_over_http(server_url: str, api_key:
             await inspect([url], "resources/read", "--uri", "a2c://desk/other/nothing")
     assert "desk__test_image_content" in [tool["name"] for tool in tools["tools"]]
     assert [one["uri"] for one in listed["resources"]] == [
-        "a2c://desk/test/static-binary",
-        "a2c://desk/test/static-text",
-        "a2c://desk/test/watched-resource",
+        "a2c://desk/@everything/test/static-binary",
+        "a2c://desk/@everything/test/static-text",
+        "a2c://desk/@everything/test/watched-resource",
     ]
     assert read["contents"] == [{"uri": "a2c://desk/test/static-text", "mimeType": "text/plain", "text": "some text"}]

@@ -47,8 +47,11 @@ TABLE: dict[str, tuple[str, str | None]] = {
 # Type -> required fields, optional fields, as the data structures document prints them (with the settled additions).
 FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "AgentCallData": ({"agent", "req_id"}, set()),
-    "ToolCallReq": ({"agent", "req_id", "computer", "tool_name", "params", "timeout"}, set()),
-    "SMCPTool": ({"name", "description", "params_schema", "return_schema"}, {"meta", "bundle_id"}),
+    "ToolCallReq": ({"agent", "req_id", "computer", "tool_name", "params", "timeout"}, {"meta"}),
+    "SMCPTool": (
+        {"name", "description", "params_schema", "return_schema"},
+        {"meta", "bundle_id", "title", "icons", "execution"},
+    ),
     "ToolMeta": (set(), {"auto_apply", "ret_object_mapper", "alias", "tags"}),
     "GetToolsReq": ({"agent", "req_id", "computer"}, set()),
     "GetToolsRet": ({"tools", "req_id"}, set()),
@@ -77,15 +80,18 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
         {"element_id", "category", "content"},
         {"summary", "doc_ref", "page_index", "uri", "metadata"},
     ),
-    "ReadResourceReq": ({"agent", "req_id", "computer", "uri"}, set()),
-    "ReadResourceRet": ({"contents", "req_id"}, set()),
+    "ReadResourceReq": ({"agent", "req_id", "computer", "uri"}, {"mcp_server", "meta"}),
+    "ReadResourceRet": ({"contents", "req_id"}, {"meta"}),
     "ProgressData": ({"progress"}, {"total", "message"}),
     "UpdateProgressReq": ({"agent", "req_id", "computer", "progress"}, {"total", "message"}),
     "Chunked": ({"transfer", "size", "count", "sha256"}, set()),
     "ChunkedRet": ({"chunked", "req_id"}, set()),
     "GetChunkReq": ({"agent", "req_id", "computer", "transfer", "index"}, set()),
     "GetChunkRet": ({"data", "index", "req_id"}, set()),
-    "BaseMCPServerConfig": ({"name", "disabled", "forbidden_tools", "tool_meta"}, {"default_tool_meta", "vrl"}),
+    "BaseMCPServerConfig": (
+        {"name", "disabled", "forbidden_tools", "tool_meta"},
+        {"default_tool_meta", "vrl", "instructions"},
+    ),
     "MCPServerStdioParameters": ({"command", "args", "env", "cwd", "encoding", "encoding_error_handler"}, set()),
     "MCPServerStreamableHttpParameters": (
         {"url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"},
@@ -143,6 +149,7 @@ def test_constraints_do_not_hide_the_plain_types() -> None:
         "tool_name": str,
         "params": dict[str, Any],
         "timeout": int,
+        "meta": dict[str, Any] | None,
     }
 
 

@@ -11,6 +11,7 @@ from mcp.types import SERVER_INFO_META_KEY
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.errors import DocumentError, SMCPError, from_wire
+from a2c_smcp.messages import passed_on
 
 # The codes that belong to the contract although a server raises them. Libraries that cannot raise a code of their own
 # put it into the data, or at the head of the text.
@@ -39,13 +40,19 @@ def error_of(error: MCPError, mask: Mask) -> SMCPError:
     return from_wire({"error": body})
 
 
-def tool_result(raw: Json) -> Json:
-    """Return a tool's result without what only the newer era's envelope has, so that both eras look the same."""
+def plain_result(raw: Json) -> Json:
+    """Return a result without what only the newer era's envelope has, so that both eras look the same."""
     raw.pop("resultType", None)
     meta = raw.get("_meta")
     if isinstance(meta, dict) and meta.pop(SERVER_INFO_META_KEY, None) is not None and not meta:
         del raw["_meta"]
     return raw
+
+
+def with_meta(params: Json, meta: Json | None) -> Json:
+    """Return the params of a request with what of `meta` is for the server."""
+    passed = passed_on(meta)
+    return params | {"_meta": passed} if passed else params
 
 
 def _details(data: Any) -> Mapping[str, Any] | None:

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from a2c_smcp.computer.mcp_clients.life import Life
 from a2c_smcp.computer.mcp_clients.masking import Mask
-from a2c_smcp.computer.mcp_clients.replies import error_of, tool_result
+from a2c_smcp.computer.mcp_clients.replies import error_of, plain_result, with_meta
 from a2c_smcp.computer.ports import Json, Progress
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
 from a2c_smcp.pagination import Page, PageLimits, walk
@@ -58,17 +58,19 @@ class Requests(ABC):
         pages = walk(partial(self._page, "tools/list", "tools"), PageLimits(), self._list_cut)
         return [tool async for page in pages for tool in page]
 
-    async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
+    async def call_tool(
+        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+    ) -> Json:
         """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON."""
-        params = {"name": name, "arguments": arguments}
+        params = with_meta({"name": name, "arguments": arguments}, meta)
         try:
-            return tool_result(await self._ask("tools/call", params, timed=False, progress=progress))
+            return plain_result(await self._ask("tools/call", params, timed=False, progress=progress))
         except SMCPError as error:
             if error.code != HEADER_MISMATCH:
                 raise
         # The newer era over HTTP: the server did not run the tool; it wants headers that follow from the tool's schema.
         await self._learn_headers(name)
-        return tool_result(await self._ask("tools/call", params, timed=False, progress=progress))
+        return plain_result(await self._ask("tools/call", params, timed=False, progress=progress))
 
     async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
         """One page of resources and the next cursor."""
@@ -80,15 +82,23 @@ class Requests(ABC):
 
     async def read_resource(self, uri: str) -> list[Json]:
         """The contents of a resource."""
-        contents: list[Json] = (await self._ask("resources/read", {"uri": uri})).get("contents", [])
+        contents: list[Json] = (await self.read(uri))["contents"]
         return contents
 
-    async def complete(self, ref: Json, argument: Json, context: Json | None = None) -> Json:
+    async def read(self, uri: str, *, meta: Json | None = None) -> Json:
+        """The contents of a resource as `contents`, and the `_meta` of the answer as `meta` where it has one."""
+        answer = plain_result(await self._ask("resources/read", with_meta({"uri": uri}, meta)))
+        found: Json = {"contents": answer.get("contents", [])}
+        if isinstance(own := answer.get("_meta"), dict) and own:
+            found["meta"] = own
+        return found
+
+    async def complete(
+        self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
+    ) -> Json:
         """The `completion` object of `completion/complete`."""
-        params = {"ref": ref, "argument": argument}
-        completion: Json = (
-            await self._ask("completion/complete", params if context is None else params | {"context": context})
-        )["completion"]
+        params = {"ref": ref, "argument": argument} | ({} if context is None else {"context": context})
+        completion: Json = (await self._ask("completion/complete", with_meta(params, meta)))["completion"]
         return completion
 
     async def _page(self, method: str, key: str, cursor: str | None) -> tuple[list[Json], str | None]:

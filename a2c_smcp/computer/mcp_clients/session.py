@@ -34,6 +34,9 @@ Resolve: TypeAlias = Callable[[MCPServerConfig], Awaitable[MCPServerConfig]]
 SCHEMES: Final = ("window://", "dpe://")
 # Longer than any orderly end takes.
 STOP_SECONDS: Final = 15.0
+MAX_INSTRUCTIONS: Final = 20_000
+"""The most characters of a server's instructions that are passed on."""
+
 MAX_LEFT_OUT: Final = 100
 """The most entries of its lists that are logged and shown as left out."""
 
@@ -93,6 +96,13 @@ class ServerSession(Requests):
     def config(self) -> MCPServerConfig:
         """Its configuration, placeholders and all."""
         return self._config
+
+    @property
+    def instructions(self) -> str | None:
+        """What the running server tells models about itself, without configured values."""
+        life = self._life
+        text = life.session.instructions if life is not None and not life.over else None
+        return self._mask.hide(text[:MAX_INSTRUCTIONS]) if isinstance(text, str) and text else None
 
     @property
     def status(self) -> ServerStatus:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
-from a2c_smcp.computer.tools.confirmation import Gate, refusal
+from a2c_smcp.computer.tools.confirmation import Gate, refusal, with_request_meta
 from a2c_smcp.computer.tools.definition import runs_as
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
@@ -90,6 +90,7 @@ class Call:
         self.key = key
         self.fingerprint = fingerprint
         self._name, self._arguments = request["tool_name"], request["params"]
+        self._meta = request.get("meta")
         self._seconds: float = request["timeout"]
         self._around, self._on_end, self._on_gone = around, on_end, on_gone
         self._loop = asyncio.get_running_loop()
@@ -157,7 +158,7 @@ class Call:
             raise asyncio.CancelledError
         self._start(route)
         try:
-            raw = await session.call_tool(route.tool, self._arguments, progress=self._progress)
+            raw = await session.call_tool(route.tool, self._arguments, progress=self._progress, meta=self._meta)
         except SMCPError as error:
             return Outcome(failed(error))
         # From here on the tool has done its work: neither the clock nor a cancel takes the result away.
@@ -173,7 +174,8 @@ class Call:
         self._phase = "asking"
         self._set_clock(seconds)
         self._tell(CallStage.ASKED)
-        await self._around.gate.ask(route, self.key, self._arguments, seconds, lambda: self._phase == "asking")
+        shown = with_request_meta(self._arguments, self._meta)
+        await self._around.gate.ask(route, self.key, shown, seconds, lambda: self._phase == "asking")
 
     async def _resolved_again(self, asked: Route) -> Route:
         """Return where the name leads now that the owner has answered, if that is what the question was about.

@@ -165,20 +165,29 @@ def _callable_tools(server: ServerTools, problems: list[NameProblem]) -> Iterabl
     """Yield each tool of a server that has a name of its own; tell of the others."""
     seen = set()
     for tool in server.tools:
-        name = tool.get("name")
+        name, advice = tool.get("name"), "Tell the author of the server."
         if not isinstance(name, str) or not name:
             what = "The server lists a tool without a name, which nobody can call."
         elif name in seen:
             what = "The server lists this name more than once; the first tool of that name is offered."
+        elif runs_only_as_task(tool):
+            seen.add(name)
+            what = "The tool runs only as an MCP task, which this Computer cannot start; it is not offered."
+            advice = "Ask the author of the server to make task support optional."
         else:
             seen.add(name)
             yield tool
             continue
         shown = name if isinstance(name, str) else ""
-        advice = "Tell the author of the server."
         problem = NameProblem("tool", shown, (server.config.name,), what, advice)
         if problem not in problems:
             problems.append(problem)
+
+
+def runs_only_as_task(tool: Json) -> bool:
+    """Whether a plain call of the tool is refused by its MCP server."""
+    execution = tool.get("execution")
+    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
 def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER_NAME]:
@@ -204,7 +213,7 @@ def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[Wish]:
 def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) -> SMCPTool:
     """Return a tool of MCP in the form that Agents read, under the name to call it by."""
     schema, output = tool.get("inputSchema"), tool.get("outputSchema")
-    return {
+    found: SMCPTool = {
         "name": name,
         "description": _first_text(tool.get("description"), tool.get("title")),
         "params_schema": schema if isinstance(schema, dict) else {"type": "object"},
@@ -212,6 +221,14 @@ def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) 
         "meta": attributes_of(a2c_meta, tool.get("annotations"), tool.get("_meta")),
         "bundle_id": server,
     }
+    # MCP's own fields, where the server has them.
+    if isinstance(title := tool.get("title"), str):
+        found["title"] = title
+    if isinstance(icons := tool.get("icons"), list) and icons:
+        found["icons"] = icons
+    if isinstance(execution := tool.get("execution"), dict) and execution:
+        found["execution"] = execution
+    return found
 
 
 def meta_text(meta: ToolMeta | None) -> str | None:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
@@ -66,6 +66,9 @@ Confirm: TypeAlias = Callable[[Confirmation], Awaitable[Answer | bool | None]]
 """Asks the owner; True is "once", None "nobody is there". Cancelled when the question is withdrawn or has expired."""
 
 
+_TRACE: Final = frozenset({"traceparent", "tracestate", "baggage"})
+
+
 class Standing(NamedTuple):
     """Whom "always" was said to, and about what."""
 
@@ -78,6 +81,12 @@ class Standing(NamedTuple):
 class _Always(NamedTuple):
     config: BaseMCPServerConfig
     definition: Definition
+
+
+def with_request_meta(arguments: Json, meta: Json | None) -> Json:
+    """Return the arguments as the owner sees them: with the request's `_meta`, unless it only carries a trace."""
+    more = {key: value for key, value in (meta or {}).items() if key not in _TRACE}
+    return {**arguments, "_meta of the request": more} if more else arguments
 
 
 def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None = None) -> ConfirmationRequired:

@@ -18,7 +18,7 @@ from tests.interaction.server.conftest import Running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGE_TEMPLATE = "a2c://desk/dpe/office/{doc_ref}/pages/{page_index}"
+PAGE_TEMPLATE = "a2c://desk/@desk/dpe/office/{doc_ref}/pages/{page_index}"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -87,7 +87,7 @@ async def test_binary_contents_arrive_byte_for_byte(client: Client) -> None:
 
 async def test_a_link_in_a_result_can_be_read(client: Client) -> None:
     result: Any = await client.call_tool("desk__link")
-    assert result.content[0].uri == "a2c://desk/dpe/office/plan"
+    assert result.content[0].uri == "a2c://desk/@desk/dpe/office/plan"
     read: Any = await client.read_resource(result.content[0].uri)
     assert json.loads(read.contents[0].text)["doc_ref"] == "plan"
 
@@ -111,8 +111,11 @@ async def test_windows_and_documents_of_every_computer_are_resources(client: Cli
         if cursor is None:
             break
     own = ["blob/picture", "dpe/office/plan", "dpe/office/report", "window/office/board?priority=50"]
-    assert [one.uri for one in found] == [f"a2c://{name}/{uri}" for name in ("desk", "my%20laptop") for uri in own]
-    assert (found[3].name, found[3].title, found[3].meta) == ("board", "The board", {"a2c/computer": "desk"})
+    assert [one.uri for one in found] == [
+        f"a2c://{name}/@desk/{uri}" for name in ("desk", "my%20laptop") for uri in own
+    ]
+    whose = {"a2c/computer": "desk", "a2c/mcp_server": "desk"}
+    assert (found[3].name, found[3].title, found[3].meta) == ("board", "The board", whose)
 
 
 async def test_a_cursor_of_somebody_else_is_a_wrong_parameter(client: Client) -> None:

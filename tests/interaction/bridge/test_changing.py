@@ -57,7 +57,9 @@ async def test_a_new_document_changes_the_list(client: Client, era: str, heard: 
     async with listening(client, era, heard):
         await client.call_tool("desk__add_document", {"text": f"minutes-{era}"})
         await heard.until("ResourceListChanged")
-    assert f"a2c://desk/dpe/office/minutes-{era}" in [one.uri for one in (await client.list_resources()).resources]
+    assert f"a2c://desk/@desk/dpe/office/minutes-{era}" in [
+        one.uri for one in (await client.list_resources()).resources
+    ]
 
 
 async def test_a_new_tool_changes_the_list(client: Client, era: str, heard: Heard) -> None:

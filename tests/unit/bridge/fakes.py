@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from a2c_smcp.agent.events import OfficeEvent
 from a2c_smcp.agent.progress import ProgressHandler
-from a2c_smcp.errors import NotFound, SMCPError
+from a2c_smcp.errors import BadRequest, NotFound, SMCPError
 from a2c_smcp.smcp import SMCPTool
 
 
@@ -26,9 +26,13 @@ class FakeComputer:
     templates: dict[str, list[list[dict[str, Any]]]] = field(default_factory=dict)
     desktop: list[str] = field(default_factory=list)
     contents: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    clashing: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
+    """The contents of URIs that several MCP servers serve, by server."""
     completion: dict[str, Any] = field(default_factory=dict)
     result: Any = field(default_factory=lambda: {"content": []})
     finder: dict[str, Any] = field(default_factory=lambda: {"documents": [], "total_count": 0})
+    instructions: dict[str, str] = field(default_factory=dict)
+    read_meta: dict[str, Any] = field(default_factory=dict)
     problem: SMCPError | None = None
 
 
@@ -38,6 +42,7 @@ class FakeOffice:
     def __init__(self, **computers: FakeComputer) -> None:
         self.computers = computers
         self.asked: list[tuple[Any, ...]] = []
+        self.metas: list[Any] = []
         self.handlers: list[tuple[str, Callable[[OfficeEvent], Awaitable[None] | None]]] = []
         self.connecting: list[Exception | None] = []
         self.closed = False
@@ -81,7 +86,9 @@ class FakeOffice:
 
     async def get_config(self, computer: str) -> Any:
         has = self._computer(computer, "config")
-        return {"servers": {name: {"disabled": False} for name in {**has.resources, **has.templates}}}
+        names = {**has.resources, **has.templates, **has.instructions}
+        told = {name: {"instructions": text} for name, text in has.instructions.items()}
+        return {"servers": {name: {"disabled": False, **told.get(name, {})} for name in names}}
 
     async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[str]:
         return self._computer(computer, "desktop").desktop
@@ -108,19 +115,29 @@ class FakeOffice:
     async def complete(
         self,
         computer: str,
-        mcp_server: str,
+        mcp_server: str | None,
         ref: Mapping[str, Any],
         argument: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
+        *,
+        meta: Mapping[str, Any] | None = None,
     ) -> Any:
+        assert mcp_server is not None
         has = self._computer(computer, "complete", mcp_server, ref, argument, context)
         return {"completion": has.completion[mcp_server]}
 
-    async def read_contents(self, computer: str, uri: str) -> list[dict[str, Any]]:
-        contents = self._computer(computer, "read", uri).contents.get(uri)
+    async def read_result(
+        self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
+    ) -> Any:
+        has = self._computer(computer, "read", uri)
+        self.metas.append(meta)
+        theirs = has.clashing.get(uri, {})
+        if mcp_server is None and len(theirs) > 1:
+            raise BadRequest("several", details={"mcp_servers": list(theirs)})
+        contents = theirs.get(mcp_server or "", has.contents.get(uri))
         if contents is None:
             raise NotFound(f"no {uri}")
-        return contents
+        return {"contents": contents, "req_id": "1"} | has.read_meta
 
     async def call_tool(
         self,
@@ -131,7 +148,9 @@ class FakeOffice:
         timeout: float = 60,
         req_id: str | None = None,
         on_progress: ProgressHandler | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> Any:
+        self.metas.append(meta)
         has = self._computer(computer, "call", tool_name, params, timeout)
         if self.gate is not None:
             try:

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.bridge.contents import resource_contents, tool_result
+from a2c_smcp.bridge.uris import Place
 
 TEXT = {"type": "text", "text": "hi", "annotations": {"audience": ["user"]}}
 IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
@@ -59,11 +60,17 @@ def test_a_block_that_mcp_does_not_know_is_told_as_text(block: Any) -> None:
 def test_contents_have_the_uri_in_the_form_that_was_asked_for() -> None:
     contents = [{"uri": "dpe://h/d", "mimeType": "text/plain", "text": "x"}, {"uri": "dpe://h/e", "blob": "AA=="}]
     asked = "a2c://desk/dpe/h/d"
-    assert [one["uri"] for one in resource_contents(contents, asked, "desk")] == [asked, "a2c://desk/dpe/h/e"]
-    assert resource_contents(contents, "dpe://h/d", None) == contents
+    place = Place("dpe://h/d", "desk")
+    named = Place("dpe://h/d", "desk", "files")
+    assert [one["uri"] for one in resource_contents(contents, asked, place)] == [asked, "a2c://desk/dpe/h/e"]
+    assert [one["uri"] for one in resource_contents(contents, asked, named)] == [
+        "a2c://desk/@files/dpe/h/d",
+        "a2c://desk/@files/dpe/h/e",
+    ]
+    assert resource_contents(contents, "dpe://h/d", Place("dpe://h/d")) == contents
 
 
 def test_contents_without_uri_or_body_are_mended() -> None:
-    assert resource_contents([{"mimeType": "text/plain"}], "a2c://desk/x/y", "desk") == [
+    assert resource_contents([{"mimeType": "text/plain"}], "a2c://desk/x/y", Place("x://y", "desk")) == [
         {"mimeType": "text/plain", "uri": "a2c://desk/x/y", "text": ""}
     ]

@@ -21,9 +21,11 @@ async def test_every_page_of_every_server_is_listed() -> None:
     desk = FakeComputer(resources={"a": pages, "b": [[resource("x://1")]]}, templates={"b": [[template("z://{n}")]]})
     assert await Directory(FakeOffice(desk=desk)).all_listed() == {
         "desk": Listed(
-            {uri: resource(uri) for uri in ("x://1", "x://2", "y://3")},
-            {"z://{n}": template("z://{n}")},
-            {"z://{n}": ("b",)},
+            {
+                (server, uri): resource(uri)
+                for server, uri in (("a", "x://1"), ("a", "x://2"), ("a", "y://3"), ("b", "x://1"))
+            },
+            {("b", "z://{n}"): template("z://{n}")},
             frozenset({"x://1", "x://2", "y://3"}),
         )
     }
@@ -31,7 +33,7 @@ async def test_every_page_of_every_server_is_listed() -> None:
 
 async def test_what_has_no_uri_is_passed_over() -> None:
     desk = FakeComputer(resources={"a": [[{"name": "x"}, {"uri": 3}, {"uri": ""}, resource("x://1")]]})
-    assert list((await Directory(FakeOffice(desk=desk)).all_listed())["desk"].resources) == ["x://1"]
+    assert list((await Directory(FakeOffice(desk=desk)).all_listed())["desk"].resources) == [("a", "x://1")]
 
 
 async def test_a_computer_that_does_not_answer_hides_no_other() -> None:
@@ -120,7 +122,7 @@ async def test_a_server_that_lists_in_circles_is_left() -> None:
             return {"resources": [resource(f"x://{cursor}")], "next_cursor": "again"}
 
     office = Circle(desk=FakeComputer(resources={"a": [[]]}))
-    assert list((await Directory(office).all_listed())["desk"].resources) == ["x://None", "x://again"]
+    assert list((await Directory(office).all_listed())["desk"].resources) == [("a", "x://None"), ("a", "x://again")]
 
 
 async def test_a_server_that_lists_without_end_is_left() -> None:

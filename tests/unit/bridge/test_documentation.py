@@ -33,7 +33,7 @@ def test_commands_have_only_options_that_exist() -> None:
 
 def test_the_table_of_uris_is_true() -> None:
     rows = re.findall(r"^\| `([^`]+)` \| `(a2c://desk/[^`]+)` \|$", GUIDE, re.MULTILINE)
-    assert [qualify("desk", own) for own, _ in rows] == [ours for _, ours in rows]
+    assert [qualify("desk", own, "files") for own, _ in rows] == [ours for _, ours in rows]
     assert len(rows) == 3
 
 

@@ -114,8 +114,8 @@ async def test_one_odd_resource_does_not_spoil_the_list() -> None:
     async with client_of(office) as client:
         found = (await client.list_resources()).resources
     assert [(one.uri, one.name, one.mime_type) for one in found] == [
-        ("a2c://desk/x/1", "odd", "text/plain"),
-        ("a2c://desk/x/2", "x://2", None),
+        ("a2c://desk/@a/x/1", "odd", "text/plain"),
+        ("a2c://desk/@a/x/2", "x://2", None),
     ]
 
 
@@ -175,7 +175,7 @@ async def test_a_model_can_read_the_office_with_tools() -> None:
     [
         ("a2c_desktop", {"computer": "nobody"}, 404, "There is no Computer 'nobody' in this office"),
         ("a2c_find_documents", {"keywords": "plan"}, 400, "keywords: a value of another type is wanted"),
-        ("a2c_read", {"uri": "x://p"}, 400, "a2c://desk/x/p"),
+        ("a2c_read", {"uri": "x://p"}, 400, "a2c://desk/@"),
         ("a2c_read", {"uri": "a2c://desk/x/none"}, 404, ""),
     ],
 )

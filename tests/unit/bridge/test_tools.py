@@ -9,7 +9,7 @@ from tests.unit.bridge.fakes import tool
 
 
 def listed(tools: Tools) -> dict[str, Any]:
-    return {one["name"]: one for one in tools.in_mcp()}
+    return {one["name"]: one for one in tools.in_mcp}
 
 
 def test_a_tool_keeps_its_title_annotations_and_schemas() -> None:
@@ -64,7 +64,7 @@ def test_annotations_that_cannot_be_read_are_left_out(text: Any) -> None:
     ("computer", "described"), [("desk", "echo it"), ("my desk", "[my desk] echo it"), ("书桌", "[书桌] echo it")]
 )
 def test_where_the_name_cannot_say_it_the_description_does(computer: str, described: str) -> None:
-    assert [one["description"] for one in Tools({computer: [tool("echo")]}).in_mcp()] == [described]
+    assert [one["description"] for one in Tools({computer: [tool("echo")]}).in_mcp] == [described]
 
 
 def test_the_same_tool_on_two_computers_is_two_tools() -> None:

@@ -29,6 +29,17 @@ def test_a_uri_names_its_computer_and_leads_back(uri: str, qualified: str) -> No
     assert (qualify("desk", uri), place_of(qualified)) == (qualified, Place(uri, "desk"))
 
 
+@pytest.mark.parametrize("uri", ["dpe://docs/report", "urn:isbn:0451450523", "notes/today", "dpe://{host}/{doc_ref}"])
+@pytest.mark.parametrize("server", ["files", "my server", "a/b", "@x", "文档"])
+def test_a_uri_names_its_mcp_server_and_leads_back(uri: str, server: str) -> None:
+    assert place_of(qualify("desk", uri, server)) == Place(uri, "desk", server)
+
+
+def test_two_mcp_servers_of_one_computer_never_share_a_uri() -> None:
+    both = [qualify("desk", "memo://a", server) for server in ("one", "two")]
+    assert both == ["a2c://desk/@one/memo/a", "a2c://desk/@two/memo/a"]
+
+
 @pytest.mark.parametrize("name", ["my desk", "a/b", "文档", "x?y#z", "..", "A%20B"])
 def test_any_name_of_a_computer_can_be_in_a_uri(name: str) -> None:
     assert place_of(qualify(name, "dpe://h/d")) == Place("dpe://h/d", name)
@@ -38,6 +49,7 @@ def test_any_name_of_a_computer_can_be_in_a_uri(name: str) -> None:
 def test_qualifying_is_undone_by_reading(computer: str, scheme: str, slashes: str, rest: str) -> None:
     uri = f"{scheme}{slashes}{rest}"
     assert place_of(qualify(computer, uri)) == Place(uri, computer)
+    assert place_of(qualify(computer, uri, computer)) == Place(uri, computer, computer)
 
 
 @given(computer=NAMES, uri=st.one_of(REST.filter(bool), st.just("/x"), st.just("a/b:c")))

@@ -36,6 +36,8 @@ class FakeServer:
         self.broken: dict[str, Any] = {}
         self.delay: dict[str, float] = {}
         self.calls: list[str] = []
+        self.metas: list[Json | None] = []
+        self.answer_meta: Json = {}
         self.subscriptions: list[list[str]] = []
         self.most_at_once = 0
         self._at_once = 0
@@ -65,7 +67,13 @@ class FakeServer:
     async def list_tools(self) -> list[Json]:
         return []
 
-    async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
+    @property
+    def instructions(self) -> str | None:
+        return None
+
+    async def call_tool(
+        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+    ) -> Json:
         return {"content": []}
 
     async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
@@ -91,7 +99,13 @@ class FakeServer:
         text = held if isinstance(held, str) else json.dumps(held)
         return [{"uri": uri, "mimeType": "text/plain", "text": text}]
 
-    async def complete(self, ref: Json, argument: Json, context: Json | None = None) -> Json:
+    async def read(self, uri: str, *, meta: Json | None = None) -> Json:
+        self.metas.append(meta)
+        return {"contents": await self.read_resource(uri)} | self.answer_meta
+
+    async def complete(
+        self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
+    ) -> Json:
         await self._answer("complete", f"complete {ref} {argument} {context}")
         return {"values": ["rpt-2026"], "total": 1, "hasMore": False}
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import (
+    BadRequest,
     NotFound,
     RequestTimeout,
     SMCPError,
@@ -37,11 +38,54 @@ async def test_binary_contents_pass_unchanged() -> None:
         assert await office.reader.read("file:///a.png") == {"contents": contents}
 
 
+@pytest.mark.rule("10.6.servers")
+@pytest.mark.parametrize("uri", ["file:///a.txt", "window://a/b"])
 @in_virtual_time
-async def test_a_uri_that_two_servers_list_comes_from_the_first_that_can_give_it() -> None:
-    first = FakeServer("first", {"file:///a.txt": ToolFailed("died under the request")})
-    async with Office(first, FakeServer("second", {"file:///a.txt": "from the second"})) as office:
-        assert await office.reader.read("file:///a.txt") == {"contents": [text("file:///a.txt", "from the second")]}
+async def test_a_uri_that_two_servers_list_is_refused_with_both_names_unless_one_is_named(uri: str) -> None:
+    first = FakeServer("first", {uri: ToolFailed("died under the request")})
+    async with Office(first, FakeServer("second", {uri: "from the second"})) as office:
+        with pytest.raises(BadRequest, match=r"name one of them in mcp_server \(first, second\)") as refused:
+            await office.reader.read(uri)
+        assert refused.value.details == {"uri": uri, "mcp_servers": ["first", "second"]}
+        assert await office.reader.read(uri, "second") == {"contents": [text(uri, "from the second")]}
+        with pytest.raises(ToolFailed):
+            await office.reader.read(uri, "first")
+        with pytest.raises(NotFound, match="no MCP server 'third'"):
+            await office.reader.read(uri, "third")
+
+
+@pytest.mark.rule("10.6.servers")
+@in_virtual_time
+async def test_a_uri_that_two_servers_give_by_like_templates_is_refused_with_both_names() -> None:
+    servers = [FakeServer(name, {"memo://x": name}, listed=[], templates=["memo://{n}"]) for name in ("one", "two")]
+    async with Office(*servers) as office:
+        with pytest.raises(BadRequest, match=r"\(one, two\)"):
+            await office.reader.read("memo://x")
+        del servers[0].resources["memo://x"]
+        assert await office.reader.read("memo://x") == {"contents": [text("memo://x", "two")]}
+
+
+@pytest.mark.rule("10.6.servers")
+@in_virtual_time
+async def test_hosts_that_two_servers_claim_are_in_the_status_with_what_both_list() -> None:
+    one = FakeServer("one", {"dpe://docs/a": "…", "dpe://docs/b": "…", "window://board/x": "…"})
+    two = FakeServer("two", {"dpe://docs/b": "…", "window://board/y": "…", "dpe://own/c": "…"})
+    async with Office(one, two) as office:
+        await office.settle()
+        assert office.index.claimed_twice() == [
+            {"host": "dpe://docs", "servers": ["one", "two"], "same": ["dpe://docs/b"]},
+            {"host": "window://board", "servers": ["one", "two"], "same": []},
+        ]
+
+
+@pytest.mark.rule("10.6.meta")
+@in_virtual_time
+async def test_the_meta_of_a_request_and_of_the_answer_are_passed_on() -> None:
+    server = FakeServer("files", {"file:///a": "A"})
+    server.answer_meta = {"meta": {"etag": "1"}}
+    async with Office(server) as office:
+        found = await office.reader.read("file:///a", meta={"traceparent": "00-1"})
+    assert (found["meta"], server.metas) == ({"etag": "1"}, [{"traceparent": "00-1"}])
 
 
 @in_virtual_time

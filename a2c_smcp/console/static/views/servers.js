@@ -54,6 +54,8 @@ function notes(state) {
     ...state.configuration.notes,
     ...state.tool_names.map((clash) => `${clash.tool} (${clash.servers.join(", ")}): ${clash.problem} ${clash.advice}`),
     ...state.changed_tools.map((one) => t("changedTool", one.listed, one.server, one.fields.join(", "))),
+    ...(state.claimed_twice || []).map((claim) => t(claim.same.length ? "claimedSame" : "claimedTwice",
+      claim.host, claim.servers.join(", "), claim.same[0], claim.servers[0])),
     ...state.undeclared.map((name) => t("undeclared", name)),
   ].filter(Boolean);
   return all.map((note) => h("p", { class: "notice" }, note));

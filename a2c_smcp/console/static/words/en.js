@@ -17,6 +17,8 @@ export default {
   computer: "Computer", office: "Office", version: "Version", protocol: "Protocol", since: "since {0}", kind: "Kind", program: "Program",
   mcpRevision: "MCP", takesPart: "Desktop and Finder", yes: "yes", no: "no", configuration: "Configuration",
   restart: "Restart", enable: "Enable", disable: "Disable", advice: "What to do", restarts: "{0} restarts", restartsOne: "{0} restart",
+  claimedTwice: "{0} is claimed by several servers: {1}.",
+  claimedSame: "{0} is claimed by several servers: {1}. More than one lists {2}; {3} answers.",
   leftOut: "Not offered: {0}",
   retryIn: "Next attempt in {0}",
   undeclared: "{0} offers windows or documents without declaring resources.subscribe; subscribe: \"assume\" in its configuration includes it.",

@@ -17,6 +17,8 @@ export default {
   computer: "Computer", office: "办公室", version: "版本", protocol: "协议", since: "自 {0} 起", kind: "类型", program: "程序",
   mcpRevision: "MCP", takesPart: "桌面与文档", yes: "是", no: "否", configuration: "配置",
   restart: "重新启动", enable: "启用", disable: "停用", advice: "建议", restarts: "已重启 {0} 次",
+  claimedTwice: "{0} 被多个服务器占用：{1}。",
+  claimedSame: "{0} 被多个服务器占用：{1}。{2} 不止一个服务器列出；由 {3} 回答。",
   leftOut: "未提供：{0}",
   retryIn: "{0}后再试",
   undeclared: "{0} 提供窗口或文档，但没有声明 resources.subscribe；在其配置中设置 subscribe: \"assume\" 即可纳入。",

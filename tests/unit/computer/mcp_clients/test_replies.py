@@ -6,7 +6,7 @@ import pytest
 from mcp import MCPError
 
 from a2c_smcp.computer.mcp_clients.masking import Mask
-from a2c_smcp.computer.mcp_clients.replies import error_of, tool_result
+from a2c_smcp.computer.mcp_clients.replies import error_of, plain_result, with_meta
 from a2c_smcp.errors import DocumentNotFound, ElementNotFound, PageOutOfRange, SMCPError
 
 MASK = Mask()
@@ -84,4 +84,12 @@ def test_configured_values_are_hidden_in_message_and_data() -> None:
     ],
 )
 def test_a_result_loses_only_the_envelope_of_its_era(raw: dict[str, Any], plain: dict[str, Any]) -> None:
-    assert tool_result(raw) == plain
+    assert plain_result(raw) == plain
+
+
+@pytest.mark.rule("10.6.meta")
+def test_the_meta_of_a_request_travels_without_what_belongs_to_one_connection() -> None:
+    own = {"traceparent": "00-1", "com.example/a": {"b": 1}, "com.example.mcp/x": 1}
+    foreign = {"progressToken": 1, "progress_token": 2, "io.modelcontextprotocol/clientInfo": {}, "dev.mcp/x": 1}
+    assert with_meta({"uri": "a:b"}, own | foreign) == {"uri": "a:b", "_meta": own}
+    assert with_meta({"uri": "a:b"}, foreign) == with_meta({"uri": "a:b"}, None) == {"uri": "a:b"}

@@ -28,6 +28,7 @@ class FakeSession:
         self.listing_error: Exception | None = None
         self.listing_gate: asyncio.Event | None = None
         self.calls: list[tuple[str, Json]] = []
+        self.metas: list[Json | None] = []
         self.cancelled: list[str] = []
         self.called = asyncio.Event()
 
@@ -48,8 +49,15 @@ class FakeSession:
             raise self.listing_error
         return tools
 
-    async def call_tool(self, name: str, arguments: Json, *, progress: Progress | None = None) -> Json:
+    @property
+    def instructions(self) -> str | None:
+        return None
+
+    async def call_tool(
+        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+    ) -> Json:
         self._check_running()
+        self.metas.append(meta)
         self.calls.append((name, arguments))
         self.called.set()
         try:
@@ -67,7 +75,12 @@ class FakeSession:
     async def read_resource(self, uri: str) -> list[Json]:
         raise NotImplementedError
 
-    async def complete(self, ref: Json, argument: Json, context: Json | None = None) -> Json:
+    async def read(self, uri: str, *, meta: Json | None = None) -> Json:
+        raise NotImplementedError
+
+    async def complete(
+        self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
+    ) -> Json:
         raise NotImplementedError
 
     async def subscribe(self, uris: Sequence[str]) -> None:
