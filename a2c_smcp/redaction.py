@@ -29,6 +29,9 @@ _TRACEBACK = re.compile(
 )
 
 _QUOTED = r"\"[^\"\n]*\"|'[^'\n]*'"
+# What documentation and messages write in place of a secret; only as a whole word, in capitals or as dots.
+_PLACEHOLDER = r"(?-i:TOKEN|KEY|VALUE|SECRET|PASSWORD|…|\.{3})(?![\w.~+/=-])"
+_NO_SECRET = rf"(?!(?:bearer|basic|token)\s+{_PLACEHOLDER}|{_PLACEHOLDER})"
 # A secret that can be told by its own shape, or by the name in front of it.
 _SECRETS: Final = (
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
@@ -37,10 +40,15 @@ _SECRETS: Final = (
         r"\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,})"
     ),
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"(?<=\bbearer )\s*[^\s\"',;<]+|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
-    re.compile(rf"\bauthorization[\"']?\s*[=:]\s*(?P<keep>)(?:{_QUOTED}|[^\n,;<]+)", re.IGNORECASE),
+    re.compile(rf"\bauthorization[\"']?\s*[=:]\s*+(?P<keep>){_NO_SECRET}(?:{_QUOTED}|[^\n,;<]+)", re.IGNORECASE),
     re.compile(
-        rf"(?<![\w-])(?:[\w-]*[-_])?{_WORD}[\"']?\s*[=:]\s*(?P<keep>)(?:{_QUOTED}|[^\s\"'&,;<>]+)", re.IGNORECASE
+        rf"(?<=\bbearer )(?!\s*tokens?(?![\w.~+/=-])|\s*{_PLACEHOLDER})\s*[^\s\"',;<]+"
+        r"|(?<=\bbasic )\s*[A-Za-z0-9+/=]{8,}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?<![\w-])(?:[\w-]*[-_])?{_WORD}[\"']?\s*[=:]\s*+(?P<keep>){_NO_SECRET}(?:{_QUOTED}|[^\s\"'&,;<>]+)",
+        re.IGNORECASE,
     ),
 )
 _USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")

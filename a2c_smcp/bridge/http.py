@@ -48,7 +48,7 @@ def check(settings: HttpSettings) -> None:
     if settings.token is None and not is_loopback(settings.host):
         raise BadRequest(
             f"{settings.host} can be reached by others, who could use every tool of the office: "
-            "set a token that clients must send, or listen on 127.0.0.1"
+            "set a token that clients must send, or listen on a loopback address"
         )
 
 

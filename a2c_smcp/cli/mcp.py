@@ -147,7 +147,7 @@ def address(text: str) -> tuple[str, int]:
     """Convert HOST:PORT, [HOST]:PORT or PORT."""
     host, colon, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535 or (colon and not host):
-        raise ArgumentTypeError(f"{text!r} is no address: HOST:PORT, or PORT alone for 127.0.0.1")
+        raise ArgumentTypeError(f"{text!r} is no address: HOST:PORT, or PORT alone for loopback")
     return host.strip("[]") or "127.0.0.1", int(port)
 
 

@@ -22,7 +22,7 @@ async def serve_console(console: Console, host: str = "127.0.0.1", port: int = 0
         InvalidConfig: The address is not of this machine alone, or cannot be listened on.
     """
     if not is_loopback(host):
-        raise InvalidConfig(f"{host} is not of this machine alone: a console listens on 127.0.0.1, ::1 or localhost")
+        raise InvalidConfig(f"{host} is not of this machine alone: a console listens on loopback addresses")
     sockets = bind(host, port)
     async with serving(console.app, sockets, proxy_headers=False):
         try:

@@ -45,7 +45,7 @@ class Address:
         """
         match = _ADDRESS.fullmatch(text if ":" in text else f":{text}")
         if match is None or int(match["port"]) > 65_535:
-            raise InvalidConfig(f"{text!r} is no address to listen on: write HOST:PORT, as in 127.0.0.1:8080")
+            raise InvalidConfig(f"{text!r} is no address to listen on: write HOST:PORT")
         return cls(match["six"] or match["name"] or "127.0.0.1", int(match["port"]))
 
     @property
@@ -81,7 +81,8 @@ class Admission:
         """
         if not address.is_loopback and self.token is None:
             raise InvalidConfig(
-                f"other machines can reach {address.host}: give a token that lets clients in, or listen on 127.0.0.1"
+                f"other machines can reach {address.host}: give a token that lets clients in, "
+                "or listen on a loopback address"
             )
 
 

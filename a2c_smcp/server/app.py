@@ -276,7 +276,7 @@ class SMCPApp:
         elif token is None:
             await refuse(scope, send, 403, Forbidden("Metrics are closed: set metrics_token or metrics_public"))
         else:
-            error = Unauthorized("Send the metrics token: Authorization: Bearer TOKEN")
+            error = Unauthorized("Send the metrics token as `Authorization: Bearer TOKEN`")
             await refuse(scope, send, 401, error, **{"www-authenticate": "Bearer"})
 
     async def _page(self, scope: Scope, send: Send, status: int, body: Any, **options: Any) -> None:

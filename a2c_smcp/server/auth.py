@@ -54,7 +54,7 @@ def identity_of(answer: object) -> Identity:
             log.error("the authentication provider returned an Identity whose expires is no number")
             raise Unauthorized("The credentials could not be checked")
         return answer
-    raise Unauthorized("No valid credentials: send an API key or a token (header x-api-key, or auth.token)")
+    raise Unauthorized("No valid credentials; send an API key or a token (header x-api-key, or auth.token)")
 
 
 def credentials_of(auth: Any, headers: Mapping[str, str]) -> Iterator[str]:

@@ -99,7 +99,7 @@ class OperatorPage(Observer):
         elif below != "/state":
             await refuse(scope, send, 404, NotFound(f"The console is at {ROOT}/"))
         elif not bears(scope, self._token):
-            error = Unauthorized("Send the console's token: Authorization: Bearer TOKEN")
+            error = Unauthorized("Send the console's token as `Authorization: Bearer TOKEN`")
             await refuse(scope, send, 401, error, **HEADERS, **{"www-authenticate": "Bearer"})
         else:
             await answer(scope, send, 200, json.dumps(await self.state()), headers=HEADERS)

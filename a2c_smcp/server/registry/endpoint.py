@@ -74,7 +74,9 @@ def parse_endpoint(url: str) -> Endpoint:
         if address or not path:
             raise InvalidConfig("A Unix socket is written unix:///path/to.sock")
     elif len(path) > (2 if sentinel else 1) or (sentinel and not path):
-        raise InvalidConfig("The path of the Redis URL is the database's number (with Sentinel: /name or /name/number)")
+        raise InvalidConfig(
+            "The path of the Redis URL is the database's number (with Sentinel: the master's name, then the number)"
+        )
     db = settings.get("db") or (path[-1] if parts.scheme != "unix" and len(path) == 1 + sentinel else "0")
     if not (db.isascii() and db.isdigit()):
         raise InvalidConfig("The database of the Redis URL must be a number")

@@ -18,7 +18,7 @@ KEY = "correct-horse-battery-staple"
 SIGNER = TokenKey("2025-01", b"a" * 32)
 UNKNOWN = {
     "code": 401,
-    "message": "No valid credentials: send an API key or a token (header x-api-key, or auth.token)",
+    "message": "No valid credentials; send an API key or a token (header x-api-key, or auth.token)",
 }
 
 
