@@ -18,6 +18,7 @@ from a2c_smcp.computer.tools.confirmation import Gate, refusal, with_request_met
 from a2c_smcp.computer.tools.definition import runs_as
 from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
+from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.computer.tools.kept import CallKey, Outcome
 from a2c_smcp.computer.tools.progress import Reports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
@@ -68,6 +69,7 @@ class Surroundings:
     limits: CallLimits
     observer: Observer | None
     reports: Reports | None = None
+    journal: CallJournal | None = None
 
 
 class Call:
@@ -151,12 +153,17 @@ class Call:
             # Before the owner is asked about a call that cannot be made.
             return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
         if not around.gate.is_open(route, self.key):
+            if around.journal is not None:
+                around.journal.accepted(self.key, self.fingerprint)
             await self._ask(route)
             self._route = route = await self._resolved_again(route)
         if self._phase == "ended":
             # Somebody on the way here swallowed the cancellation. Nothing runs that nobody waits for.
             raise asyncio.CancelledError
+        recorded = around.journal.started(self.key, self.fingerprint) if around.journal is not None else None
         self._start(route)
+        if recorded is not None:
+            await recorded
         try:
             raw = await session.call_tool(route.tool, self._arguments, progress=self._progress, meta=self._meta)
         except SMCPError as error:

@@ -14,6 +14,7 @@ from a2c_smcp.computer.tools.consent import AutoApply
 from a2c_smcp.computer.tools.definition import fingerprint
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.history import CallHistory
+from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.results import cancelled
@@ -34,6 +35,7 @@ class ToolCalls:
         auto_apply: The definitions that `auto_apply` holds for.
         observer: Told of every step of every call.
         reports: Where calls report their progress, for those who asked to hear it.
+        journal: Where calls are recorded, so that none runs twice across restarts; opened and closed by its owner.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class ToolCalls:
         auto_apply: AutoApply | None = None,
         observer: Observer | None = None,
         reports: Reports | None = None,
+        journal: CallJournal | None = None,
         history: CallHistory | None = None,
         shaper: Shaper | None = None,
         limits: CallLimits | None = None,
@@ -59,7 +62,7 @@ class ToolCalls:
         self.history = CallHistory() if history is None else history
         self._clock = clock
         self._around = Surroundings(
-            sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports
+            sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports, journal
         )
         self._running: dict[CallKey, Call] = {}
         self._alive: set[Call] = set()
@@ -74,8 +77,9 @@ class ToolCalls:
 
         With `accept_progress` it has `progress` as well, if the tool said how far it was.
 
-        A request with a `req_id` that is running, or ended not long ago, gets that call's result. Whoever waits here
-        may be cancelled; the tool goes on, and its result is kept.
+        A request with a `req_id` that is running, or ended not long ago, gets that call's result. One that had started
+        when an earlier run of the Computer ended gets a result that says so, with `meta.interrupted`. Whoever waits
+        here may be cancelled; the tool goes on, and its result is kept.
 
         Raises:
             ToolNotFound: No enabled server has the tool.
@@ -91,14 +95,16 @@ class ToolCalls:
         if call is None:
             kept = self._kept.find(key, self._clock())
             if kept is not None:
-                _check_same(kept[0], mark, key)
+                _check_same(kept[0] == mark, key)
                 return _deliver(kept[1], key, follows=follows)
+            if (recorded := await self._recorded(request, key, mark)) is not None:
+                return _deliver(recorded, key, follows=follows)
             if self._was_cancelled(key):
                 outcome = Outcome(cancelled(request["tool_name"]))
                 self._kept.keep(key, mark, outcome, self._clock())
                 return _deliver(outcome, key, follows=follows)
             call = self._start(request, key, mark)
-        _check_same(call.fingerprint, mark, key)
+        _check_same(call.fingerprint == mark, key)
         if follows:
             call.follow()
         return _deliver(await call.outcome(), key, follows=follows)
@@ -144,6 +150,21 @@ class ToolCalls:
         del self._running[call.key]
         if outcome.final:
             self._kept.keep(call.key, call.fingerprint, outcome, self._clock())
+            if self._around.journal is not None:
+                self._around.journal.ended(call.key, call.fingerprint, outcome)
+
+    async def _recorded(self, request: ToolCallReq, key: CallKey, mark: str) -> Outcome | None:
+        """Return the outcome of a call of an earlier run, or of longer ago than outcomes are kept in memory."""
+        journal = self._around.journal
+        recorded = journal.find(key) if journal is not None else None
+        if journal is None or recorded is None:
+            return None
+        _check_same(recorded.is_of(mark), key)
+        if recorded.state == "accepted":
+            return None
+        outcome = await journal.outcome(recorded, request["tool_name"])
+        self._kept.keep(key, mark, outcome, self._clock())
+        return outcome
 
     def _was_cancelled(self, key: CallKey) -> bool:
         until = self._early.pop(key, None)
@@ -157,8 +178,8 @@ def _mark(request: ToolCallReq) -> str:
         raise BadRequest("The arguments of the call are not JSON", req_id=request["req_id"]) from None
 
 
-def _check_same(known: str, mark: str, key: CallKey) -> None:
-    if known != mark:
+def _check_same(same: bool, key: CallKey) -> None:  # noqa: FBT001
+    if not same:
         raise BadRequest(
             f"The req_id {key.req_id!r} belongs to another call: give each call its own", req_id=key.req_id
         )

@@ -64,8 +64,12 @@ def cancelled(tool: str) -> Json:
 
 def interrupted(tool: str) -> Json:
     """Return the result of a tool that was running when the Computer stopped."""
-    meta = {"code": ToolFailed.code}
-    return _error(f"The Computer stopped while {tool!r} was running; whether it did its work is not known", meta)
+    meta = {"code": ToolFailed.code, "interrupted": True}
+    return _error(
+        f"Interrupted: the Computer stopped while {tool!r} was running, so it may have run. It is not run again for "
+        "this req_id; find out what it did before you call it with a new one",
+        meta,
+    )
 
 
 def too_large_to_keep() -> Json:

@@ -1,0 +1,464 @@
+"""A record of tool calls on disk: a call runs at most once, also when the Computer is killed and started again.
+
+A folder holds two logs, each a few append-only files of lines. A call is named by a digest of who made it, its `mark`
+is a digest of tool and arguments, and times are seconds since 1970:
+
+    calls-*.log       A call mark time           accepted: it waits for the owner and has not started
+                      S call mark time           started: from here on it may have run
+                      E call mark time           ended
+    outcomes-*.log    O call time length JSON    how it ended
+
+The event loop writes the lines of `calls` itself, one `write` of a hundred bytes each, and "started" before the tool
+runs: whatever becomes of the process, the kernel has the line. A thread syncs the lines to the disk and writes the
+outcomes. Only the event loop touches the index of calls, only the thread the log of outcomes.
+"""
+
+import asyncio
+import errno
+import hashlib
+import logging
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from a2c_smcp.computer.tools.journal_files import (
+    NOFOLLOW,
+    JournalLimits,
+    OutcomeLog,
+    Place,
+    check_own,
+    create,
+    log_files,
+    next_file,
+    number_in,
+    whole_lines,
+)
+from a2c_smcp.computer.tools.kept import CallKey, Outcome
+from a2c_smcp.computer.tools.results import interrupted, too_large_to_keep
+from a2c_smcp.errors import InternalError
+from a2c_smcp.fastjson import FastJson
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None
+
+logger = logging.getLogger(__name__)
+
+State: TypeAlias = Literal["accepted", "started", "ended"]
+
+_STATES: Final[dict[bytes, State]] = {b"A": "accepted", b"S": "started", b"E": "ended"}
+_LETTERS: Final = {state: letter for letter, state in _STATES.items()}
+_sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
+
+LOCK: Final = "lock"
+LOCK_SECONDS: Final = 2.0
+STOP_SECONDS: Final = 5.0
+TIDY_SECONDS: Final = 600.0
+GROUP_SECONDS: Final = 0.005
+"""Starts within this time are synced together, unless a call waits for that."""
+
+QUEUED: Final = 4_000
+"""Outcomes that may wait for the disk; of further ones only the end is recorded."""
+
+MARK: Final = 32
+"""Characters of a mark that are recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is known of a call."""
+
+    state: State
+    mark: str
+    at: float
+    outcome: Place | None = None
+
+    def is_of(self, mark: str) -> bool:
+        """Whether it is the call with this mark."""
+        return self.mark == mark[:MARK]
+
+
+class CallJournal:
+    """The calls of one Computer. One process at a time may have it open.
+
+    Args:
+        folder: Made if it does not exist; only its owner can read it.
+        strict: Whether a tool waits until the disk has the line that it started, and does not run if that line cannot
+            be written. Otherwise the kernel has the line before the tool runs and the disk has it milliseconds later,
+            and a call that cannot be recorded runs all the same.
+        clock: Returns the seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        strict: bool = False,
+        limits: JournalLimits | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.folder = Path(folder)
+        self.strict = strict
+        self.scope = ""
+        """Tells offices of the same name on different servers apart."""
+        self.problem: str | None = None
+        """Why calls cannot be recorded at the moment."""
+        self._limits = limits or JournalLimits()
+        self._clock = clock
+        self._index: dict[str, Recorded] = {}
+        self._files: list[Path] = []
+        self._fd, self._size, self._torn = -1, 0, False
+        self._lock_fd = -1
+        self._thread: _Thread | None = None
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    async def open(self) -> None:
+        """Read what was recorded before, and record from now on.
+
+        Raises:
+            OSError: The folder cannot be used, or another process has the journal open.
+        """
+        try:
+            outcomes = await asyncio.to_thread(self._load)
+        except BaseException as problem:
+            self._close_files()
+            if isinstance(problem, OSError):
+                self.problem = problem.strerror or str(problem)
+            raise
+        self._thread = _Thread(self, outcomes, _copy(self._fd), asyncio.get_running_loop())
+        self._thread.start()
+
+    async def close(self) -> None:
+        """Write what waits, and close the files."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        if await asyncio.to_thread(thread.stop, STOP_SECONDS):
+            self._close_files()
+        else:
+            logger.error("journal not closed: the disk does not respond folder=%s", self.folder)
+
+    # Calls
+
+    def find(self, key: CallKey) -> Recorded | None:
+        """Return what is recorded of a call, or None where nothing is."""
+        if not self._index:
+            return None
+        name = self._name(key)
+        found = self._index.get(name)
+        if found is not None and self._clock() - found.at > self._limits.seconds:
+            del self._index[name]
+            return None
+        return found
+
+    async def outcome(self, recorded: Recorded, tool: str) -> Outcome:
+        """Return how a call that started ended, as far as that is known."""
+        if recorded.state == "started":
+            return Outcome(interrupted(tool))
+        if recorded.outcome is not None:
+            try:
+                return await asyncio.to_thread(recorded.outcome.read)
+            except (OSError, ValueError, AttributeError, TypeError) as problem:
+                logger.warning("journal: outcome cannot be read: %s folder=%s", problem, self.folder)
+        return Outcome(too_large_to_keep())
+
+    def accepted(self, key: CallKey, mark: str) -> None:
+        """Record that a call waits and has not started."""
+        self._note(self._name(key), "accepted", mark)
+
+    def started(self, key: CallKey, mark: str) -> "asyncio.Future[None] | None":
+        """Record that a call starts; where `strict`, returns what to await before it does.
+
+        Raises:
+            InternalError: It cannot be recorded, and `strict` forbids that it runs.
+        """
+        noted, thread = self._note(self._name(key), "started", mark), self._thread
+        if not self.strict:
+            if noted and thread is not None:
+                thread.sync_soon()
+            return None
+        if not noted or thread is None:
+            raise _unrecorded(self.problem or "it is closed")
+        return thread.synced()
+
+    def ended(self, key: CallKey, mark: str, outcome: Outcome) -> None:
+        """Record that a call ended, and how."""
+        name = self._name(key)
+        if self._note(name, "ended", mark) and self._thread is not None:
+            self._thread.write(name, outcome)
+
+    def _name(self, key: CallKey) -> str:
+        return hashlib.blake2b(FastJson.encode([self.scope, *key]), digest_size=16).hexdigest()
+
+    def _note(self, name: str, state: State, mark: str) -> bool:
+        noted = Recorded(state, mark[:MARK], self._clock())
+        if self._thread is None or not self._write(_line(name, noted)):
+            return False
+        self._index[name] = noted
+        while len(self._index) > self._limits.entries:
+            del self._index[next(iter(self._index))]
+        return True
+
+    def _write(self, line: bytes) -> bool:
+        try:
+            if self._fd < 0 or self._size > self._limits.segment:
+                self._begin_file()
+            line = b"\n" + line if self._torn else line
+            written = os.write(self._fd, line)
+            self._size += written
+            self._torn = written < len(line)
+            if self._torn:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - a part of a line is no line
+        except OSError as problem:
+            self.failed(problem)
+            return False
+        if self.problem is not None:
+            self.problem = None
+            logger.warning("journal works again folder=%s", self.folder)
+        return True
+
+    # What the thread reports
+
+    def failed(self, problem: OSError) -> None:
+        """Something cannot be written; it is logged once, until it can be written again."""
+        why = problem.strerror or str(problem)
+        if self.problem is None:
+            then = "calls are refused" if self.strict else "calls run, and could run again after a restart"
+            logger.error("journal cannot be written: %s; %s folder=%s", why, then, self.folder)
+        self.problem = why
+
+    def wrote(self, name: str, place: Place) -> None:
+        """An outcome is in its file."""
+        if (known := self._index.get(name)) is not None:
+            self._index[name] = replace(known, outcome=place)
+
+    def deleted(self, path: Path) -> None:
+        """A file of outcomes is gone."""
+        for name, known in self._index.items():
+            if known.outcome is not None and known.outcome.path == path:
+                self._index[name] = replace(known, outcome=None)
+
+    # Files
+
+    def _load(self) -> OutcomeLog:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_own(self.folder, self.folder.stat())
+        self.folder.chmod(0o700)
+        self._lock_fd = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR | NOFOLLOW, 0o600)
+        _lock(self._lock_fd)
+        self._files = log_files(self.folder, "calls")
+        for path in self._files:
+            for line, _ in whole_lines(path):
+                self._recall(line)
+        for name in list(self._index)[: -self._limits.entries]:
+            del self._index[name]
+        outcomes = OutcomeLog(self.folder, self._limits, self._clock)
+        for name, place in outcomes.load():
+            if (known := self._index.get(name)) is not None and known.state == "ended":
+                self._index[name] = replace(known, outcome=place)
+        for path in outcomes.tidy():
+            self.deleted(path)
+        try:
+            self._compact()
+        except OSError as problem:
+            self.failed(problem)  # what was recorded counts all the same
+        return outcomes
+
+    def _recall(self, line: bytes) -> None:
+        match line.split(b" "):
+            case [letter, name, mark, at] if letter in _STATES:
+                when = min(number_in(at), self._clock())
+                if self._clock() - when <= self._limits.seconds:
+                    self._index[name.decode()] = Recorded(_STATES[letter], mark.decode(), when)
+
+    def _compact(self) -> None:
+        """Write what still counts into one new file, and delete the others once that is on the disk."""
+        old = list(self._files)
+        self._begin_file()
+        whole = b"".join(_line(name, known) for name, known in self._index.items())
+        try:
+            while self._size < len(whole):
+                self._size += os.write(self._fd, whole[self._size :])
+            os.fsync(self._fd)
+        except OSError:
+            self._torn = True
+            raise
+        for path in old:
+            path.unlink()
+        self._files, self._size = self._files[-1:], 0
+
+    def _begin_file(self) -> None:
+        path = next_file(self.folder, "calls", self._files[-1] if self._files else None)
+        before, self._fd = self._fd, create(path)
+        self._size, self._torn = 0, False
+        self._files.append(path)
+        if before >= 0:
+            os.close(before)
+        if self._thread is not None:
+            # A file holds more calls than are remembered: what counts is in the last two.
+            old, self._files = self._files[:-2], self._files[-2:]
+            self._thread.follow(_copy(self._fd), old)
+
+    def _close_files(self) -> None:
+        for fd in (self._fd, self._lock_fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._lock_fd = -1
+
+
+class _Thread(threading.Thread):
+    """Does what waits for the disk, in order."""
+
+    def __init__(self, journal: CallJournal, outcomes: OutcomeLog, fd: int, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(name="a2c-journal", daemon=True)
+        self._journal, self._outcomes, self._fd, self._loop = journal, outcomes, fd, loop
+        self._jobs: queue.SimpleQueue[Callable[[], None] | asyncio.Future[None] | None] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._due = False
+
+    def sync_soon(self) -> None:
+        """Sync the calls to the disk, together with those of the next milliseconds."""
+        if not self._due:
+            self._due = True
+            self._jobs.put(_nothing)
+
+    def synced(self) -> "asyncio.Future[None]":
+        """Return what is done once the disk has the calls."""
+        waiter: asyncio.Future[None] = self._loop.create_future()
+        self._jobs.put(waiter)
+        return waiter
+
+    def write(self, name: str, outcome: Outcome) -> None:
+        """Write an outcome."""
+        if self._jobs.qsize() < QUEUED:
+            self._jobs.put(lambda: self._write(name, outcome))
+
+    def follow(self, fd: int, old: list[Path]) -> None:
+        """The calls are in another file from now on, and the old ones are of no use."""
+        self._jobs.put(lambda: self._follow(fd, old))
+
+    def stop(self, seconds: float) -> bool:
+        """Do what waits, and end; whether that was done in time."""
+        self._stopping.set()
+        self._jobs.put(None)
+        self.join(seconds)
+        return not self.is_alive()
+
+    def run(self) -> None:
+        stop = False
+        while not stop:
+            waiters = []
+            for job in self._batch():
+                if job is None:
+                    stop = True
+                elif isinstance(job, asyncio.Future):
+                    waiters.append(job)
+                else:
+                    self._guarded(job)
+            if self._due or waiters:
+                self._due = False
+                self._sync(waiters)
+            self._guarded(self._tidy)
+            if not self._journal.strict:
+                self._stopping.wait(GROUP_SECONDS)
+        self._outcomes.close()
+        if self._fd >= 0:
+            os.close(self._fd)
+
+    def _batch(self) -> "Iterator[Callable[[], None] | asyncio.Future[None] | None]":
+        with suppress(queue.Empty):
+            yield self._jobs.get(timeout=TIDY_SECONDS)
+            while True:
+                yield self._jobs.get_nowait()
+
+    def _guarded(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except OSError as problem:
+            self._report(self._journal.failed, problem)
+        except Exception:
+            # The outermost handler of the thread: whatever a job does, the next one is done.
+            logger.exception("journal: a job failed folder=%s", self._journal.folder)
+
+    def _report(self, function: Callable[..., None], *facts: Any) -> None:
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(function, *facts)
+
+    def _write(self, name: str, outcome: Outcome) -> None:
+        place = self._outcomes.add(name, outcome)
+        if place is not None:
+            self._report(self._journal.wrote, name, place)
+
+    def _follow(self, fd: int, old: list[Path]) -> None:
+        before, self._fd = self._fd, fd
+        if before >= 0:
+            try:
+                _sync(before)
+            finally:
+                os.close(before)
+        for path in old:
+            path.unlink(missing_ok=True)
+
+    def _sync(self, waiters: list["asyncio.Future[None]"]) -> None:
+        failure: OSError | None = None
+        try:
+            _sync(self._fd)
+        except OSError as problem:
+            failure = problem
+            self._report(self._journal.failed, problem)
+        if waiters:
+            self._report(_settle, waiters, failure)
+
+    def _tidy(self) -> None:
+        for path in self._outcomes.tidy():
+            self._report(self._journal.deleted, path)
+
+
+def _line(name: str, call: Recorded) -> bytes:
+    return b"%b %b %b %.3f\n" % (_LETTERS[call.state], name.encode(), call.mark.encode(), call.at)
+
+
+def _copy(fd: int) -> int:
+    return os.dup(fd) if fd >= 0 else -1
+
+
+def _lock(fd: int) -> None:
+    until = time.monotonic() + LOCK_SECONDS
+    while fcntl is not None:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise BlockingIOError(errno.EAGAIN, "another process has it open") from None
+            time.sleep(0.05)
+
+
+def _unrecorded(why: str) -> InternalError:
+    return InternalError(
+        f"The tool was not run: the Computer's journal cannot be written ({why})", details={"reason": "journal"}
+    )
+
+
+def _settle(waiters: list["asyncio.Future[None]"], failure: OSError | None) -> None:
+    for waiter in waiters:
+        if waiter.done():
+            continue
+        if failure is None:
+            waiter.set_result(None)
+        else:
+            waiter.set_exception(_unrecorded(failure.strerror or str(failure)))
+
+
+def _nothing() -> None:
+    """Wakes the thread."""
