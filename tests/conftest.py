@@ -26,6 +26,13 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no program that a test starts write into the home of whoever runs the tests."""
+    state = tempfile.TemporaryDirectory(prefix="a2c-tests-", ignore_cleanup_errors=True)
+    config.add_cleanup(state.cleanup)
+    os.environ["XDG_STATE_HOME"] = state.name
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     """In strict mode (CI) a test skipped for a missing part has failed."""

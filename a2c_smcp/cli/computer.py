@@ -6,6 +6,7 @@ import platform
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
@@ -16,8 +17,10 @@ from a2c_smcp.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from a2c_smcp.cli.computer_owner import Seat
+    from a2c_smcp.computer.tools.journal import CallJournal
 
 ENV: Final = "A2C_COMPUTER_"
+NO_JOURNAL: Final = "none"
 MAX_PORT: Final = 65_535
 _END: Final = object()
 
@@ -87,12 +90,28 @@ def _is_attended(context: Context, arguments: Namespace) -> bool:
 def _seat(context: Context, arguments: Namespace) -> "Seat":
     from a2c_smcp.cli.computer_owner import Seat  # noqa: PLC0415
 
+    url, office = given(context, arguments, "url", ENV), given(context, arguments, "office", ENV)
+    name = given(context, arguments, "name", ENV) or platform.node() or "computer"
     return Seat(
-        url=given(context, arguments, "url", ENV),
-        office=given(context, arguments, "office", ENV),
-        name=given(context, arguments, "name", ENV) or platform.node() or "computer",
+        url=url,
+        office=office,
+        name=name,
         credentials=credentials(context, arguments, ENV),
+        # Without a server there is no Agent, and no call that could be sent again.
+        journal=_journal(context, arguments, url, office or "", name) if url is not None else None,
     )
+
+
+def _journal(context: Context, arguments: Namespace, *names: str) -> "CallJournal | None":
+    from a2c_smcp.cli.up_home import journal_folder  # noqa: PLC0415
+    from a2c_smcp.computer.tools.journal import CallJournal  # noqa: PLC0415
+    from a2c_smcp.state import state_folder  # noqa: PLC0415
+
+    named = given(context, arguments, "journal", ENV)
+    if named == NO_JOURNAL:
+        return None
+    folder = Path(named).expanduser() if named is not None else journal_folder(state_folder(context.env), *names)
+    return CallJournal(folder, strict=arguments.journal_strict)
 
 
 @contextmanager
@@ -136,8 +155,8 @@ COMMAND: Final = Command(
         "At a terminal it is a shell (help lists its commands); with --do it runs commands of that shell and ends, "
         "at the first that fails; otherwise it works until SIGTERM or Ctrl-C, tells every change of state on standard "
         "error, and with --json as lines of JSON on standard output. Tools without auto_apply in the configuration run "
-        f"only if somebody at the shell approves. {ENV}CONFIG, {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN and "
-        f"{ENV}API_KEY stand for the options."
+        f"only if somebody at the shell approves. {ENV}CONFIG, {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, "
+        f"{ENV}API_KEY and {ENV}JOURNAL stand for the options."
     ),
     arguments=(
         Argument(
@@ -159,6 +178,18 @@ COMMAND: Final = Command(
             "shell, gives a new address.",
             "PORT",
             convert=_port,
+        ),
+        Argument(
+            "--journal",
+            "The folder where calls are recorded, so that none runs twice after a restart (default: one of this "
+            f"Computer's own in the user's state folder); {NO_JOURNAL} for no record.",
+            metavar="FOLDER",
+            completes="file",
+        ),
+        Argument(
+            "--journal-strict",
+            "Run a tool only once the disk has the record that it started: slower, but safe against power failures.",
+            flag=True,
         ),
         Argument("--headless", "No shell, and nobody is asked, even at a terminal.", flag=True),
     ),

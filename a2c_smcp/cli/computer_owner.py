@@ -12,6 +12,7 @@ from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.wire.status import ConnectionStatus
 
 NAME: Final = "owner"
@@ -22,12 +23,13 @@ Told: TypeAlias = Callable[[ConnectionStatus], None]
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Where to connect, as whom, and with which credentials."""
+    """Where to connect, as whom, with which credentials, and where calls are recorded."""
 
     url: str | None = None
     office: str | None = None
     name: str = "computer"
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    journal: CallJournal | None = None
 
 
 class Owner:
@@ -56,7 +58,14 @@ class Owner:
         self.seat = seat
         self.prompt = prompt
         self.console: Callable[[], str] | None = None
-        self.computer = Computer(config, name=seat.name, confirm=self._confirm, sources=sources, observer=observer)
+        self.computer = Computer(
+            config,
+            name=seat.name,
+            confirm=self._confirm,
+            sources=sources,
+            observer=observer,
+            journal=seat.journal,
+        )
         self._told = told
         self._own: set[str] = set()
 

@@ -37,6 +37,8 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
             f"note: tool {change['listed']} of {change['server']} changed since auto_apply was set ({fields}): its "
             f"calls need confirmation; approvals shows what changed, approvals accept {change['listed']} accepts it"
         )
+    if problem := value["journal"]:
+        yield f"note: calls are not recorded and could run again after a restart: {one_line(problem)}"
     if problem := value["configuration"]["problem"]:
         yield f"configuration: {printable(problem)}"
     yield from (f"note: {one_line(note)}" for note in value["configuration"]["notes"])

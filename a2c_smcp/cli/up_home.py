@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from a2c_smcp.computer.tools.journal import discard_old
+from a2c_smcp.computer.tools.journal_files import DAY
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.state import is_private
 
@@ -55,6 +57,13 @@ def digests_folder(folder: Path, roots: Sequence[Path]) -> Path:
     """Return where digests of the documents in these folders go: of no others, which somebody else may not see."""
     key = hashlib.sha256("\0".join(sorted(map(str, roots))).encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return folder / "digests" / key
+
+
+def journal_folder(folder: Path, *names: str) -> Path:
+    """Return where the calls of a Computer are recorded; what else is there and too old to matter is deleted."""
+    root = folder / "journals"
+    discard_old(root, DAY)
+    return root / hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @contextmanager

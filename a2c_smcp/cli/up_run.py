@@ -19,7 +19,7 @@ from a2c_smcp.cli import demo
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import News
 from a2c_smcp.cli.terminal import printable
-from a2c_smcp.cli.up_home import run_folder, token_file, write_private
+from a2c_smcp.cli.up_home import journal_folder, run_folder, token_file, write_private
 from a2c_smcp.cli.up_plan import (
     DEMO,
     DOCUMENTS,
@@ -158,8 +158,15 @@ class Up:
                 plan = plan.demonstrated(folder)
             desk, calls = ApprovalDesk(), CallLog()
             config = ConfigFile(plan.config, check=plan.trust.check) if plan.config and plan.trust else plan.config
+            names = plan.name, *map(str, plan.roots), str(plan.config)
             computer = Computer(
-                config, name=plan.name, confirm=desk, observer=calls, sources=plan.sources, state=plan.state
+                config,
+                name=plan.name,
+                confirm=desk,
+                observer=calls,
+                sources=plan.sources,
+                state=plan.state,
+                journal=await asyncio.to_thread(journal_folder, plan.state, *names),
             )
             await stack.enter_async_context(computer)
             await self._add_servers(computer, plan, folder / PROGRESS)
@@ -170,7 +177,8 @@ class Up:
                 console.connection_changed()
                 self._news.connection(status)
 
-            await computer.connect(seat.url, OFFICE, token=secret.strip(), on_status=connection)
+            # The office is the same at every port.
+            await computer.connect(seat.url, OFFICE, token=secret.strip(), scope=str(token), on_status=connection)
             opening = console.app.url(base)
             self._put(ready(plan, computer, seat, opening))
             if self._arguments.open:

@@ -32,9 +32,10 @@ from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
 from a2c_smcp.computer.tools.consent import AutoApply, Changed, ConsentFile
 from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
-from a2c_smcp.errors import BadRequest, NotInOffice
+from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.state import state_folder
 from a2c_smcp.types import SERVER_NAME, Desktop
@@ -59,6 +60,8 @@ class Computer:
         timing: How servers are started, watched and started again.
         state: The folder in which it remembers which definition of a tool `auto_apply` holds for; by default the user's
             own (`XDG_STATE_HOME`). Only a configuration file needs it.
+        journal: Where calls are recorded, so that none runs twice when the Computer is killed and started again; or
+            the folder for that. Without it, results are remembered for as long as the process lives.
     """
 
     def __init__(
@@ -71,8 +74,10 @@ class Computer:
         observer: Observer | None = None,
         timing: Timing | None = None,
         state: str | PathLike[str] | None = None,
+        journal: CallJournal | str | PathLike[str] | None = None,
     ) -> None:
         self.name = name
+        self.journal = journal if journal is None or isinstance(journal, CallJournal) else CallJournal(journal)
         self._listeners = Listeners()
         file = _file_of(config)
         workspace = workspace_of(file.path.absolute()) if file is not None else Path.cwd()
@@ -99,6 +104,7 @@ class Computer:
             auto_apply=self._consent,
             observer=observer,
             reports=self._reports,
+            journal=self.journal,
         )
         self.index = ResourceIndex(self.servers)
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
@@ -118,9 +124,10 @@ class Computer:
         """Read the configuration, start its servers in the background, and follow the file from then on.
 
         Raises:
-            InvalidConfig: The configuration cannot be used.
+            InvalidConfig: The configuration cannot be used, or a strict journal cannot be opened.
         """
         await asyncio.to_thread(self._consent.load)
+        await self._open_journal()
         await self.settings.load()
         self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
@@ -152,6 +159,20 @@ class Computer:
             async with asyncio.timeout(SAVE_SECONDS):
                 await self._consents.drained()
         await self._consents.close()
+        if self.journal is not None:
+            await self.journal.close()
+
+    async def _open_journal(self) -> None:
+        journal = self.journal
+        if journal is None:
+            return
+        try:
+            await journal.open()
+        except OSError:
+            problem = f"The journal of tool calls in {journal.folder} cannot be used: {journal.problem}"
+            if journal.strict:
+                raise InvalidConfig(problem) from None
+            logger.warning("%s; a call could run again after a restart", problem)
 
     async def __aenter__(self) -> Self:
         try:
@@ -166,12 +187,16 @@ class Computer:
     ) -> None:
         await self.close()
 
-    async def connect(self, url: str, office_id: str | None = None, *, wait: bool = True, **options: Any) -> None:
+    async def connect(
+        self, url: str, office_id: str | None = None, *, wait: bool = True, scope: str | None = None, **options: Any
+    ) -> None:
         """Connect to a server and join an office; from then on stay connected.
 
         Args:
             wait: Whether to return only when that is done, and to raise if it fails; otherwise it is tried for ever in
                 the background.
+            scope: What the journal takes the server for; by default its URL. Calls of one server are never taken for
+                those of another.
             options: As those of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
 
         Raises:
@@ -180,6 +205,8 @@ class Computer:
         """
         if self.client is not None:
             await self.client.close()
+        if self.journal is not None:
+            self.journal.scope = url if scope is None else scope
         told: Callable[[str], Awaitable[None] | None] | None = options.pop("on_joined", None)
         lost: Callable[[], None] | None = options.pop("on_lost", None)
 
@@ -246,6 +273,7 @@ class Computer:
             "tool_names": [asdict(problem) for problem in self.box.problems],
             "changed_tools": [asdict(change) for change in self.changed_tools()],
             "unlisted": {name: why for name, why in self.box.failures.items() if name in running},
+            "journal": self.journal.problem if self.journal is not None else None,
             "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
         }
 

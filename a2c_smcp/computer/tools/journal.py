@@ -119,7 +119,9 @@ class CallJournal:
         self._lock_fd = -1
         self._thread: _Thread | None = None
 
-    def __len__(self) -> int:
+    @property
+    def entries(self) -> int:
+        """How many calls are remembered."""
         return len(self._index)
 
     async def open(self) -> None:
@@ -323,7 +325,6 @@ class _Thread(threading.Thread):
         super().__init__(name="a2c-journal", daemon=True)
         self._journal, self._outcomes, self._fd, self._loop = journal, outcomes, fd, loop
         self._jobs: queue.SimpleQueue[Callable[[], None] | asyncio.Future[None] | None] = queue.SimpleQueue()
-        self._stopping = threading.Event()
         self._due = False
 
     def sync_soon(self) -> None:
@@ -349,35 +350,34 @@ class _Thread(threading.Thread):
 
     def stop(self, seconds: float) -> bool:
         """Do what waits, and end; whether that was done in time."""
-        self._stopping.set()
         self._jobs.put(None)
         self.join(seconds)
         return not self.is_alive()
 
     def run(self) -> None:
-        stop = False
+        stop, sync_at = False, None
         while not stop:
             waiters = []
-            for job in self._batch():
+            for job in self._batch(TIDY_SECONDS if sync_at is None else max(0.0, sync_at - time.monotonic())):
                 if job is None:
                     stop = True
                 elif isinstance(job, asyncio.Future):
                     waiters.append(job)
                 else:
                     self._guarded(job)
-            if self._due or waiters:
-                self._due = False
+            if self._due and sync_at is None:
+                sync_at = time.monotonic() + GROUP_SECONDS
+            if waiters or stop or (sync_at is not None and time.monotonic() >= sync_at):
+                self._due, sync_at = False, None
                 self._sync(waiters)
             self._guarded(self._tidy)
-            if not self._journal.strict:
-                self._stopping.wait(GROUP_SECONDS)
         self._outcomes.close()
         if self._fd >= 0:
             os.close(self._fd)
 
-    def _batch(self) -> "Iterator[Callable[[], None] | asyncio.Future[None] | None]":
+    def _batch(self, seconds: float) -> "Iterator[Callable[[], None] | asyncio.Future[None] | None]":
         with suppress(queue.Empty):
-            yield self._jobs.get(timeout=TIDY_SECONDS)
+            yield self._jobs.get(timeout=seconds)
             while True:
                 yield self._jobs.get_nowait()
 
@@ -424,6 +424,23 @@ class _Thread(threading.Thread):
             self._report(self._journal.deleted, path)
 
 
+def discard_old(root: Path, seconds: float) -> None:
+    """Delete the journals in a folder that no process has open and nobody has written to for so long."""
+    for folder in root.iterdir() if root.is_dir() else ():
+        with suppress(OSError):
+            files = [*folder.glob("*.log"), folder / LOCK]
+            if time.time() - max(path.stat().st_mtime for path in files) < seconds:
+                continue
+            fd = os.open(folder / LOCK, os.O_RDWR | NOFOLLOW)
+            try:
+                _lock(fd, 0)
+                for path in files:
+                    path.unlink()
+                folder.rmdir()
+            finally:
+                os.close(fd)
+
+
 def _line(name: str, call: Recorded) -> bytes:
     return b"%b %b %b %.3f\n" % (_LETTERS[call.state], name.encode(), call.mark.encode(), call.at)
 
@@ -432,8 +449,8 @@ def _copy(fd: int) -> int:
     return os.dup(fd) if fd >= 0 else -1
 
 
-def _lock(fd: int) -> None:
-    until = time.monotonic() + LOCK_SECONDS
+def _lock(fd: int, patience: float = LOCK_SECONDS) -> None:
+    until = time.monotonic() + patience
     while fcntl is not None:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,6 +12,7 @@ from a2c_smcp.computer.tools.kept import Outcome
 from a2c_smcp.errors import from_wire, to_wire
 from a2c_smcp.fastjson import FastJson
 
+DAY: Final = 24 * 3600.0
 NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -27,7 +28,7 @@ class JournalLimits:
         segment: Bytes of a file, after which the next one begins.
     """
 
-    seconds: float = 24 * 3600.0
+    seconds: float = DAY
     entries: int = 20_000
     size: int = 64 << 20
     outcome: int = 32 << 20
@@ -90,6 +91,7 @@ class OutcomeLog:
         body = b"".join(_encoded(outcome))
         if len(body) > min(self._limits.outcome, self._limits.size):
             return None
+        self._end_file()
         if self._fd < 0:
             self._begin_file()
         path, file = self._last()
@@ -108,10 +110,7 @@ class OutcomeLog:
     def tidy(self) -> list[Path]:
         """End a file that is large or old, and delete those that are too many or too old; returns the deleted."""
         now, limits = self._clock(), self._limits
-        if self._fd >= 0:
-            _, last = self._last()
-            if last.size > limits.segment or now - last.began > limits.seconds / 24:
-                self.close()
+        self._end_file()
         gone = []
         for path, file in list(self._files.items()):
             if self._fd >= 0 and path == self._last()[0]:
@@ -127,6 +126,12 @@ class OutcomeLog:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    def _end_file(self) -> None:
+        if self._fd >= 0:
+            _, last = self._last()
+            if last.size > self._limits.segment or self._clock() - last.began > self._limits.seconds / 24:
+                self.close()
 
     def _last(self) -> tuple[Path, _File]:
         return next(reversed(self._files.items()))

@@ -73,9 +73,9 @@ def interrupted(tool: str) -> Json:
 
 
 def too_large_to_keep() -> Json:
-    """Return what a second asker gets when the result was not kept."""
+    """Return what a second asker gets when the result is not kept."""
     meta = {"code": ToolFailed.code, "kept": False}
-    return _error("The tool ran and its result was sent, but it was too large to keep; it is not run twice", meta)
+    return _error("The tool ran, but its result is no longer kept; it is not run again for this req_id", meta)
 
 
 def _error(text: str, meta: dict[str, Any]) -> Json:

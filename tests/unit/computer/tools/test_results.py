@@ -67,7 +67,7 @@ def test_an_error_of_a_server_is_a_result_that_says_why(error: SMCPError, text: 
     [
         (timed_out("t", 1.5), {"timeout": True, "a2c_timeout": True, "code": 4004}),
         (cancelled("t"), {"cancelled": True, "a2c_cancelled": True, "a2c_cancel_reason": "agent_requested"}),
-        (interrupted("t"), {"code": 4003}),
+        (interrupted("t"), {"code": 4003, "interrupted": True}),
     ],
 )
 def test_a_call_that_was_ended_says_by_what(result: Any, meta: Any) -> None:
