@@ -185,7 +185,9 @@ class SMCPAgentClient(Blocking, SyncUses):
 
         Args:
             req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
-                tool twice.
+                tool twice. A Computer with a journal remembers it for a day, also across restarts: a call that had
+                started and has no result answers with `isError` and `meta["interrupted"]`. It may have run, and never
+                runs again for this id.
             on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
                 result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
             meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.

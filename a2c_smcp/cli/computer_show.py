@@ -37,7 +37,7 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
             f"note: tool {change['listed']} of {change['server']} changed since auto_apply was set ({fields}): its "
             f"calls need confirmation; approvals shows what changed, approvals accept {change['listed']} accepts it"
         )
-    if problem := value["journal"]:
+    if problem := value.get("journal"):
         yield f"note: calls are not recorded and could run again after a restart: {one_line(problem)}"
     if problem := value["configuration"]["problem"]:
         yield f"configuration: {printable(problem)}"
