@@ -380,7 +380,7 @@ class Computer:
 
     async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
         if problems := await asyncio.to_thread(shaping_problems, config):
-            raise invalid("configuration", problems)
+            raise invalid(self.settings.source, problems)
         for name in changes.removed:
             self.calls.history.forget(name)
             self._introduced.discard(name)

@@ -2,37 +2,16 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
 from a2c_smcp.computer.mcp_clients.life import Timing
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, strings_of
-from a2c_smcp.computer.mcp_clients.placeholders import input_ids
+from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig
 from a2c_smcp.computer.mcp_clients.session import Resolve, ServerSession
 from a2c_smcp.computer.ports import Listener, ServerStatus
+from a2c_smcp.computer.settings.diff import Changes, diff
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.types import SERVER_NAME
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What applying a configuration did, by the names of servers.
-
-    Attributes:
-        started: New, or enabled.
-        stopped: Removed, or disabled.
-        restarted: Running with other parameters now.
-        updated: Other settings, without a restart.
-    """
-
-    started: tuple[SERVER_NAME, ...] = ()
-    stopped: tuple[SERVER_NAME, ...] = ()
-    restarted: tuple[SERVER_NAME, ...] = ()
-    updated: tuple[SERVER_NAME, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.started or self.stopped or self.restarted or self.updated)
 
 
 class ServerManager:
@@ -70,17 +49,18 @@ class ServerManager:
         Servers start in the background, side by side (`settled` waits for them). One that its owner stopped stays so.
         """
         async with self._turn:
-            changes = _compare(self._config, config)
+            changes = diff(self._config, config)
             before, self._config = self._sessions, config
             self._sessions = {
                 name: before.get(name) or self._session(server) for name, server in config.servers.items()
             }
-            for name in changes.updated:
+            for name in (*changes.tool_view_changed, *changes.updated, *changes.dormant):
                 self._sessions[name].reconfigure(config.servers[name])
+            added = (name for name in changes.added if not config.servers[name].disabled)
             await asyncio.gather(
-                *(self._begin(name) for name in changes.started),
-                *(self._sessions[name].restart(config.servers[name]) for name in changes.restarted),
-                *(self._end(name, before[name]) for name in changes.stopped),
+                *(self._begin(name) for name in (*added, *changes.enabled)),
+                *(self._sessions[name].restart(config.servers[name]) for name in changes.changed),
+                *(self._end(name, before[name]) for name in (*changes.removed, *changes.disabled)),
             )
             return changes
 
@@ -155,30 +135,3 @@ class ServerManager:
 
 async def _as_it_is(config: MCPServerConfig) -> MCPServerConfig:
     return config
-
-
-def _compare(before: ComputerConfig, after: ComputerConfig) -> Changes:
-    names = dict.fromkeys([*before.servers, *after.servers])
-    kinds = {name: _change(name, before, after) for name in names}
-    return Changes(**{kind: tuple(name for name in names if kinds[name] == kind) for kind in Changes.__slots__})
-
-
-def _change(name: SERVER_NAME, before: ComputerConfig, after: ComputerConfig) -> str | None:
-    old, new = before.servers.get(name), after.servers.get(name)
-    if new is None or (new.disabled and old is not None and not old.disabled):
-        return "stopped"
-    if not new.disabled and (old is None or old.disabled):
-        return "started"
-    if old is None:
-        return None  # added, but disabled
-    if not new.disabled and (_essence(old, before) != _essence(new, after)):
-        return "restarted"
-    return "updated" if old != new else None
-
-
-def _essence(server: MCPServerConfig, config: ComputerConfig) -> tuple[Any, ...]:
-    """What a running server depends on: its parameters, and how the inputs that these refer to get their values."""
-    texts = strings_of(server.server_parameters.model_dump(mode="json"))
-    wanted = {wanted for _, text in texts for wanted in input_ids(text)}
-    inputs = [entry.model_dump(exclude={"description"}) for entry in config.inputs if entry.id in wanted]
-    return server.type, server.server_parameters, inputs

@@ -8,8 +8,9 @@ from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig,
 from a2c_smcp.computer.mcp_clients.placeholders import input_ids
 from a2c_smcp.types import SERVER_NAME
 
-_RUNS_WITH: Final = ("type", "server_parameters", "subscribe")
-_TOOL_VIEW: Final = ("forbidden_tools", "tool_meta", "default_tool_meta", "vrl")
+_TOOL_VIEW: Final = frozenset({"forbidden_tools", "tool_meta", "default_tool_meta", "vrl"})
+_NEXT_START: Final = frozenset({"start_timeout"})
+"""Settings that count when a server is started next. Every other one is what it runs with."""
 # What an input is called does not change its value.
 _WORDS_OF_AN_INPUT: Final = {"description", "password"}
 
@@ -25,6 +26,7 @@ class Changes:
         enabled: Servers to start, changed otherwise or not.
         disabled: Servers to stop.
         tool_view_changed: Servers that go on running and whose tools are to be looked at anew.
+        updated: Servers that go on running with other settings, which count at their next start.
         dormant: Disabled servers whose settings differ: nothing to do.
         inputs_changed: The ids of inputs that are new, gone or different.
         reordered: The servers that stayed are in another order.
@@ -37,6 +39,7 @@ class Changes:
     enabled: tuple[SERVER_NAME, ...] = ()
     disabled: tuple[SERVER_NAME, ...] = ()
     tool_view_changed: tuple[SERVER_NAME, ...] = ()
+    updated: tuple[SERVER_NAME, ...] = ()
     dormant: tuple[SERVER_NAME, ...] = ()
     inputs_changed: tuple[str, ...] = ()
     reordered: bool = False
@@ -84,17 +87,19 @@ def servers_using(config: ComputerConfig, input_id: str) -> tuple[SERVER_NAME, .
 def _kind(old: MCPServerConfig, new: MCPServerConfig, affected: set[str]) -> str:
     if old.disabled != new.disabled:
         return "disabled" if new.disabled else "enabled"
-    runs_anew = _differ(old, new, _RUNS_WITH) or not affected.isdisjoint(_inputs_of(new))
-    view_differs = _differ(old, new, _TOOL_VIEW)
     if new.disabled:
         return "dormant" if old != new else "same"
-    if runs_anew:
+    differing = _differing(old, new)
+    if differing - _TOOL_VIEW - _NEXT_START or not affected.isdisjoint(_inputs_of(new)):
         return "changed"
-    return "tool_view_changed" if view_differs else "same"
+    if differing & _TOOL_VIEW:
+        return "tool_view_changed"
+    return "updated" if differing else "same"
 
 
-def _differ(old: MCPServerConfig, new: MCPServerConfig, names: Iterable[str]) -> bool:
-    return any(getattr(old, name) != getattr(new, name) for name in names)
+def _differing(old: MCPServerConfig, new: MCPServerConfig) -> set[str]:
+    names = type(old).model_fields | type(new).model_fields
+    return {name for name in names if getattr(old, name, None) != getattr(new, name, None)}
 
 
 def _inputs_of(server: MCPServerConfig) -> set[str]:

@@ -26,6 +26,7 @@ Apply: TypeAlias = Callable[[Changes, ComputerConfig], Awaitable[None]]
 Report: TypeAlias = Callable[[str | None], None]
 """Told why the file cannot be used, and None once it can."""
 
+STAYS: Final = "The previous configuration stays active."
 _FOREIGN: Final = {"claude": "Claude Desktop", "vscode": "VS Code"}
 
 
@@ -84,6 +85,11 @@ class Settings:
     def format(self) -> Format:
         """The format of the file, which decides what `${NAME}` means; without one, the native."""
         return self._loaded.format if self._loaded else "native"
+
+    @property
+    def source(self) -> str:
+        """What its errors call the configuration: the path of the file, if there is one."""
+        return str(self._file.path) if self._file is not None else "configuration"
 
     @property
     def file_servers(self) -> frozenset[SERVER_NAME]:
@@ -225,19 +231,28 @@ class Settings:
 
     async def _follow(self, file: ConfigFile, state: Loaded | InvalidConfig) -> None:
         if isinstance(state, InvalidConfig):
-            log.warning("the configuration stays as it was: %s", state.message)
-            self._tell(state.message)
+            self._refuse(state.message)
             return
         # Read again, now that it is our turn: a change that was saved meanwhile must not be undone.
         with suppress(InvalidConfig):
             state = await asyncio.to_thread(file.load)
-        self._loaded = state
-        self._tell(None)
+        before, self._loaded = self._loaded, state
         try:
             await self._become(state.config, self._edit)
+        except InvalidConfig as problem:
+            self._loaded = before
+            self._refuse(problem.message)
         except Exception as problem:
+            self._loaded = before
             log.exception("a changed configuration could not be applied")
-            self._tell(f"it could not be applied ({type(problem).__name__})")
+            self._refuse(f"{self.source}: could not be applied ({type(problem).__name__}); the log says why")
+        else:
+            self._tell(None)
+
+    def _refuse(self, problem: str) -> None:
+        text = f"{problem}\n{STAYS}"
+        log.warning("The changed configuration is not used: %s", text)
+        self._tell(text)
 
     def _tell(self, problem: str | None) -> None:
         if problem != self._problem:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.mcp_clients import watchdog
-from a2c_smcp.computer.mcp_clients.manager import Changes
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerPromptStringInput, ToolMeta
 from a2c_smcp.computer.ports import ServerState
+from a2c_smcp.computer.settings import Changes
 from a2c_smcp.errors import BadRequest
 from tests.interaction.computer.mcp.conftest import CAP, Host, gone, life, streamable, text_of
 
@@ -32,7 +32,12 @@ async def test_only_what_changed_in_a_way_that_matters_is_restarted(host: Host) 
     )
 
     assert changes == Changes(
-        started=("new",), stopped=("gone", "off"), restarted=("parameters",), updated=("settings",)
+        added=("new",),
+        removed=("gone",),
+        disabled=("off",),
+        changed=("parameters",),
+        tool_view_changed=("settings",),
+        tools_may_have_changed=True,
     )
     for name in ("new", "parameters"):
         await host.becomes(name, ServerState.RUNNING)
@@ -74,8 +79,28 @@ async def test_a_server_is_restarted_when_an_input_it_uses_is_defined_otherwise(
     user, other = life("user", env={"KEY": "${input:key}"}), life("other")
     await host.apply(user, other, inputs=[key("1")])
 
-    assert await host.apply(user, other, inputs=[key("1", "Another text")]) == Changes()
-    assert await host.apply(user, other, inputs=[key("2")]) == Changes(restarted=("user",))
+    assert await host.apply(user, other, inputs=[key("1", "Another text")]) == Changes(inputs_changed=("key",))
+    assert await host.apply(user, other, inputs=[key("2")]) == Changes(
+        changed=("user",), inputs_changed=("key",), tools_may_have_changed=True
+    )
+
+
+@pytest.mark.rule("5.3")
+async def test_hiding_what_is_typed_restarts_nothing_and_another_subscribe_does(host: Host) -> None:
+    def key(*, password: bool) -> MCPServerPromptStringInput:
+        return MCPServerPromptStringInput(id="key", description="The key", default="1", password=password)
+
+    user = life("user", env={"KEY": "${input:key}"})
+    await host.apply(user, inputs=[key(password=False)])
+    await host.becomes("user", ServerState.RUNNING)
+    first = await pid_of(host, "user")
+
+    await host.apply(user, inputs=[key(password=True)])
+    assert await pid_of(host, "user") == first
+
+    await host.apply(user.model_copy(update={"subscribe": "assume"}), inputs=[key(password=True)])
+    await host.becomes("user", ServerState.RUNNING)
+    assert await pid_of(host, "user") != first
 
 
 @pytest.mark.rule("5.3", "5.5")
@@ -139,7 +164,7 @@ async def test_what_does_not_exist_or_is_disabled_cannot_be_started_or_stopped(h
 async def test_a_disabled_server_that_is_enabled_starts(host: Host) -> None:
     await host.apply(life("a", disabled=True))
 
-    assert await host.apply(life("a")) == Changes(started=("a",))
+    assert await host.apply(life("a")) == Changes(enabled=("a",), tools_may_have_changed=True)
 
     await host.becomes("a", ServerState.RUNNING)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
+from a2c_smcp.computer.settings.holder import STAYS
 from tests.unit.computer.inputs.making import stdio
 from tests.unit.computer.settings.making import Machine, claude, commands_of, native, put, text_of
 
@@ -63,9 +64,9 @@ async def test_a_broken_file_keeps_the_last_good_configuration(file: Path, caplo
         put(file, native(a="1", b="1"))
         await machine.next()
         problems.append(settings.problem)
-        assert problems == machine.told == [problem, None]
+        assert problems == machine.told == [f"{problem}\n{STAYS}", None]
         assert machine.applied == []
-    assert caplog.messages == [f"the configuration stays as it was: {problem}"]
+    assert caplog.messages == [f"The changed configuration is not used: {problem}\n{STAYS}"]
 
 
 @pytest.mark.rule("5.3")
@@ -130,6 +131,9 @@ async def test_a_change_that_cannot_be_applied_does_not_end_the_watching(
         put(file, native(a="3", b="1"))
         while commands_of(settings.config) != {"a": "3", "b": "1"}:
             await machine.next()
-        assert machine.told == ["it could not be applied (RuntimeError)", None]
+        assert machine.told == [
+            f"{file}: could not be applied (RuntimeError); the log says why\n{STAYS}",
+            None,
+        ]
         assert machine.applied == [(CHANGED_A, {"a": "3", "b": "1"})]
-    assert caplog.messages == ["a changed configuration could not be applied"]
+    assert caplog.messages[0] == "a changed configuration could not be applied"

@@ -43,6 +43,27 @@ def test_disabled_servers_come_and_go_without_a_change_of_tools() -> None:
 
 
 @pytest.mark.rule("5.3")
+def test_a_setting_of_the_next_start_restarts_nothing() -> None:
+    assert diff(config(stdio("a")), config(stdio("a", start_timeout=5.0))) == Changes(updated=("notes",))
+
+
+def test_every_setting_of_a_server_is_noticed() -> None:
+    others: dict[str, Any] = {
+        "forbidden_tools": ["x"],
+        "tool_meta": {"x": ToolMeta()},
+        "default_tool_meta": ToolMeta(),
+        "vrl": ".",
+        "subscribe": "assume",
+        "start_timeout": 5.0,
+        "server_parameters": stdio("b").server_parameters,
+    }
+    plain = stdio("a")
+    assert {*others, "name", "type", "disabled"} == set(type(plain).model_fields)
+    for name, value in others.items():
+        assert diff(config(plain), config(plain.model_copy(update={name: value}))), name
+
+
+@pytest.mark.rule("5.3")
 @pytest.mark.parametrize(
     "new",
     [
