@@ -24,6 +24,10 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
         whose, same = " and ".join(claim["servers"]), claim["same"]
         both = f"; both list {same[0]}, {claim['servers'][0]} answers" if same else ""
         yield one_line(f"note: {claim['host']} is claimed by {whose}{both}")
+    for name, count in value["left_out"]["windows"].items():
+        yield one_line(f"note: {name} lists more windows than are read: {count} of the lowest priority are left out")
+    for name, count in value["left_out"]["documents"].items():
+        yield one_line(f"note: {count} documents of {name} have summaries or keywords that are searched only in part")
     for name, why in value["unlisted"].items():
         yield one_line(f"note: the tools of {name} are not known: {why}")
     for one in value["servers"]:

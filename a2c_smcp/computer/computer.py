@@ -270,6 +270,7 @@ class Computer:
             "servers": [asdict(status) for status in self.servers.statuses()],
             "undeclared": self.index.undeclared,
             "claimed_twice": self.index.claimed_twice(),
+            "left_out": {"windows": dict(self.windows.left_out), "documents": dict(self.documents.left_out)},
             "tool_names": [asdict(problem) for problem in self.box.problems],
             "changed_tools": [asdict(change) for change in self.changed_tools()],
             "unlisted": {name: why for name, why in self.box.failures.items() if name in running},

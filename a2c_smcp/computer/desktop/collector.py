@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.computer.cells import Cell, in_time
-from a2c_smcp.computer.desktop.organize import Window, organize_desktop
+from a2c_smcp.computer.desktop.organize import Window, organize_desktop, reading_order
 from a2c_smcp.computer.index import IndexedServer, ResourceIndex
 from a2c_smcp.computer.listing import WINDOW, Listing, scheme_of
 from a2c_smcp.computer.ports import Json
@@ -17,8 +17,8 @@ from a2c_smcp.types import SERVER_NAME, Desktop
 
 logger = logging.getLogger(__name__)
 
-MAX_WINDOWS: Final = 500
-"""The most windows of one MCP server; what it lists beyond is not read."""
+MAX_WINDOWS: Final = 5_000
+"""The most windows of one MCP server that are read at a time: those that the desktop would show first."""
 
 _MAX_VIEWS: Final = 32
 _THE_LIST: Final = ""  # stands for a server's list of windows where the URI of one is expected
@@ -43,6 +43,7 @@ class DesktopCollector:
         self._cells: dict[_Key, Cell[_Contents]] = {}
         self._late: set[_Key] = set()
         self._missing: dict[_Key, str] = {}
+        self._left_out: dict[SERVER_NAME, int] = {}
         self._whole: Sequence[Window] | None = None
         self._views: dict[tuple[object, ...], list[Desktop]] = {}
         index.observe(self)
@@ -52,6 +53,11 @@ class DesktopCollector:
         """What the last reply had to do without, and why: windows by server and URI, whole servers with no URI."""
         return dict(self._missing)
 
+    @property
+    def left_out(self) -> Mapping[SERVER_NAME, int]:
+        """How many windows of a server no whole desktop shows, because it lists more than are read."""
+        return dict(self._left_out)
+
     async def desktop(
         self, size: int | None = None, window: str | None = None, history: History | None = None
     ) -> list[Desktop]:
@@ -60,7 +66,8 @@ class DesktopCollector:
             return []
         servers = self._index.participants()
         order = order_servers((server.name for server in servers), history)
-        if self._whole is None or any(server.fresh() is None for server in servers):
+        beyond = window is not None and bool(self._left_out)  # it may be one that the whole desktop leaves out
+        if self._whole is None or beyond or any(server.fresh() is None for server in servers):
             windows = await self._collect(servers, window)
             if windows is not self._whole:
                 return organize_desktop(windows, size, order[::-1], window)
@@ -90,7 +97,10 @@ class DesktopCollector:
         missing: dict[_Key, str] = {}
         for server in servers:
             self._miss_list(server, missing)
-            for uri in _wanted(server.known, only):
+            wanted = _wanted(server.known, only)
+            if only is None:
+                self._count_left_out(server, len(wanted))
+            for uri in wanted:
                 key = (server.name, uri)
                 contents = found[key] if key in found else self._kept(key)
                 if contents is not None:
@@ -102,6 +112,21 @@ class DesktopCollector:
             self._whole = windows
             self._views.clear()
         return windows
+
+    def _count_left_out(self, server: IndexedServer, read: int) -> None:
+        left = len(server.known.windows) - read if read >= MAX_WINDOWS else 0
+        if left and self._left_out.get(server.name) != left:
+            logger.warning(
+                "windows left out of the desktop: %d of %d, those of the lowest priority mcp_server=%s",
+                left,
+                len(server.known.windows),
+                server.name,
+                extra={"server": server.name},
+            )
+        if left:
+            self._left_out[server.name] = left
+        else:
+            self._left_out.pop(server.name, None)
 
     def _kept(self, key: _Key) -> _Contents | None:
         cell = self._cells.get(key)
@@ -201,6 +226,7 @@ class DesktopCollector:
     def forgotten(self, server: SERVER_NAME) -> None:
         """Nothing that was read from this server holds any more."""
         self._late = {key for key in self._late if key[0] != server}
+        self._left_out.pop(server, None)
         dropped = [key for key in self._cells if key[0] == server]
         for key in dropped:
             self._drop(key)
@@ -214,7 +240,9 @@ class DesktopCollector:
         if set(before.windows) != set(after.windows):
             self._whole = None
             self._changed()
-        elif [before.resources[uri] for uri in before.windows] != [after.resources[uri] for uri in after.windows]:
+            return
+        logger.debug("list changed, same windows mcp_server=%s", server, extra={"server": server})
+        if [before.resources[uri] for uri in before.windows] != [after.resources[uri] for uri in after.windows]:
             self._whole = None
 
     def watched(self, server: SERVER_NAME) -> None:
@@ -244,9 +272,13 @@ async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
 
 
 def _wanted(listing: Listing, only: str | None) -> Sequence[str]:
-    if only is None:
-        return listing.windows[:MAX_WINDOWS]
-    return [only] if only in listing.windows else []
+    if only is not None:
+        return [only] if only in listing.windows else []
+    if len(listing.windows) <= MAX_WINDOWS:
+        return listing.windows
+    # The order of the list settles ties, so what is read keeps it.
+    first = reading_order([listing.resources[uri] for uri in listing.windows])[:MAX_WINDOWS]
+    return [listing.windows[position] for position in sorted(first)]
 
 
 def _window(server: IndexedServer, uri: str, contents: _Contents) -> Window:

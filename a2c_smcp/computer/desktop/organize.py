@@ -69,6 +69,21 @@ def organize_desktop(
     return [_render(pane) for pane in shown[:size]]
 
 
+def reading_order(resources: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the positions of `window://` resources in the order in which a desktop may show them.
+
+    Fullscreen windows come first, then the highest priority; ties are in resource order. Windows whose URI is invalid
+    are never shown, and left out. What a window holds is not known before it is read.
+    """
+    ranked = []
+    for position, resource in enumerate(resources):
+        rank = _rank(resource["uri"], resource.get("annotations"), resource.get("_meta"))
+        if rank is not None:
+            priority, fullscreen = rank
+            ranked.append((not fullscreen, 0 if fullscreen else -priority, position))
+    return [position for *_, position in sorted(ranked)]
+
+
 def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]]:
     groups: dict[SERVER_NAME, list[_Pane]] = {}
     for window in windows:
@@ -79,18 +94,22 @@ def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]
 
 
 def _pane_of(window: Window) -> _Pane | None:
-    try:
-        uri = parse_window_uri(window.uri)
-    except InvalidWindowUri:
+    rank = _rank(window.uri, window.annotations, window.meta)
+    if rank is None:
         return None
     texts = _texts_of(window)
-    if not texts:
+    return _Pane(window.server, window.uri, texts, *rank) if texts else None
+
+
+def _rank(written: str, annotations: object, meta: object) -> tuple[float, bool] | None:
+    """Return priority and fullscreen of a window; None where its URI is invalid."""
+    try:
+        uri = parse_window_uri(written)
+    except InvalidWindowUri:
         return None
     if uri.query_params:
-        priority, fullscreen = (uri.priority or 0) / 100, bool(uri.fullscreen)
-    else:
-        priority, fullscreen = _annotated_priority(window.annotations), _annotated_fullscreen(window.meta)
-    return _Pane(window.server, window.uri, texts, priority, fullscreen)
+        return (uri.priority or 0) / 100, bool(uri.fullscreen)
+    return _annotated_priority(annotations), _annotated_fullscreen(meta)
 
 
 def _texts_of(window: Window) -> list[str]:

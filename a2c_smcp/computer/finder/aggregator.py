@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,6 +10,7 @@ from a2c_smcp.computer.cells import Cell, in_time
 from a2c_smcp.computer.finder.catalogue import Catalogue, Shelf
 from a2c_smcp.computer.finder.organize import organize_finder
 from a2c_smcp.computer.finder.shelving import ServerDocuments
+from a2c_smcp.computer.finder.summaries import is_cut, shown
 from a2c_smcp.computer.index import IndexedServer, ResourceIndex
 from a2c_smcp.computer.listing import DPE, Listing, scheme_of
 from a2c_smcp.computer.recency import History
@@ -61,7 +62,13 @@ class FinderAggregator:
         self._catalogue = Catalogue.of()
         self._parts: dict[SERVER_NAME, _Part] = {}
         self._late: set[SERVER_NAME] = set()
+        self._cut: dict[SERVER_NAME, int] = {}
         index.observe(self)
+
+    @property
+    def left_out(self) -> Mapping[SERVER_NAME, int]:
+        """How many documents of a server say more of themselves than is kept and searched."""
+        return {server: count for server, count in self._cut.items() if count}
 
     async def find(
         self,
@@ -81,7 +88,8 @@ class FinderAggregator:
         unavailable = [
             server.name for server in servers if server.absent or (server.takes_part and server.name not in reached)
         ]
-        return Found(*organize_finder(self._catalogue, keywords, file_type, history, offset, limit), unavailable)
+        page, total = organize_finder(self._catalogue, keywords, file_type, history, offset, limit)
+        return Found([shown(document) for document in page], total, unavailable)
 
     async def close(self) -> None:
         """End what is being read."""
@@ -131,6 +139,7 @@ class FinderAggregator:
         part, name = self._parts[server.name], server.name
         quiet, part.quiet = part.quiet, False
         problem = await part.documents.read()
+        self._count_cut(name, sum(map(is_cut, part.documents.documents)))
         shelf = await _shelve(part.documents.documents)
         if not server.known.documents:
             shelf = None  # they went while they were put in order
@@ -142,6 +151,16 @@ class FinderAggregator:
             self._late.discard(name)
             self._changed()
         return True
+
+    def _count_cut(self, server: SERVER_NAME, count: int) -> None:
+        if count and self._cut.get(server) != count:
+            logger.warning(
+                "summaries or keywords cut before searching: documents=%d mcp_server=%s",
+                count,
+                server,
+                extra={"server": server},
+            )
+        self._cut[server] = count
 
     def _put(self, server: SERVER_NAME, shelf: Shelf | None) -> Shelf | None:
         """Replace the documents of one server, and return those of before. Nothing is awaited: no other's are lost."""
@@ -157,6 +176,7 @@ class FinderAggregator:
     def forgotten(self, server: SERVER_NAME) -> None:
         """Nothing that was read from this server holds any more."""
         self._late.discard(server)
+        self._cut.pop(server, None)
         part = self._parts.pop(server, None)
         if part is not None:
             part.cell.cancel()
@@ -173,7 +193,9 @@ class FinderAggregator:
             if not after.documents:
                 self._put(server, None)
             self._changed()
-        elif part is not None and part.documents.mark_unlisted(after):
+            return
+        logger.debug("list changed, same documents mcp_server=%s", server, extra={"server": server})
+        if part is not None and part.documents.mark_unlisted(after):
             self._renew(part)
 
     def watched(self, server: SERVER_NAME) -> None:

@@ -14,15 +14,19 @@ from a2c_smcp.uris.dpe import parse_dpe_uri
 BORDER: Final = "\0"
 """Stands between the fields of a folded text, so that no keyword matches across two of them."""
 
+NAMELESS: Final = ""
+"""Stands for the server of documents that name none."""
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NEVER: Final = timedelta.min
 
 
 def is_entry(document: object) -> TypeGuard[DPEDocumentSummary]:
-    """Whether this is a document an Agent can open: of a named server, with a valid level-1 URI."""
-    if not (isinstance(document, dict) and isinstance(document.get("server"), str)):
-        return False
-    uri = document.get("uri")
+    """Whether this is a document an Agent can open: one with a valid level-1 URI.
+
+    A URI of level 0, 2 or 3 names a catalogue, a page or an element, which is no document.
+    """
+    uri = document.get("uri") if isinstance(document, dict) else None
     if not isinstance(uri, str):
         return False
     try:
@@ -87,10 +91,11 @@ def matching(
 
 
 def group_by_server(documents: Iterable[DPEDocumentSummary]) -> dict[SERVER_NAME, list[DPEDocumentSummary]]:
-    """Return each server's documents in their given order."""
+    """Return each server's documents in their given order; those that name no server are under `NAMELESS`."""
     groups: dict[SERVER_NAME, list[DPEDocumentSummary]] = {}
     for document in documents:
-        groups.setdefault(document["server"], []).append(document)
+        server: object = document.get("server")
+        groups.setdefault(server if isinstance(server, str) else NAMELESS, []).append(document)
     return groups
 
 
@@ -141,8 +146,8 @@ class Catalogue:
         """
         entries = list(filter(is_entry, documents))
         for document in entries:
-            if document["server"] != server:
-                raise BadRequest(f"{document['uri']} is of {document['server']!r}, not of {server!r}")
+            if document.get("server") != server:
+                raise BadRequest(f"{document['uri']} is of {document.get('server')!r}, not of {server!r}")
         shelves = {name: shelf for name, shelf in self.shelves.items() if name != server}
         if entries:
             shelves[server] = Shelf.of(entries)

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from a2c_smcp.computer.finder.catalogue import (
     BORDER,
+    NAMELESS,
     Catalogue,
     fold,
     group_by_server,
@@ -30,12 +31,13 @@ def organize_finder(
 ) -> tuple[list[DPEDocumentSummary], int]:
     """Return one page of the documents that pass the filters, and how many pass in all.
 
-    The documents are the ones given, neither copied nor changed.
+    The documents are the ones given, neither copied nor changed. Those whose URI is invalid, or not of level 1, are
+    dropped. Those that name no server come last.
 
     Args:
         documents: Prepare a `Catalogue` where the same documents are organized more than once.
-        keywords: At least one is part of the title, the keywords or the summary, in any case. Blank ones do not
-            count; when no other is given, every document passes.
+        keywords: At least one is part of the title, the keywords or the summary, in any case. An empty one is part
+            of everything.
         file_type: The exact type; None or empty is any.
         history: Tool calls, oldest first.
 
@@ -50,7 +52,10 @@ def organize_finder(
     else:
         found = _search_list(documents, needles, file_type)
     total = sum(map(len, found.values()))
-    return _slice([found[server] for server in order_servers(found, history)], offset, limit), total
+    order = order_servers(found.keys() - {NAMELESS}, history)
+    if NAMELESS in found:
+        order.append(NAMELESS)
+    return _slice([found[server] for server in order], offset, limit), total
 
 
 def _check_count(name: str, value: object) -> None:
@@ -66,8 +71,8 @@ def _needles(keywords: object) -> Sequence[str] | None:
     words = None if isinstance(keywords, str) or not isinstance(keywords, Iterable) else list(keywords)
     if words is None or not all(isinstance(word, str) for word in words):
         raise BadRequest("keywords must be a list of strings", details={"argument": "keywords"})
-    needles = dict.fromkeys(word.casefold() for word in words if word.strip())
-    if not needles:
+    needles = dict.fromkeys(word.casefold() for word in words)
+    if not needles or "" in needles:
         return None
     return [needle for needle in needles if BORDER not in needle]
 

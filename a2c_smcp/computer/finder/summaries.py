@@ -22,11 +22,16 @@ Describe: TypeAlias = Callable[[str], Mapping[str, Any]]
 MAX_REPLY: Final = 32 * 1024 * 1024
 """The longest JSON text that is read, in characters."""
 
-# Longer than any honest field, and short enough that a page of a hundred documents stays a message one can send.
+# What is kept of a document, and searched: longer than any honest field.
 MAX_LINE: Final = 1_000
-MAX_SUMMARY: Final = 4_000
-MAX_KEYWORDS: Final = 50
-MAX_KEYWORD: Final = 100
+MAX_SUMMARY: Final = 64_000
+MAX_KEYWORDS: Final = 2_000
+MAX_KEYWORD: Final = 1_000
+
+# What is shown of it: short enough that a page of a hundred documents stays a message one can send.
+SHOWN_SUMMARY: Final = 4_000
+SHOWN_KEYWORDS: Final = 50
+SHOWN_KEYWORD: Final = 100
 MAX_COUNT: Final = 2**53
 
 _PLAIN_REF = re.compile(r"[A-Za-z0-9._~-]{1,500}")
@@ -202,6 +207,31 @@ def _complete(summary: DPEDocumentSummary, resource: Mapping[str, Any]) -> None:
     modified = _line(annotations.get("lastModified")) if isinstance(annotations, Mapping) else ""
     if "last_modified" not in summary and modified:
         summary["last_modified"] = modified
+
+
+def is_cut(document: DPEDocumentSummary) -> bool:
+    """Whether a document says more of itself than is kept."""
+    return len(document.get("summary", "")) >= MAX_SUMMARY or len(document.get("keywords", ())) >= MAX_KEYWORDS
+
+
+def shown(document: DPEDocumentSummary) -> DPEDocumentSummary:
+    """Return a document as an Agent gets it: a long summary, and long keywords, end with "…"."""
+    summary, keywords = document.get("summary", ""), document.get("keywords", [])
+    long_words = len(keywords) > SHOWN_KEYWORDS or any(len(word) > SHOWN_KEYWORD for word in keywords)
+    if len(summary) <= SHOWN_SUMMARY and not long_words:
+        return document
+    short = document.copy()
+    if summary:
+        short["summary"] = _ended(summary, SHOWN_SUMMARY)
+    if keywords:
+        short["keywords"] = [_ended(word, SHOWN_KEYWORD) for word in keywords[:SHOWN_KEYWORDS]]
+        if len(keywords) > SHOWN_KEYWORDS:
+            short["keywords"].append("…")
+    return short
+
+
+def _ended(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _words(keywords: list[Any]) -> list[str]:

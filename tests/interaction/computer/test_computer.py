@@ -1,55 +1,15 @@
 """The whole Computer: real MCP servers, a real Server, and an Agent that asks."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from a2c_smcp.computer.computer import Computer
-from tests.interaction.computer.conftest import office_config
+from tests.interaction.computer.conftest import CAP, heard, office_config, text_of
 from tests.interaction.server.client import Client
-from tests.interaction.server.conftest import Running, run_server, stop_server
-
-CAP = 60
-BOARD = "window://office/board?priority=50\n\n"
-
-
-@pytest.fixture(scope="module")
-def relay(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    process, running = run_server("ready", tmp_path_factory.mktemp("relay"))
-    yield running
-    stop_server(process)
-
-
-@pytest.fixture
-async def agent(relay: Running, request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    client = await Client(relay.url).connect()
-    await client.join("agent", "a", request.node.name)
-    yield client
-    await client.close()
-
-
-@pytest.fixture
-async def computer(relay: Running, agent: Client, request: pytest.FixtureRequest) -> AsyncIterator[Computer]:
-    async with Computer(office_config("office"), name="c") as running:
-        await asyncio.wait_for(running.settled(), CAP)
-        await running.connect(relay.url, request.node.name)
-        assert (await agent.next())[0] == "notify:enter_office"
-        yield running
-
-
-async def heard(agent: Client, event: str) -> Any:
-    """The data of the next notification of that name; others may come before it."""
-    while True:
-        name, data = await agent.next()
-        if name == event:
-            return data
-
-
-def text_of(result: Any) -> str:
-    return str(result["content"][0]["text"])
+from tests.interaction.server.conftest import Running
 
 
 @pytest.mark.rule("4.1.list", "4.2")
@@ -123,56 +83,6 @@ async def test_a_server_that_dies_in_a_call_fails_it_and_comes_back(computer: Co
     assert result["isError"] is True
     await asyncio.wait_for(back.wait(), CAP)
     assert text_of(await agent.tool("c", "echo", req_id="again", text="back")) == "back"
-
-
-@pytest.mark.rule("6.2", "6.6")
-async def test_the_desktop_is_read_and_its_changes_are_told(computer: Computer, agent: Client) -> None:
-    reply = await agent.ask("client:get_desktop", "c")
-    assert reply == {"desktops": [BOARD + "nothing yet"], "req_id": "r-1"}
-    await agent.tool("c", "write", req_id="w", text="written")
-    async with asyncio.timeout(CAP):
-        while (await agent.ask("client:get_desktop", "c"))["desktops"] != [BOARD + "written"]:
-            assert await heard(agent, "notify:update_desktop") == {"computer": "c"}
-        await agent.tool("c", "open_window", req_id="o")
-        while len((await agent.ask("client:get_desktop", "c"))["desktops"]) != 2:
-            assert await heard(agent, "notify:update_desktop") == {"computer": "c"}
-
-
-@pytest.mark.rule("6.6", "7.3")
-async def test_what_has_not_changed_is_not_read_again(computer: Computer, agent: Client) -> None:
-    async def reads() -> int:
-        return int(
-            text_of(await agent.tool("c", "count", req_id=f"count {asyncio.get_running_loop().time()}")).split()[2]
-        )
-
-    await agent.ask("client:get_desktop", "c")
-    await agent.ask("client:get_finder", "c")
-    before = await reads()
-    for _ in range(5):
-        await agent.ask("client:get_desktop", "c")
-        await agent.ask("client:get_finder", "c")
-    assert await reads() == before
-
-
-@pytest.mark.rule("7.3", "7.6", "2.2.read", "3.3")
-async def test_documents_are_found_and_read_step_by_step(computer: Computer, agent: Client) -> None:
-    found = await agent.ask("client:get_finder", "c", keywords=["glossary"], limit=5)
-    assert (found["total_count"], found["documents"][0]["server"]) == (1, "office")
-    uri = found["documents"][0]["uri"]
-    document = await agent.ask("client:read_resource", "c", uri=f"{uri}?depth=pages")
-    assert document["contents"][0]["mimeType"] == "application/json"
-    page = await agent.ask("client:read_resource", "c", uri=f"{uri}/pages/0?format=markdown")
-    assert "# Glossary" in page["contents"][0]["text"]
-    for wrong, code in (
-        (f"{uri}/pages/99", 4202),
-        (f"{uri}/elements/none", 4203),
-        ("dpe://office/none", 4201),
-        ("dpe://nowhere/x", 4201),
-        ("dpe://office/x/y", 4204),
-    ):
-        reply = await agent.ask("client:read_resource", "c", uri=wrong)
-        assert reply["error"]["code"] == code, wrong
-    assert (await agent.ask("client:read_resource", "c", uri=f"{uri}/pages/99"))["error"]["details"]["page_index"] == 99
 
 
 @pytest.mark.rule("2.2.more")

@@ -3,6 +3,7 @@
 `python office_server.py [NAME]`: NAME is the host of its window; its documents are `dpe://NAME/…`.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -24,11 +25,11 @@ BOARD = f"window://{NAME}/board?priority=50"
 library = Library([Path(__file__).parents[3] / "examples" / "documents"], host=NAME)
 bus = InMemorySubscriptionBus()
 board = {"text": "nothing yet", "extra": ""}
-state = {"runs": 0, "cancelled": 0, "reads": 0}
+state = {"runs": 0, "cancelled": 0, "reads": 0, "document": 0}
 
 
 async def list_tools(ctx: Any, params: Any) -> t.ListToolsResult:
-    names = ("echo", "wait", "write", "open_window", "fail", "count", "progress", "die", "large")
+    names = ("echo", "wait", "write", "open_window", "fail", "count", "progress", "die", "large", "open_document")
     return t.ListToolsResult(
         tools=[t.Tool(name=name, description=f"{name} it", input_schema={"type": "object"}) for name in names]
     )
@@ -51,6 +52,9 @@ async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResu
             await changed(ctx, BOARD)
         case "open_window":
             board["extra"] = f"window://{NAME}/extra"
+            await changed(ctx, None)
+        case "open_document":
+            state["document"] = 1
             await changed(ctx, None)
         case "fail":
             return t.CallToolResult(content=[t.TextContent(text="it failed")], is_error=True)
@@ -79,6 +83,7 @@ async def changed(ctx: Any, uri: str | None) -> None:
 async def list_resources(ctx: Any, params: Any) -> t.ListResourcesResult:
     windows = [BOARD, board["extra"]] if board["extra"] else [BOARD]
     documents = [build_dpe_uri(NAME, ref) for ref in library.refs]
+    documents += [build_dpe_uri(NAME, "opened")] if state["document"] else []
     return t.ListResourcesResult(resources=[t.Resource(uri=uri, name=uri) for uri in [*windows, *documents]])
 
 
@@ -87,6 +92,11 @@ async def read_resource(ctx: Any, params: t.ReadResourceRequestParams) -> t.Read
     if params.uri.startswith("window://"):
         text = board["text"] if params.uri == BOARD else "an extra window"
         return t.ReadResourceResult(contents=[t.TextResourceContents(uri=params.uri, text=text)])
+    if params.uri == build_dpe_uri(NAME, "opened"):
+        text = json.dumps({"doc_ref": "opened", "uri": params.uri, "title": "Opened", "page_count": 0})
+        return t.ReadResourceResult(
+            contents=[t.TextResourceContents(uri=params.uri, mime_type="application/json", text=text)]
+        )
     try:
         reading = library.read(params.uri)
     except SMCPError as error:

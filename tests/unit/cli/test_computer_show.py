@@ -35,6 +35,7 @@ def test_status_names_what_needs_care() -> None:
         "connection": None,
         "servers": [SERVER | {"state": "failed", "restarts": 5, "problem": "it died", "advice": "see its log"}],
         "undeclared": ["docs"],
+        "left_out": {"windows": {"logs": 7}, "documents": {"docs": 2}},
         "unlisted": {"notes": "it did not answer"},
         "tool_names": [
             {"tool": "x", "servers": ["a", "b"], "problem": "two tools want it.", "advice": "Set an alias."}
@@ -47,6 +48,8 @@ def test_status_names_what_needs_care() -> None:
         "connection: none",
         "server files: failed after 5 restarts: it died (see its log)",
         "note: docs has windows or documents but does not declare that it can be subscribed to",
+        "note: logs lists more windows than are read: 7 of the lowest priority are left out",
+        "note: 2 documents of docs have summaries or keywords that are searched only in part",
         "note: the tools of notes are not known: it did not answer",
         "note: tool 'x' of a and b: two tools want it. (Set an alias.)",
         CHANGED,

@@ -57,6 +57,8 @@ function notes(state) {
     ...(state.claimed_twice || []).map((claim) => t(claim.same.length ? "claimedSame" : "claimedTwice",
       claim.host, claim.servers.join(", "), claim.same[0], claim.servers[0])),
     ...state.undeclared.map((name) => t("undeclared", name)),
+    ...Object.entries(state.left_out.windows).map(([name, count]) => t("windowsLeftOut", name, count)),
+    ...Object.entries(state.left_out.documents).map(([name, count]) => t("documentsCut", name, count)),
   ].filter(Boolean);
   return all.map((note) => h("p", { class: "notice" }, note));
 }

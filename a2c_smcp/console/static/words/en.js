@@ -21,6 +21,8 @@ export default {
   claimedSame: "{0} is claimed by several servers: {1}. More than one lists {2}; {3} answers.",
   leftOut: "Not offered: {0}",
   retryIn: "Next attempt in {0}",
+  windowsLeftOut: "{0} lists more windows than are read; {1} of the lowest priority are left out.",
+  documentsCut: "{1} documents of {0} have summaries or keywords that are searched only in part.",
   undeclared: "{0} offers windows or documents without declaring resources.subscribe; subscribe: \"assume\" in its configuration includes it.",
   filterTools: "Filter tools", toolCount: "{0} tools", toolCountOne: "{0} tool", chooseTool: "Choose a tool to try it.",
   asks: "asks first", readOnly: "only looks", destructive: "may destroy", openWorld: "reaches outside",

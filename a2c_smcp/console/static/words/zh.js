@@ -21,6 +21,8 @@ export default {
   claimedSame: "{0} 被多个服务器占用：{1}。{2} 不止一个服务器列出；由 {3} 回答。",
   leftOut: "未提供：{0}",
   retryIn: "{0}后再试",
+  windowsLeftOut: "{0} 列出的窗口超出读取上限；优先级最低的 {1} 个被略去。",
+  documentsCut: "{0} 有 {1} 个文档的摘要或关键词只能搜索到一部分。",
   undeclared: "{0} 提供窗口或文档，但没有声明 resources.subscribe；在其配置中设置 subscribe: \"assume\" 即可纳入。",
   filterTools: "筛选工具", toolCount: "{0} 个工具", chooseTool: "选择一个工具来试用。",
   asks: "需要同意", readOnly: "只读", destructive: "可能有破坏性", openWorld: "访问外部",

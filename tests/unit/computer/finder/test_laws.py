@@ -45,7 +45,7 @@ FILTERS = st.fixed_dictionaries(
 
 def plainly(documents: list[Any], keywords: Any, file_type: Any, history: Any) -> list[DPEDocumentSummary]:
     """All that pass, in order: the contract word by word, with no thought of speed or of junk."""
-    wanted = [keyword.casefold() for keyword in keywords or () if keyword.strip()]
+    wanted = [keyword.casefold() for keyword in keywords or ()]
     passed = [
         one
         for one in documents
