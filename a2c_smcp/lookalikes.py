@@ -1,5 +1,7 @@
 """Names that people mistake for one another: another case, width or script, or invisible characters. Pure."""
 
+import json
+import re
 import unicodedata
 from typing import Final
 
@@ -50,3 +52,23 @@ def _drawn(character: str) -> str:
     if category in _UNSEEN or character in _BLANK or "VARIATION SELECTOR" in unicodedata.name(character, ""):
         return ""
     return {"Pc": "_", "Pd": "-"}.get(category, character)
+
+
+# Controls, and what shows nothing or changes how its neighbours are shown: bidi and zero-width marks, fillers,
+# variation selectors, tags, lone surrogates.
+_UNSHOWN: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+
+
+def escape_unshown(text: str) -> str:
+    """Return a text with everything that a reader could not see, or that reorders it, as JSON escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSHOWN.sub(lambda found: _escape(found.group()), text)
+
+
+def _escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else json.dumps(character)[1:-1]

@@ -139,11 +139,15 @@ class GetToolsRet(TypedDict):
 
 
 class EnterOfficeReq(TypedDict):
-    """Join an office; from then on this is who the connection is."""
+    """Join an office; from then on this is who the connection is.
+
+    Where the same credentials hold the seat under the same name, they leave it, unless `take_over` is false.
+    """
 
     role: Role
     name: Name
     office_id: Name
+    take_over: NotRequired[bool]
 
 
 class LeaveOfficeReq(TypedDict):

@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.lookalikes import escape_unshown
 from a2c_smcp.server.labels import Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
 from a2c_smcp.server.payload import Head
@@ -104,10 +105,11 @@ class AuditLog(Observer):
 
 def _line(record: dict[str, Any]) -> bytes:
     try:
-        return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:
-        # A lone surrogate in a name becomes an escape, which JSON reads as what it was.
-        return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        line = orjson.dumps(record)
+    except TypeError:  # a lone surrogate
+        line = json.dumps(record).encode()
+    # What cannot be seen becomes an escape, which JSON reads as what it was.
+    return line + b"\n" if line.isascii() else f"{escape_unshown(line.decode())}\n".encode()
 
 
 def _member(seat: Seat) -> dict[str, Any]:

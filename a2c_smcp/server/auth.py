@@ -5,6 +5,7 @@ import hmac
 import inspect
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
@@ -81,7 +82,9 @@ class ApiKeyAuth:
         bound = given if isinstance(given, Mapping) else dict.fromkeys(given, Identity())
         if not bound or not all(_KEY.fullmatch(key) for key in bound):
             raise InvalidConfig("An API key is one or more printable ASCII characters without blanks")
-        self._keys = [(_digest(key), identity) for key, identity in bound.items()]
+        self._keys = [
+            (_digest(key), _with_principal(identity, f"key {_digest(key).hex()}")) for key, identity in bound.items()
+        ]
 
     def authenticate(
         self, _server: Any, _environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
@@ -122,7 +125,14 @@ class TokenAuth:
                 continue
             try:
                 claims = read_token(credential, self._keys(), leeway=self._leeway)
-                return replace(claims.identity, expires=claims.expires + self._leeway)
+                # The leeway is for clocks that differ when it is presented; a connection ends when the token does.
+                late = self._leeway if claims.expires <= time.time() else 0
+                identity = replace(claims.identity, expires=claims.expires + late)
+                # A renewed token is the same party; one that binds no name is only itself.
+                party = (
+                    (identity.role, identity.name, identity.office_id) if identity.name else _digest(credential).hex()
+                )
+                return _with_principal(identity, f"token {party}")
             except Unauthorized as error:
                 refusal = error
         if refusal is not None:
@@ -175,6 +185,10 @@ async def _first_later(
         return answer
     rest = _first(asked, request, refusal)
     return await rest if inspect.isawaitable(rest) else rest
+
+
+def _with_principal(identity: Identity, principal: str) -> Identity:
+    return identity if identity.principal is not None else replace(identity, principal=principal)
 
 
 def _digest(text: str) -> bytes:

@@ -16,11 +16,16 @@ Refuse: TypeAlias = Callable[[SMCPError], None]
 
 
 class Connection:
-    """A client of this node."""
+    """A client of this node.
+
+    Attributes:
+        ended: Why nothing of it is accepted any more, although its line is still there.
+    """
 
     __slots__ = (
         "address",
         "asked",
+        "ended",
         "identity",
         "joins",
         "misnamed",
@@ -40,6 +45,7 @@ class Connection:
         self.version = version
         self.seat: Seat | None = None
         self.misnamed = False
+        self.ended: SMCPError | None = None
         self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
         self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
         self.asked: set[Call] | None = None

@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import socketio
 
@@ -146,3 +146,33 @@ class Manager(socketio.AsyncManager):  # type: ignore[misc]
         """Remove a client from a room."""
         super().basic_leave_room(sid, namespace, room)
         self._rooms_of.get((namespace, sid), set()).discard(room)
+
+
+Pong: TypeAlias = Callable[[bool], None]
+
+
+def on_pong(socket: Any, done: Pong) -> bool:
+    """Have `done(True)` called at the next pong of an Engine.IO socket; return whether nobody waited for one before."""
+    waiting: list[Pong] | None = vars(socket).get("a2c_pongs")
+    if waiting is not None:
+        waiting.append(done)
+        return False
+    socket.a2c_pongs = [done]
+    schedule: Callable[[], None] = socket.schedule_ping
+
+    def pong() -> None:
+        vars(socket).pop("schedule_ping", None)
+        for one in vars(socket).pop("a2c_pongs", ()):
+            one(True)
+        schedule()
+
+    socket.schedule_ping = pong
+    return True
+
+
+def forget_pong(socket: Any, done: Pong) -> None:
+    """Call `done(False)` if no pong has come for it."""
+    waiting: list[Pong] = vars(socket).get("a2c_pongs", [])
+    if done in waiting:
+        waiting.remove(done)
+        done(False)

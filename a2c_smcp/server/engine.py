@@ -13,16 +13,17 @@ It leans on internals of python-socketio and python-engineio; `tests/interaction
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import socketio
+from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
 from a2c_smcp.errors import BadRequest, SMCPError, to_wire
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Manager, Waiting
+from a2c_smcp.server.clients import Manager, Waiting, forget_pong, on_pong
 from a2c_smcp.server.limits import Limits
 from a2c_smcp.server.packets import (
     ACK,
@@ -35,7 +36,7 @@ from a2c_smcp.server.packets import (
     split_request,
 )
 from a2c_smcp.server.payload import Payload, Raw
-from a2c_smcp.server.switchboard import Switchboard, internal, too_large
+from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Switchboard, internal, too_large
 from a2c_smcp.server.transport import EngineServer, keep
 from a2c_smcp.smcp import (
     DISCONNECT_NOTIFICATION,
@@ -114,6 +115,15 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self.notify([sid], DISCONNECT_NOTIFICATION, farewell(error))
         keep(asyncio.ensure_future(self._hang_up(sid, self.eio.sockets.get(eio_sid), come_back=come_back)))
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        """Ping a client; `done` is told whether it answered."""
+        socket = self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE))
+        if socket is None:
+            return
+        if on_pong(socket, done):
+            keep(asyncio.ensure_future(socket.send(eio_packet.Packet(eio_packet.PING))))
+        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, forget_pong, socket, done)
 
     async def _hang_up(self, sid: str, socket: Any, *, come_back: bool) -> None:
         # A client that is told to leave the namespace does not connect again by itself; one whose transport ends does.

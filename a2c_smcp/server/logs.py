@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.lookalikes import escape_unshown
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.labels import OTHER, Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
@@ -30,7 +31,6 @@ MAX_CAUSES: Final = 8
 
 # They log frames, URLs with their queries, or clients' mistakes; below a warning nothing of it is ours to show.
 _CHATTY: Final = ("asyncio", "engineio", "socketio", "uvicorn", "uvicorn.access", "uvicorn.error", "websockets")
-_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _BARE: Final = re.compile(r"[\w.:/@+-]+")
 
 
@@ -192,4 +192,4 @@ def _value(value: object) -> str:
 
 def _one_line(text: str) -> str:
     # What others sent must not be able to fake a line of its own, or drive the terminal that shows it.
-    return _CONTROLS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    return escape_unshown(text)

@@ -1,19 +1,25 @@
 """Who may sit where and who may reach whom. Pure decisions: no sockets, no awaits, no clocks."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from a2c_smcp.errors import CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
+from a2c_smcp.lookalikes import skeleton
 from a2c_smcp.smcp import UPDATE_PROGRESS_NOTIFICATION, EnterOfficeReq, SessionInfo
 from a2c_smcp.types import Role
+
+_skeleton = lru_cache(maxsize=8_192)(skeleton)
 
 
 @dataclass(frozen=True, slots=True)
 class Seat:
     """A member's place in an office: who it is and which connection of which node it is.
 
-    `sid` is unique for ever, so a late message about an old seat can be told from its successor.
+    `sid` is unique for ever, so a late message about an old seat can be told from its successor. `owner` is a
+    fingerprint of the credentials that took it, or empty: see `owner_of`.
     """
 
     office_id: str
@@ -22,6 +28,7 @@ class Seat:
     sid: str
     node: str = ""
     version: str | None = None
+    owner: str = ""
 
     def info(self) -> SessionInfo:
         """The seat as `server:list_room` shows it."""
@@ -39,6 +46,9 @@ class Identity:
 
     Attributes:
         expires: When the credentials end, in seconds since the epoch.
+        subject: What they are called in logs.
+        principal: Who presents them, where two connections of the same principal are the same party: the second one
+            may take over the seat of the first. Without one, credentials that bind a name are the same party.
     """
 
     role: Role | None = None
@@ -46,6 +56,7 @@ class Identity:
     office_id: str | None = None
     expires: float | None = None
     subject: str | None = None
+    principal: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(slots=True)
@@ -91,12 +102,52 @@ def admit(office: Office | None, seat: Seat) -> None:
 
     Raises:
         OfficeFull: The office has an Agent.
-        Forbidden: The office has a Computer of that name.
+        Forbidden: The office has a Computer of that name, or a member whose name looks the same.
     """
-    holder = office.holder(seat) if office is not None else None
-    if holder is None or holder.sid == seat.sid:
+    if office is None:
         return
-    raise taken(seat)
+    holder = office.holder(seat)
+    if holder is not None and holder.sid != seat.sid:
+        raise taken(seat)
+    refuse_lookalike(office, seat)
+
+
+def refuse_lookalike(office: Office, seat: Seat) -> None:
+    """Let only members in whose name cannot be taken for another member's.
+
+    Raises:
+        Forbidden: It can.
+    """
+    wanted = _skeleton(seat.name)
+    if any(other.name != seat.name and _skeleton(other.name) == wanted for other in office):
+        raise Forbidden(f"The name {seat.name!r} looks like that of another member of this office; choose another name")
+
+
+def owner_of(identity: Identity) -> str:
+    """Return a fingerprint of who presents these credentials; empty where they prove nobody in particular."""
+    if identity.principal is not None:
+        facts = ("principal", identity.principal)
+    elif identity.name is not None:
+        bound = (identity.role, identity.name, identity.office_id, identity.subject)
+        facts = ("bound", "\0".join(str(one) for one in bound))
+    else:
+        return ""
+    return hashlib.sha256("\0".join(("a2c seat", *facts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def is_same_party(holder: Seat, seat: Seat) -> bool:
+    """Whether `seat` is asked for by the party that holds it: the same credentials under the same name."""
+    return bool(seat.owner) and holder.owner == seat.owner and (holder.role, holder.name) == (seat.role, seat.name)
+
+
+def taken_over() -> Forbidden:
+    """What a connection hears whose seat was taken over."""
+    return Forbidden("Another connection with the same credentials and name took over this seat")
+
+
+def silent() -> NotFound:
+    """What a connection hears that did not answer a ping while somebody asked for its name."""
+    return NotFound("This connection did not answer a ping while its name was asked for; connect again")
 
 
 def taken(seat: Seat) -> OfficeFull | Forbidden:
@@ -123,7 +174,7 @@ def seat_for(
             raise Forbidden(f"The credentials of this connection are for another {what}")
     if current is not None and (current.role, current.name) != (request["role"], request["name"]):
         raise Forbidden("This connection has joined under another role or name; leave the office first")
-    return Seat(request["office_id"], request["role"], request["name"], sid, node, version)
+    return Seat(request["office_id"], request["role"], request["name"], sid, node, version, owner_of(bound))
 
 
 def seated(current: Seat | None) -> Seat:

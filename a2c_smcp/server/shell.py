@@ -8,19 +8,20 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
+from engineio import packet as eio_packet
 from socketio import AsyncNamespace as BaseNamespace
 from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, check_acks
+from a2c_smcp.server.clients import Waiting, check_acks, forget_pong, on_pong
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import Port
+from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
 from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
-__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "pause", "port_for", "settle"]
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,9 @@ Gate = asyncio.Lock
 def guard() -> AbstractContextManager[Any]:
     """What keeps the switchboard from being entered twice: one thread needs nothing."""
     return nullcontext()
+
+
+pause = asyncio.sleep
 
 
 async def settle(value: Any) -> Any:
@@ -117,6 +121,15 @@ class StockPort:
             await self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
         if eio_sid is not None:
             await self._server.eio.disconnect(eio_sid)
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        """Ping a client; `done` is told whether it answered."""
+        socket = self._server.eio.sockets.get(self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE))
+        if socket is None:
+            return
+        if on_pong(socket, done):
+            self._start(socket.send(eio_packet.Packet(eio_packet.PING)))
+        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, forget_pong, socket, done)
 
     def _start(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)

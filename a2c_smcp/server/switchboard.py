@@ -7,7 +7,7 @@ task and reads no clock of its own. A blocking server calls it under its lock.
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -18,10 +18,24 @@ from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
 from a2c_smcp.server.observer import Observer, guarded
 from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of, with_name
-from a2c_smcp.server.rooms import Identity, Office, Seat, as_role, audience, no_such_computer, seated
+from a2c_smcp.server.rooms import (
+    Identity,
+    Office,
+    Seat,
+    as_role,
+    audience,
+    no_such_computer,
+    seated,
+    silent,
+    taken_over,
+)
 from a2c_smcp.smcp import error_ack
 
 log = logging.getLogger(__name__)
+
+
+CHALLENGE_SECONDS: Final = 3.0
+"""How long a client may take to answer a ping while another asks for its name."""
 
 
 class Port(Protocol):
@@ -45,6 +59,9 @@ class Port(Protocol):
         Args:
             come_back: Whether a client that follows the rules of Socket.IO connects again by itself.
         """
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        """Ping a client; `done` is told, once, whether it answered within `CHALLENGE_SECONDS`."""
 
 
 class Elsewhere(Protocol):
@@ -83,6 +100,7 @@ class Switchboard:
         self.addresses: dict[str, int] = {}
         self.expiring: dict[str, Connection] = {}
         self.in_flight = 0
+        self.challenged: dict[str, bool | None] = {}
         self._office_buckets: dict[str, Bucket] = {}
         self._deadlines = Deadlines()
 
@@ -133,11 +151,14 @@ class Switchboard:
                 ),
             )
 
-    def sit(self, connection: Connection, seat: Seat) -> None:
-        """Record the seat of a connection."""
+    def sit(self, connection: Connection, seat: Seat) -> bool:
+        """Record the seat of a connection; False, and nothing is recorded, if the connection is gone."""
+        if self.connections.get(connection.sid) is not connection or connection.ended is not None:
+            return False
         self.offices.setdefault(seat.office_id, Office()).add(seat)
         connection.seat = seat
         self.observer.offices(len(self.offices))
+        return True
 
     def stand_up(self, connection: Connection) -> Seat | None:
         """Free the seat of a connection; calls that it was to answer fail."""
@@ -151,6 +172,33 @@ class Switchboard:
             self._office_buckets.pop(seat.office_id, None)
         self.observer.offices(len(self.offices))
         return seat
+
+    def oust(self, sid: str, office_id: str, answered: Callable[[], None] | None = None) -> None:
+        """End the connection of a member whose seat is asked for.
+
+        Args:
+            answered: Makes it a challenge: the connection is pinged first, and if it answers, this is called and
+                nothing else happens.
+        """
+        connection = self.connections.get(sid)
+        if connection is None or connection.seat is None or connection.seat.office_id != office_id:
+            return
+
+        def done(alive: bool) -> None:  # noqa: FBT001
+            if alive and answered is not None:
+                answered()
+            elif not alive:
+                self._end(connection, silent(), come_back=True)
+
+        if answered is not None:
+            self.port.challenge(sid, done)
+        else:
+            self._end(connection, taken_over(), come_back=False)
+
+    def _end(self, connection: Connection, error: SMCPError, *, come_back: bool) -> None:
+        if connection.ended is None:
+            connection.ended = error
+            self.port.hang_up(connection.sid, error, come_back=come_back)
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """Tell the members on this node whom it concerns, the sender left out."""
@@ -166,7 +214,10 @@ class Switchboard:
             Unauthorized: The credentials have expired.
             RateLimited: A limit is exceeded.
             InternalError: Another node may serve another Agent of the office by now.
+            SMCPError: The connection is being closed.
         """
+        if connection.ended is not None:
+            raise connection.ended
         if self.lease is not None and (seat := connection.seat) is not None and seat.role == "agent":
             self._check_lease(self.lease)
         expires = connection.identity.expires

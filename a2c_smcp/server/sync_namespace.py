@@ -3,12 +3,13 @@
 
 import logging
 import re
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from socketio.exceptions import ConnectionRefusedError as Refused
 
 from a2c_smcp.callbacks import without_message
-from a2c_smcp.errors import BadRequest, SMCPError, Unauthorized
+from a2c_smcp.errors import BadRequest, Forbidden, OfficeFull, SMCPError, Unauthorized
 from a2c_smcp.server.auth import AuthenticationProvider, identity_of
 from a2c_smcp.server.calls import Connection
 from a2c_smcp.server.handshake import address_of, headers_of, version_of
@@ -16,8 +17,8 @@ from a2c_smcp.server.limits import Limits, exceeded
 from a2c_smcp.server.observer import Observer, Stranger, guarded
 from a2c_smcp.server.payload import Raw, req_id_of, values_of
 from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry, SyncRegistry
-from a2c_smcp.server.rooms import Identity, Seat, as_role, own_office, seat_for, seated
-from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, port_for, settle
+from a2c_smcp.server.rooms import Identity, Seat, as_role, is_same_party, own_office, seat_for, seated
+from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, pause, port_for, settle
 from a2c_smcp.server.switchboard import Switchboard, internal
 from a2c_smcp.smcp import (
     EVENTS,
@@ -36,6 +37,10 @@ from a2c_smcp.smcp import (
 )
 
 log = logging.getLogger(__name__)
+
+TAKE_OVER_SECONDS: Final = 10.0
+"""How long a join waits for a seat that its holder is to leave: longer than a ping takes, and than a lease."""
+TAKE_OVER_PAUSE: Final = 0.05
 
 _UPDATE = re.compile(r"server:update_\w{1,64}", re.ASCII)
 
@@ -209,18 +214,65 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         )
         if connection.seat is not None and connection.seat.office_id == seat.office_id:
             return True, None
-        self.registry.seat(seat)
-        if connection.sid not in self.board.connections:
-            self.registry.release(seat)  # it went away while it was being seated
-            return False, "disconnected"
+        self._take(connection, seat, take_over=request.get("take_over", True))
         moved = self._leave(connection, "moved")
         with self._guard:
-            self.board.sit(connection, seat)
+            there = self.board.sit(connection, seat)
+        if not there:
+            self.registry.release(seat)  # it went away while it was being seated
+            return False, "disconnected"
         self.observer.joined(seat, connection.address)
         self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
         if moved is not None:
             self.registry.settled()
         return True, None
+
+    def _take(self, connection: Connection, seat: Seat, *, take_over: bool) -> None:
+        """Take the seat; where the same party has it, or one that is not there any more, once that has left it."""
+        deadline = clock() + TAKE_OVER_SECONDS
+        asked: set[str] = set()
+        vacant = False
+        try:
+            while True:
+                try:
+                    self.registry.seat(seat)
+                except (OfficeFull, Forbidden):
+                    holder = self.registry.holder(seat)
+                    if holder is None and vacant:
+                        raise  # another reason than somebody who has left since
+                    vacant = holder is None
+                    if holder is not None and not (take_over and self._yields(holder, seat, asked)):
+                        raise
+                    if clock() >= deadline or connection.sid not in self.board.connections:
+                        raise
+                    pause(TAKE_OVER_PAUSE)
+                else:
+                    return
+        finally:
+            for sid in asked:
+                self.board.challenged.pop(sid, None)
+
+    def _yields(self, holder: Seat, seat: Seat, asked: set[str]) -> bool:
+        """Whether the holder of a seat leaves it; it is asked to, once.
+
+        The same credentials under the same name always get it. On a server without authentication nobody can prove to
+        be the same party: there a connection that answers a ping keeps its seat.
+        """
+        same = is_same_party(holder, seat)
+        if holder.sid == seat.sid or not (same or (self.auth is None and holder.name == seat.name)):
+            return False
+        if holder.sid not in asked:
+            asked.add(holder.sid)
+            self._oust(holder, challenge=not same)
+        return self.board.challenged.get(holder.sid) is not True
+
+    def _oust(self, holder: Seat, *, challenge: bool) -> None:
+        if holder.node != self.registry.node:
+            self.registry.oust(holder, challenge=challenge)
+            return
+        with self._guard:
+            answered = partial(self.board.challenged.__setitem__, holder.sid, True) if challenge else None
+            self.board.oust(holder.sid, holder.office_id, answered)
 
     def _depart(self, connection: Connection, request: Any) -> OfficeAck:
         self._count_join(connection)

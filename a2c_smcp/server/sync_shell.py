@@ -8,17 +8,18 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from socketio import Namespace as BaseNamespace
+from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import InternalError, SMCPError
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, check_acks
+from a2c_smcp.server.clients import Waiting, check_acks, on_pong, forget_pong
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import Port
+from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
 from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
-__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "port_for", "settle"]
+__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "pause", "port_for", "settle"]
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,9 @@ Gate = threading.Lock
 def guard() -> AbstractContextManager[Any]:
     """What keeps the switchboard from being entered by two threads."""
     return threading.RLock()
+
+
+pause = time.sleep
 
 
 def settle(value: Any) -> Any:
@@ -124,6 +128,19 @@ class StockPort:
             self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
         if eio_sid is not None:
             self._server.eio.disconnect(eio_sid)
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        """Ping a client; `done` is told whether it answered."""
+        socket = self._server.eio.sockets.get(self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE))
+        if socket is None:
+            return
+        if on_pong(socket, done):
+            socket.send(eio_packet.Packet(eio_packet.PING))
+        self._server.start_background_task(self._await_pong, socket, done)
+
+    def _await_pong(self, socket: Any, done: Callable[[bool], None]) -> None:
+        time.sleep(CHALLENGE_SECONDS)
+        forget_pong(socket, done)
 
 
 def port_for(server: Any) -> Port:

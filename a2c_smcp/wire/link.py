@@ -287,14 +287,19 @@ class Link:
                 self.drop("it broke while something was being sent")
             raise ConnectionError(self.why)
 
-    async def join(self, role: Role, name: str, office_id: str) -> None:
+    async def join(self, role: Role, name: str, office_id: str, *, take_over: bool = True) -> None:
         """Take a seat.
+
+        Args:
+            take_over: Whether another connection with the same credentials and name has to leave it.
 
         Raises:
             SMCPError: The server refused.
             ConnectionError, RequestTimeout: As `call`.
         """
-        request = {"role": role, "name": name, "office_id": office_id}
+        request: dict[str, Any] = {"role": role, "name": name, "office_id": office_id}
+        if not take_over:
+            request["take_over"] = False
         _settled(await self.call(JOIN_OFFICE_EVENT, request, within=self._address.patience))
 
     async def leave(self, office_id: str) -> None:

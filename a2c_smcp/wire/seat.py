@@ -8,7 +8,7 @@ from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.callbacks import await_guarded
-from a2c_smcp.errors import NotInOffice, RequestTimeout, SMCPError
+from a2c_smcp.errors import Forbidden, NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request
 from a2c_smcp.types import Role
 from a2c_smcp.wire.link import Address, Link
@@ -82,6 +82,7 @@ class Seat:
         self._settled: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
         self._wish = asyncio.Event()
+        self._yielded = False
         self._told: set[asyncio.Future[None]] = set()
         self._changed = asyncio.Event()
 
@@ -257,6 +258,9 @@ class Seat:
         try:
             await self._keep(link)
         finally:
+            if isinstance(link.dismissal, Forbidden):
+                # Whoever took the seat over is alive and has the same right to it: no contest of two connections.
+                self._yielded = True
             self._link = None
             self._lose()
             if self._tell.disconnected is not None:
@@ -287,7 +291,8 @@ class Seat:
             await _first_of(link.gone, self._wish, within=pause)
 
     async def _sit(self, link: Link, office_id: str) -> None:
-        await link.join(self.role, self.name, office_id)
+        await link.join(self.role, self.name, office_id, take_over=not self._yielded)
+        self._yielded = False
         self._lose()
         self._board.office_id = self._joined = office_id
         self._belong(office_id)

@@ -55,7 +55,7 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "ToolMeta": (set(), {"auto_apply", "ret_object_mapper", "alias", "tags"}),
     "GetToolsReq": ({"agent", "req_id", "computer"}, set()),
     "GetToolsRet": ({"tools", "req_id"}, set()),
-    "EnterOfficeReq": ({"role", "name", "office_id"}, set()),
+    "EnterOfficeReq": ({"role", "name", "office_id"}, {"take_over"}),
     "LeaveOfficeReq": ({"office_id"}, set()),
     "EnterOfficeNotification": (set(), {"office_id", "computer", "agent"}),
     "LeaveOfficeNotification": (set(), {"office_id", "computer", "agent"}),

@@ -110,6 +110,11 @@ class Directory:
         room = self._rooms.get(office_id)
         return room.others.computers.get(computer) if room is not None else None
 
+    def others(self, office_id: str) -> Office:
+        """The members of an office on other nodes."""
+        room = self._rooms.get(office_id)
+        return room.others if room is not None else Office()
+
     def nodes(self, office_id: str) -> list[str]:
         """The other nodes with members in an office."""
         room = self._rooms.get(office_id)

@@ -74,7 +74,22 @@ class Left(_Head, frozen=True):
     value: str
 
 
-Frame: TypeAlias = Ask | Answer | Failure | Absent | Tell | Seated | Left
+class Oust(_Head, frozen=True):
+    """Somebody asks for the seat of that connection: end it; with a challenge, only if it does not answer a ping."""
+
+    sid: str
+    office_id: str
+    node: str
+    challenge: bool
+
+
+class Alive(_Head, frozen=True):
+    """The connection answered its challenge."""
+
+    sid: str
+
+
+Frame: TypeAlias = Ask | Answer | Failure | Absent | Tell | Seated | Left | Oust | Alive
 
 _encoder: Final = msgspec.json.Encoder()
 _decoder: Final = msgspec.json.Decoder(Frame)

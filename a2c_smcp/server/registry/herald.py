@@ -1,14 +1,26 @@
 """Tells the members of this node what happens on the others."""
 
 import logging
+from functools import partial
 
 import msgspec
 import orjson
 
 from a2c_smcp.server.registry.directory import Directory
-from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Seated, Tell, unpack_frame
+from a2c_smcp.server.registry.frames import (
+    Absent,
+    Alive,
+    Answer,
+    Ask,
+    Failure,
+    Oust,
+    Seated,
+    Tell,
+    pack_frame,
+    unpack_frame,
+)
 from a2c_smcp.server.registry.scripts import unpack
-from a2c_smcp.server.registry.trunk import Trunk
+from a2c_smcp.server.registry.trunk import Bus, Trunk
 from a2c_smcp.server.rooms import Seat, taken
 from a2c_smcp.server.switchboard import Switchboard
 from a2c_smcp.smcp import ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION
@@ -19,7 +31,8 @@ log = logging.getLogger(__name__)
 class Herald:
     """Hears the channel of this node."""
 
-    def __init__(self, board: Switchboard, directory: Directory, trunk: Trunk) -> None:
+    def __init__(self, board: Switchboard, directory: Directory, trunk: Trunk, bus: Bus) -> None:
+        self._bus = bus
         self._board = board
         self._directory = directory
         self._trunk = trunk
@@ -41,11 +54,18 @@ class Herald:
                 self.left(seat)
             for seat in changes.entered if head.announced else ():
                 self.entered(seat)
+        elif isinstance(head, Oust):
+            self._board.oust(head.sid, head.office_id, partial(self._answered, head) if head.challenge else None)
+        elif isinstance(head, Alive):
+            self._board.challenged[head.sid] = True
         else:
             seat = unpack(head.office_id, head.field, head.value)
             self._trunk.lost(seat)
             if self._directory.leave(seat):
                 self.left(seat)
+
+    def _answered(self, oust: Oust) -> None:
+        self._bus.publish(oust.node, pack_frame(Alive(oust.sid)), lambda _: None)
 
     def entered(self, seat: Seat) -> None:
         """A member of another node is there."""

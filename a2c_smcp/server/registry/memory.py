@@ -34,6 +34,16 @@ class Registry(Protocol):
     async def release(self, seat: Seat) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
+    async def holder(self, seat: Seat) -> Seat | None:
+        """Return who has the seat that `seat` asks for.
+
+        Raises:
+            InternalError: The registry cannot be reached.
+        """
+
+    async def oust(self, holder: Seat, *, challenge: bool) -> None:
+        """Have the other node end the connection of a member; with a challenge, only if it does not answer a ping."""
+
     async def settled(self) -> None:
         """Wait until the seats that were released are free for every node."""
 
@@ -74,6 +84,15 @@ class MemoryRegistry:
             office = self._offices.get(seat.office_id)
             if office is not None and office.remove(seat) and not office:
                 del self._offices[seat.office_id]
+
+    async def holder(self, seat: Seat) -> Seat | None:
+        """Return who has that seat."""
+        with self._lock:
+            office = self._offices.get(seat.office_id)
+            return office.holder(seat) if office is not None else None
+
+    async def oust(self, holder: Seat, *, challenge: bool) -> None:
+        """There are no other nodes."""
 
     async def settled(self) -> None:
         """A seat is free when it is released."""

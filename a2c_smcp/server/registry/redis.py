@@ -21,17 +21,17 @@ from typing import Any, Final
 
 import orjson
 
-from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.errors import Forbidden, InvalidConfig
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.frames import Tell, pack_frame
+from a2c_smcp.server.registry.frames import Oust, Tell, pack_frame
 from a2c_smcp.server.registry.herald import Herald
 from a2c_smcp.server.registry.link import LinkLost, dial
 from a2c_smcp.server.registry.resp import ErrorReply
 from a2c_smcp.server.registry.scripts import computer_field, unpack
 from a2c_smcp.server.registry.session import Lease, Session
 from a2c_smcp.server.registry.trunk import Trunk, unreachable
-from a2c_smcp.server.rooms import Seat, admit, taken
+from a2c_smcp.server.rooms import Seat, admit, refuse_lookalike, taken
 from a2c_smcp.server.switchboard import Switchboard
 from a2c_smcp.smcp import LEAVE_OFFICE_NOTIFICATION
 
@@ -97,7 +97,7 @@ class RedisRegistry:
         self._tried.clear()
         self._board = board
         trunk = board.elsewhere = Trunk(board, self._directory, self)
-        herald = Herald(board, self._directory, trunk)
+        herald = Herald(board, self._directory, trunk, self)
         board.lease = self._lease
         self._task = asyncio.create_task(self._run(trunk, herald), name="a2c-registry")
         self._fence = asyncio.create_task(self._watch_lease(board), name="a2c-registry-lease")
@@ -128,6 +128,7 @@ class RedisRegistry:
                     admit(self._board.offices.get(seat.office_id), seat)
                 outcome = await session.take(seat)
                 if outcome == "ok":
+                    await self._refuse_lookalike(seat)
                     return
                 if outcome == "early" and patience > 0:
                     pause = min(session.wait, EARLY_PAUSE)
@@ -145,6 +146,27 @@ class RedisRegistry:
         except (LinkLost, ErrorReply) as problem:
             log.info("a seat could not be taken: %s", problem)
         raise unreachable()
+
+    async def _refuse_lookalike(self, seat: Seat) -> None:
+        # Only now: of two that look alike and come at once, the one that Redis seated later sees the other.
+        try:
+            refuse_lookalike(self._directory.others(seat.office_id), seat)
+        except Forbidden:
+            await self.release(seat)
+            raise
+
+    async def holder(self, seat: Seat) -> Seat | None:
+        """Return who has the seat that `seat` asks for."""
+        try:
+            session = await self._reached()
+            found = await session.holder(seat)
+        except (LinkLost, ErrorReply):
+            raise unreachable() from None
+        return found
+
+    async def oust(self, holder: Seat, *, challenge: bool) -> None:
+        """Have the other node end the connection of a member."""
+        self.publish(holder.node, pack_frame(Oust(holder.sid, holder.office_id, self.node, challenge)), _nothing)
 
     async def release(self, seat: Seat) -> None:
         """Free a seat. Nobody waits for Redis: if it is away, the seat is freed when it returns."""

@@ -4,7 +4,7 @@ Keys, behind a prefix (`a2c` by default):
 
     a2c:state        hash          epoch → when this data began; settled → until when nobody new is seated
     a2c:nodes        sorted set    node → when its lease ends, in milliseconds of Redis's own clock
-    a2c:o:<office>   hash          a (the Agent) or c:<name> (a Computer) → sid|node|stamp|version|name
+    a2c:o:<office>   hash          a (the Agent) or c:<name> (a Computer) → sid|node|stamp|version|owner|name
     a2c:w:<office>   hash          node → how many members of the office it has
     a2c:n:<node>     hash          sid|office → the member's field in that office: what to free when the node dies
     a2c:bus:<node>   channel       everything that other nodes tell this one
@@ -216,14 +216,14 @@ def computer_field(name: str) -> str:
 
 def pack(seat: Seat, stamp: int) -> str:
     """A seat as Redis keeps it; the name comes last, because it may hold anything."""
-    return f"{seat.sid}|{seat.node}|{stamp}|{seat.version or ''}|{seat.name}"
+    return f"{seat.sid}|{seat.node}|{stamp}|{seat.version or ''}|{seat.owner}|{seat.name}"
 
 
 def unpack(office_id: str, field: str, value: str) -> Seat:
     """The seat that `pack` wrote into that field of that office."""
-    sid, node, _, version, name = value.split("|", 4)
+    sid, node, _, version, owner, name = value.split("|", 5)
     role: Role = "agent" if field == AGENT_FIELD else "computer"
-    return Seat(office_id, role, name, sid, node, version or None)
+    return Seat(office_id, role, name, sid, node, version or None, owner)
 
 
 def unpack_all(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Seat]:

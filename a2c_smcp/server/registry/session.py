@@ -21,6 +21,7 @@ from a2c_smcp.server.registry.scripts import (
     computer_field,
     field_of,
     pack,
+    unpack,
     unpack_all,
 )
 from a2c_smcp.server.rooms import Seat
@@ -222,6 +223,12 @@ class Session:
     async def members(self, office_id: str) -> list[Seat]:
         """Everybody in an office, the Agent first, then Computers by name."""
         return unpack_all(office_id, await self.link.ask("HGETALL", self._key("o", office_id)))
+
+    async def holder(self, seat: Seat) -> Seat | None:
+        """Who has the seat that `seat` asks for."""
+        field = field_of(seat)
+        found: Reply = await self.link.ask("HGET", self._key("o", seat.office_id), field)
+        return None if found is None else unpack(seat.office_id, field, found.decode())
 
     def look_up(self, office_id: str, computer: str, then: Then) -> None:
         """Ask for the seat of a Computer."""

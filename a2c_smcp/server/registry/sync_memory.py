@@ -35,6 +35,16 @@ class SyncRegistry(Protocol):
     def release(self, seat: Seat) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
+    def holder(self, seat: Seat) -> Seat | None:
+        """Return who has the seat that `seat` asks for.
+
+        Raises:
+            InternalError: The registry cannot be reached.
+        """
+
+    def oust(self, holder: Seat, *, challenge: bool) -> None:
+        """Have the other node end the connection of a member; with a challenge, only if it does not answer a ping."""
+
     def settled(self) -> None:
         """Wait until the seats that were released are free for every node."""
 
@@ -75,6 +85,15 @@ class SyncMemoryRegistry:
             office = self._offices.get(seat.office_id)
             if office is not None and office.remove(seat) and not office:
                 del self._offices[seat.office_id]
+
+    def holder(self, seat: Seat) -> Seat | None:
+        """Return who has that seat."""
+        with self._lock:
+            office = self._offices.get(seat.office_id)
+            return office.holder(seat) if office is not None else None
+
+    def oust(self, holder: Seat, *, challenge: bool) -> None:
+        """There are no other nodes."""
 
     def settled(self) -> None:
         """A seat is free when it is released."""

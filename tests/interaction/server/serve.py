@@ -18,23 +18,26 @@ def main(kind: str, options: dict[str, Any]) -> None:
 
         monkey.patch_all()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
+    from a2c_smcp.server.auth import ApiKeyAuth
     from a2c_smcp.server.limits import Limits
 
     pings: dict[str, Any] = {
         key: options.pop(key) for key in ("ping_interval", "ping_timeout", "hello_seconds") if key in options
     }
+    api_keys = options.pop("api_keys", None)
+    auth = ApiKeyAuth(api_keys) if api_keys else None
     limits = Limits(**{"joins_per_second": 1_000} | options)
     if kind in ("ready", "stock"):
-        _serve_async(kind, limits, pings)
+        _serve_async(kind, limits, pings, auth)
     else:
-        _serve_blocking(kind, limits)
+        _serve_blocking(kind, limits, auth)
 
 
 def _say(port: int) -> None:
     print(json.dumps({"port": port}), flush=True)  # noqa: T201
 
 
-def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
+def _serve_async(kind: str, limits: Any, pings: dict[str, Any], auth: Any) -> None:
     import asyncio
 
     import socketio
@@ -47,7 +50,7 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
         hello = pings.pop("hello_seconds", SMCPServer.hello_seconds)
         server = SMCPServer(limits, **pings) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")
         server.hello_seconds = hello
-        server.register_namespace(SMCPNamespace(limits=limits))
+        server.register_namespace(SMCPNamespace(auth, limits=limits))
         config = uvicorn.Config(
             socketio.ASGIApp(server),
             host="127.0.0.1",
@@ -69,13 +72,13 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any]) -> None:
     asyncio.run(serve())
 
 
-def _serve_blocking(kind: str, limits: Any) -> None:
+def _serve_blocking(kind: str, limits: Any, auth: Any) -> None:
     import socketio
 
     from a2c_smcp.server.sync_namespace import SyncSMCPNamespace
 
     server = socketio.Server(async_mode=kind, max_http_buffer_size=limits.frame_bytes)
-    server.register_namespace(SyncSMCPNamespace(limits=limits))
+    server.register_namespace(SyncSMCPNamespace(auth, limits=limits))
     app = socketio.WSGIApp(server)
     if kind == "gevent":
         from gevent import pywsgi

@@ -1,6 +1,7 @@
 """Who may connect, and as whom, on live sockets."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from a2c_smcp.server.tokens import write_keys
 from tests.interaction.server.client import CAP
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import Here, refused, serving
+from tests.interaction.server.raw import RawClient
 
 KEY = "correct-horse-battery-staple"
 SIGNER = TokenKey("2025-01", b"a" * 32)
@@ -106,6 +108,18 @@ async def test_a_connection_ends_with_its_credentials(connect: Connect) -> None:
         client = await connect(server)
         assert await client.join("agent", "ada", "lab") == (True, None)
         await asyncio.wait_for(client.gone.wait(), CAP)
+
+
+async def test_a_websocket_ends_with_its_token(server: Here) -> None:
+    raw = await RawClient.open(server.url, additional_headers={"x-api-key": token(ttl=2, now=time.time())})
+    joined = await raw.call(1, "server:join_office", {"role": "agent", "name": "ada", "office_id": "lab"})
+    assert joined == [True, None]
+    told = await raw.receive("42/smcp,")
+    assert json.loads(told[len("42/smcp,") :]) == [
+        "notify:disconnect",
+        {"code": 401, "message": "The credentials of this connection have expired; connect again with new ones"},
+    ]
+    await asyncio.wait_for(raw.socket.wait_closed(), CAP / 4)
 
 
 async def test_a_provider_that_answers_later_may_stand_beside_keys(connect: Connect) -> None:

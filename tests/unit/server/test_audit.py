@@ -95,11 +95,14 @@ def test_the_name_of_an_event_may_be_anything_and_is_not_repeated(audit: AuditLo
     assert "tiger" not in path.read_text()
 
 
-@pytest.mark.parametrize("name", ['a"b', "line\nbreak", "中文", "\ud800", "a\\b"])
+@pytest.mark.parametrize(
+    "name", ['a"b', "line\nbreak", "中文", "\ud800", "a\\b", "a\u202eb", "a\u200bb", "\U000e0041中"]
+)
 def test_any_name_stays_on_its_line_and_reads_back(audit: AuditLog, path: Path, name: str) -> None:
     audit.answered("client:tool_call", "ok", 0, WHO, Head(agent="ada", req_id=name, computer=name))
     (record,) = records(path)
     assert (record["computer"], record["req_id"]) == (name, name)
+    assert path.read_text().removesuffix("\n").isprintable()
 
 
 def test_a_flood_of_refusals_is_counted(audit: AuditLog, path: Path, clock: Clock) -> None:

@@ -1,6 +1,7 @@
 """Who may connect, and as whom."""
 
 import inspect
+import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -144,7 +145,14 @@ def test_a_token_binds_role_name_and_office_and_ends() -> None:
     token = sign_token(SIGNER, role="agent", name="ada", office_id="office-1", ttl=60, now=2_000_000_000)
     identity = ask(TokenAuth([SIGNER], leeway=3e8), {"token": token})
     assert (identity.role, identity.name, identity.office_id) == ("agent", "ada", "office-1")
-    assert identity.expires == 2_000_000_060 + 3e8
+    assert identity.expires == 2_000_000_060
+
+
+def test_a_token_that_is_let_in_by_the_leeway_ends_with_it() -> None:
+    token = sign_token(SIGNER, role="agent", name="ada", office_id="office-1", ttl=60, now=time.time() - 70)
+    identity = ask(TokenAuth([SIGNER], leeway=30), {"token": token})
+    assert identity.expires is not None
+    assert time.time() < identity.expires < time.time() + 30
 
 
 def test_what_is_no_token_is_left_to_other_providers() -> None:

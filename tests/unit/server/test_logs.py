@@ -80,7 +80,9 @@ def test_a_line_of_json_has_the_ids_as_fields() -> None:
 
 
 @pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()])
-@pytest.mark.parametrize("text", ["a\nb", "a\r\x1b[2Jb", "a\u2028b", "\ud800", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["a\nb", "a\r\x1b[2Jb", "a\u2028b", "\ud800", "\x00", "\u202ebad", "a\u200bb", "\U000e0041"]
+)
 def test_nothing_that_somebody_sent_can_fake_a_line(formatter: logging.Formatter, text: str) -> None:
     line = formatter.format(record_of(text, req_id=text))
     assert len(line.splitlines()) == 1

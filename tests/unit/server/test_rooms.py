@@ -14,7 +14,9 @@ from a2c_smcp.server.rooms import (
     admit,
     as_role,
     audience,
+    is_same_party,
     own_office,
+    owner_of,
     seat_for,
     seated,
 )
@@ -64,7 +66,7 @@ def test_credentials_for_something_else_are_refused(bound: Identity) -> None:
 @pytest.mark.parametrize("bound", [Identity(), Identity("agent"), Identity("agent", "a", "o")])
 def test_credentials_that_match_or_bind_nothing_pass(bound: Identity) -> None:
     seat = seat_for(request(), current=None, bound=bound, sid="s", node="n", version="0.4.0")
-    assert seat == Seat("o", "agent", "a", "s", "n", "0.4.0")
+    assert seat == Seat("o", "agent", "a", "s", "n", "0.4.0", owner_of(bound))
 
 
 @pytest.mark.rule("1.5")
@@ -133,3 +135,68 @@ def test_every_other_notification_is_for_all_but_the_sender() -> None:
         AGENT.sid,
         other.sid,
     ]
+
+
+# Who is the same party, and who only looks like it
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (Identity(principal="key 1"), Identity(principal="key 1"), True),
+        (Identity(principal="key 1"), Identity(principal="key 2"), False),
+        (Identity("agent", "a", "o"), Identity("agent", "a", "o"), True),
+        (Identity("agent", "a", "o", subject="x"), Identity("agent", "a", "o", subject="y"), False),
+        (Identity("agent", "a", "o"), Identity("agent", "a", "o", principal="key 1"), False),
+        (Identity(), Identity(), False),
+        (Identity("agent", None, "o"), Identity("agent", None, "o"), False),
+    ],
+)
+def test_the_same_party_is_who_presents_the_same_credentials(first: Identity, second: Identity, same: bool) -> None:
+    one = seat_for(request(), current=None, bound=first, sid="1", node="", version=None)
+    two = seat_for(request(), current=None, bound=second, sid="2", node="", version=None)
+    assert is_same_party(one, two) is same
+
+
+def test_credentials_under_another_name_are_another_party() -> None:
+    key = Identity(principal="key 1")
+    one = seat_for(request(name="a"), current=None, bound=key, sid="1", node="", version=None)
+    two = seat_for(request(name="b"), current=None, bound=key, sid="2", node="", version=None)
+    assert not is_same_party(one, two)
+
+
+def test_a_seat_says_nothing_of_a_credential() -> None:
+    assert "tiger" not in owner_of(Identity(principal="tiger"))
+    assert "owner" not in COMPUTER.info()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DESK",
+        "de\u200bsk",
+        "desk\u202e",
+        "d\u0435sk",
+        "\uff44esk",
+        "de\u00adsk",
+        "desk\ufe0f",
+        "de\u3164sk",
+        "desk\U000e0100",
+        "\U0001d41desk",
+    ],
+)
+def test_a_name_that_looks_like_that_of_another_member_is_refused(name: str) -> None:
+    office = Office(AGENT, {"desk": Seat("o", "computer", "desk", "s-1")})
+    with pytest.raises(Forbidden, match="looks like"):
+        admit(office, Seat("o", "computer", name, "s-2"))
+    with pytest.raises(Forbidden, match="looks like"):
+        admit(Office(computers=office.computers), Seat("o", "agent", name, "s-2"))
+
+
+@pytest.mark.parametrize("name", ["desk2", "disk", "\u684c\u5b50", "d\u00e9sk", "desk-\u0434\u043e\u043c"])
+def test_a_name_that_looks_otherwise_is_let_in(name: str) -> None:
+    admit(Office(AGENT, {"desk": Seat("o", "computer", "desk", "s-1")}), Seat("o", "computer", name, "s-2"))
+
+
+def test_agent_and_computer_may_have_the_very_same_name() -> None:
+    admit(Office(Seat("o", "agent", "desk", "s-1")), Seat("o", "computer", "desk", "s-2"))

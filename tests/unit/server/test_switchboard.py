@@ -1,7 +1,7 @@
 """The switchboard with a port that only writes down what it is told."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
@@ -42,6 +42,9 @@ class Desk:
 
     def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
         self.hung_up.append(sid)
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        raise NotImplementedError
 
 
 class Watch(Observer):

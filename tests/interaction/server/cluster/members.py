@@ -1,7 +1,7 @@
 """Nodes without a network of their own: a registry, a switchboard and a port that remembers."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any
@@ -37,6 +37,9 @@ class QuietPort:
 
     def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
         self.hung_up.append(sid)
+
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
+        raise NotImplementedError
 
 
 class Member:

@@ -42,6 +42,8 @@ class Port:
 
     def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None: ...
 
+    def challenge(self, sid: str, done: Callable[[bool], None]) -> None: ...
+
 
 @dataclass
 class Bus:
