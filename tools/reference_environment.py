@@ -11,6 +11,7 @@ from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.computer.inputs.sources import ENV_PREFIX
 from a2c_smcp.computer.mcp_clients.watchdog import MARK
 from a2c_smcp.digest import llm_proxy
+from a2c_smcp.documents.sandbox import OFF
 from a2c_smcp.server import settings
 
 
@@ -60,6 +61,7 @@ def sections() -> SECTIONS:
             [
                 *_options(docs_options.ENV, _command("docs", "serve"), ("--http-token",)),
                 Variable(f"{docs_options.ENV}OCR_KEY", "The key that is sent to the OCR services of `--ocr`."),
+                Variable(OFF, "Set to `off`: worker processes are not confined (no Landlock, no seccomp)."),
             ],
         ),
         (

@@ -1,5 +1,6 @@
 """What `a2c doctor` looks at. Each check returns findings; none of them changes anything or goes to the network."""
 
+import asyncio
 import importlib.metadata
 import importlib.util
 import re
@@ -16,6 +17,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp import __version__
 from a2c_smcp.documents.pdf.native import PURE, native
+from a2c_smcp.documents.sandbox import OFF, Confinement
+from a2c_smcp.errors import SMCPError
 from a2c_smcp.state import state_folder
 
 State: TypeAlias = Literal["ok", "missing", "problem", "absent"]
@@ -68,6 +71,7 @@ def examine(env: Mapping[str, str], roles: Iterable[str] = (), port: int | None 
         *extras(needed, requirements(importlib.metadata.requires(PACKAGE) or ())),
         *search(needed),
         *extension(env, getattr(native, "__file__", None)),
+        *sandbox(needed, env, _confinement),
         *keyring(),
         *programs(needed, env),
         *folders(needed, env),
@@ -187,6 +191,40 @@ def extension(env: Mapping[str, str], module: str | None) -> Iterator[Finding]:
     yield Finding(
         "C extension", "absent", "PDF is read in Python alone", remedy=f"unset {PURE}" if env.get(PURE) else built
     )
+
+
+def _confinement() -> Confinement:
+    from a2c_smcp.documents.workers import confinement  # noqa: PLC0415 - only where documents are read
+
+    return asyncio.run(confinement())
+
+
+def sandbox(needed: frozenset[str], env: Mapping[str, str], ask: Callable[[], Confinement]) -> Iterator[Finding]:
+    """What confines the processes that parse files, as one of them says."""
+    must = bool(needed & {"documents", "docserver", "digest", "console"})
+    if not must:
+        return
+    try:
+        found = ask()
+    except ModuleNotFoundError:  # told with the extra
+        return
+    except (SMCPError, OSError) as error:
+        why = error.message if isinstance(error, SMCPError) else str(error)
+        yield Finding("workers", "problem", why, needed=True, remedy="see whether this user may start processes")
+        return
+    parts = {
+        "no_new_privs": found.no_new_privs,
+        f"Landlock (version {found.landlock})" if found.landlock else "Landlock": bool(found.landlock),
+        "seccomp": found.seccomp,
+    }
+    active = ", ".join(name for name, is_active in parts.items() if is_active)
+    missing = ", ".join(name for name, is_active in parts.items() if not is_active)
+    if not missing:
+        yield Finding("workers", "ok", f"parsers are confined by {active}")
+        return
+    remedy = "use Linux 5.13 or newer with Landlock, on x86_64 or aarch64"
+    said = f"parsers have limits on memory and time; active: {active or 'nothing more'}; not active: {missing}"
+    yield Finding("workers", "absent", said, remedy=f"unset {OFF}" if env.get(OFF) == "off" else remedy)
 
 
 def keyring() -> Iterator[Finding]:

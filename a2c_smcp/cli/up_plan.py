@@ -34,7 +34,7 @@ FOUND: Final = ("mcp.json", ".vscode/mcp.json")
 READING: Final = ("search_documents", "render_page", "get_element_image")
 """Tools of the document server that change nothing: an Agent may call them without being asked about."""
 
-PASSED_ON: Final = ("A2C_LLM_", "A2C_DOCS_OCR_KEY", "PYTHONPATH")
+PASSED_ON: Final = ("A2C_LLM_", "A2C_DOCS_OCR_KEY", "A2C_DOCS_SANDBOX", "PYTHONPATH")
 """The beginnings of variables that the document server gets too."""
 
 

@@ -11,9 +11,9 @@ import socket
 from collections.abc import Callable
 from typing import Any, Final, Self, TypeAlias, cast
 
-from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.child_python import FOLDER, environment, python_command
 from a2c_smcp.documents.descriptors import CAN_PASS, Descriptor
-from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Setup, pack
+from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Said, Setup, pack
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """Head and body."""
@@ -76,7 +76,7 @@ class Channel(asyncio.SubprocessProtocol):
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             cwd=FOLDER,
-            env=HEAP | environment(*NETWORK),
+            env=HEAP | environment(),
             **cast("dict[str, Any]", {"pass_fds": numbers} if numbers else {}),
         )
 
@@ -90,7 +90,12 @@ class Channel(asyncio.SubprocessProtocol):
         """Whether the process gets open files instead of paths."""
         return self._passing is not None
 
-    def post(self, message: Request | Setup, seconds: float, then: Then, held: Descriptor | None = None) -> None:
+    @property
+    def seconds_left(self) -> float:
+        """How long the answer to the last message may still take."""
+        return max(self._deadline - self._loop.time(), 0.0)
+
+    def post(self, message: Request | Setup | Said, seconds: float, then: Then, held: Descriptor | None = None) -> None:
         """Send a message, with an open file where one is given, and do something with its answer.
 
         The answer may take so many seconds.

@@ -4,7 +4,8 @@
     answer    length of the head, length of the body, head (JSON), body (bytes); the first one says it is ready
 
 The head is empty or `{"error": why, "kind": …}`; what a parser of hostile files writes is only ever read as JSON. A
-process that has grown large ends after its answer.
+head `{"ask": number}` is no answer yet: that OCR engine of the request is to be asked for the text on the picture in
+the body, and the next message is what it said. A process that has grown large ends after its answer.
 """
 
 import json
@@ -17,7 +18,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
@@ -26,7 +27,9 @@ from a2c_smcp.documents.descriptors import Descriptor, HeldPath
 from a2c_smcp.documents.files import Signature, signature_in, signature_of
 from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
 from a2c_smcp.documents.formats.registry import format_of, formats, register
+from a2c_smcp.documents.ocr.base import OcrPolicy, ask_through
 from a2c_smcp.documents.opening import Opened, open_file, reason_of
+from a2c_smcp.documents.sandbox import Confinement, confine
 from a2c_smcp.errors import DocumentError
 
 Operation: TypeAlias = Literal["describe", "entries", "page", "find", "render", "image", "outline"]
@@ -54,6 +57,7 @@ class Setup:
     modules: tuple[str, ...]
     memory: int
     tired: int
+    sandbox: bool = True
 
 
 class Request(NamedTuple):
@@ -72,6 +76,14 @@ class Request(NamedTuple):
     seconds: float
     root: str = ""
     held: bool = False
+
+
+class Said(NamedTuple):
+    """What an OCR service said of a picture: its text, or why there is none."""
+
+    text: str
+    error: str = ""
+    missing: bool = False
 
 
 class Changed(DocumentError):
@@ -175,7 +187,6 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not get between the answers
     requests = sys.stdin.buffer
-    _end_with(requests)
     setup: Setup | None = _receive(requests)
     if setup is None:
         return
@@ -183,16 +194,36 @@ def main() -> None:
     for module in setup.modules:
         register(module)
     formats()  # found before the first deadline runs
-    _send(answers, {}, b"")
+    # Before there are threads: they would keep what this one gives up.
+    confinement = confine(map(_folder_of, setup.modules)) if setup.sandbox else Confinement()
+    _end_with(requests)
+    _send(answers, {}, json.dumps(asdict(confinement)).encode())
+    policies: list[OcrPolicy] = []
+    ask_through(lambda spec, png: _ask(requests, answers, policies[-1].engines.index(spec), png))
     desk = Desk(socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None)
     while (fields := _receive(requests)) is not None:
         request = Request(*fields)
+        policies[:] = [request.options.ocr] if request.options is not None and request.options.ocr is not None else []
         _alarm(request.seconds + GRACE)
         head, body = desk.answer(request)
         _send(answers, head, body)
         _alarm(0)
         if _peak() > setup.tired and resident() > setup.tired:
             return
+
+
+def _folder_of(module: str) -> str:
+    return os.path.dirname(sys.modules[module].__file__ or "")  # noqa: PTH120
+
+
+def _ask(requests: BinaryIO, answers: BinaryIO, number: int, png: bytes) -> str:
+    _send(answers, {"ask": number}, png)
+    said = Said(*_receive(requests))
+    if said.missing:
+        raise ModuleNotFoundError(said.error)
+    if said.error:
+        raise DocumentError(said.error)
+    return said.text
 
 
 def resident() -> int:
@@ -224,10 +255,12 @@ def _send(answers: BinaryIO, head: Mapping[str, Any], body: bytes) -> None:
     answers.flush()
 
 
-def pack(message: Request | Setup) -> bytes:
-    """Return a message as the worker receives it."""
+def pack(message: Request | Setup | Said) -> bytes:
+    """Return a message as the worker receives it: without the keys of OCR services, which it does not need."""
+    if isinstance(message, Request) and message.options is not None and message.options.ocr is not None:
+        message = message._replace(options=replace(message.options, ocr=message.options.ocr.without_keys))
     # A tuple needs no class to be looked up at the other end.
-    data = pickle.dumps(tuple(message) if isinstance(message, Request) else message)
+    data = pickle.dumps(message if isinstance(message, Setup) else tuple(message))
     return REQUEST_HEAD.pack(len(data)) + data
 
 

@@ -7,21 +7,26 @@ its deadline ends the worker. Whatever ends the service, its workers end with it
 
 import asyncio
 import errno
+import json
 import logging
 import os
 import signal
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from a2c_smcp.documents.channel import Answer, Channel
 from a2c_smcp.documents.descriptors import Descriptor, regular_file
 from a2c_smcp.documents.files import root_of, signature_in
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.registry import registered
-from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Setup, Unsupported
-from a2c_smcp.errors import DocumentError
+from a2c_smcp.documents.ocr.base import OcrService, engine_of
+from a2c_smcp.documents.sandbox import OFF, Confinement
+from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Said, Setup, Unsupported
+from a2c_smcp.errors import DocumentError, SMCPError
 
 MEMORY: Final = 2 << 30
 """The most address space of a worker. What pdfium, lxml and Pillow map for an ordinary document is a tenth of it."""
@@ -38,6 +43,8 @@ _SIGNALS: Final = {number.value: number.name for number in signal.Signals}
 
 _GONE: Final = (errno.ENOENT, errno.ELOOP, errno.EXDEV, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.EMLINK)
 """What the system says where a file is gone, or something else has taken its place or that of a folder above."""
+
+_PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +80,7 @@ class WorkerPool:
 
     def __init__(self, size: int | None = None, *, memory: int = MEMORY, tired: int = TIRED) -> None:
         self.size = size or min(os.cpu_count() or 1, MAX_WORKERS)
-        self._setup = Setup(registered(), memory, tired)
+        self._setup = _setup(memory, tired)
         self._workers: list[_Worker] = []
         self._waiting: list[Flight] = []
         self._starting: set[asyncio.Task[None]] = set()
@@ -172,6 +179,16 @@ class WorkerPool:
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
+    async def _ask_service(self, worker: "_Worker", flight: Flight, answer: Answer) -> None:
+        """Ask an OCR service for a worker, which has neither network nor keys; the request's clock runs on."""
+        channel = worker.channel
+        if channel is None:
+            return
+        deadline = asyncio.get_running_loop().time() + channel.seconds_left
+        said = await _in_thread(lambda: _said(flight.request, *answer))
+        seconds = max(deadline - asyncio.get_running_loop().time(), 0.0)
+        channel.post(said, seconds, lambda following: self._answer(worker, flight, following))
+
     async def _hand_over(self, worker: "_Worker", flight: Flight) -> None:
         """Ask a worker that does not have the document open: it gets the open file along with the request."""
         request, channel = flight.request, worker.channel
@@ -206,6 +223,9 @@ class WorkerPool:
             return
         if answer[0].get("kind") == NOT_HELD and not self._closed:
             self._spawn(self._hand_over(worker, flight))
+            return
+        if "ask" in answer[0] and not self._closed:
+            self._spawn(self._ask_service(worker, flight, answer))
             return
         self._free(worker)
         flight.land(_outcome(*answer))
@@ -307,6 +327,59 @@ class _Worker:
         channel, self.channel = self.channel, None
         self.open.clear()
         return None if channel is None else await channel.end(patience)
+
+
+def _said(request: Request, head: dict[str, Any], png: bytes) -> Said:
+    policy = request.options.ocr if request.options is not None else None
+    number = head["ask"]
+    # What a worker says is not trusted: it may send pictures to the services that its request names, and nothing else.
+    if policy is None or not isinstance(number, int) or not 0 <= number < len(policy.engines):
+        return Said("", "there is no such OCR service")
+    if policy.engines[number].kind == "local" or not png.startswith(_PNG):
+        return Said("", "only pictures are sent to OCR services")
+    try:
+        return Said(cast("OcrService", engine_of(policy.engines[number])).ask(png))
+    except ModuleNotFoundError as error:
+        return Said("", str(error), missing=True)
+    except SMCPError as error:
+        return Said("", error.message)
+    except Exception as error:  # noqa: BLE001 - a worker waits to hear it
+        _log.exception("An OCR service could not be asked")
+        return Said("", f"the service cannot be used ({type(error).__name__})")
+
+
+def _setup(memory: int, tired: int) -> Setup:
+    return Setup(registered(), memory, tired, sandbox=os.environ.get(OFF) != "off")
+
+
+async def confinement() -> Confinement:
+    """Start a worker and return what it has given up.
+
+    Raises:
+        DocumentError: No worker can be started.
+    """
+    channel = await Channel.start()
+    try:
+        _, body = await channel.ask(_setup(MEMORY, TIRED), START_SECONDS)
+        return Confinement(**json.loads(body))
+    except (TimeoutError, EOFError, OSError, ValueError, TypeError) as error:
+        raise DocumentError("a worker process cannot be started") from error
+    finally:
+        await channel.end()
+
+
+async def _in_thread(work: Callable[[], Said]) -> Said:
+    """Wait for something slow in a thread that keeps nothing from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Said] = loop.create_future()
+
+    def run() -> None:
+        outcome = work()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(lambda: None if done.done() else done.set_result(outcome))
+
+    threading.Thread(target=run, name="a2c-ocr", daemon=True).start()
+    return await done
 
 
 def open_requested(request: Request) -> Descriptor:

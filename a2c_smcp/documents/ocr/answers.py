@@ -144,6 +144,8 @@ def _from_zip(path: Path, folder: Path | None, mask: Mask) -> Extract:
                 left -= len(data)
                 if suffix in _TEXTS:
                     texts.append(_text_file(data, suffix))
+                    if sum(map(len, texts)) > MAX_TEXT:
+                        raise DocumentError("the service answered more text than is read")
                 elif folder is not None:
                     _write(extract, folder, mask.hide(info.filename), data)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:

@@ -1,11 +1,12 @@
 """Which engines read a picture, and in what order.
 
-A policy is plain data, so that it can be sent to a worker process; engines are built there once, on first use.
+A policy is plain data, so that it can be sent to a worker process; engines are built there once, on first use. Workers
+have neither network nor keys: they hand the picture to their service's process, which asks the OCR service for them.
 """
 
 import hashlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias, cast
@@ -27,6 +28,8 @@ __all__ = [
     "OcrPage",
     "OcrPolicy",
     "OcrSpec",
+    "ask_service",
+    "ask_through",
     "elements_of",
     "engine_of",
     "read_with_fallback",
@@ -57,6 +60,19 @@ class OcrEngine(Protocol):
 
         Raises:
             DocumentError: It cannot be read; the message says why.
+            ModuleNotFoundError: A library is missing; the message names the install command.
+        """
+        ...
+
+
+class OcrService(OcrEngine, Protocol):
+    """An engine that another machine runs."""
+
+    def ask(self, png: bytes) -> str:
+        """Send a picture and return the text of the answer, without the key that was sent along.
+
+        Raises:
+            DocumentError: The service could not be reached, refused, or answered nothing of use.
             ModuleNotFoundError: A library is missing; the message names the install command.
         """
         ...
@@ -141,6 +157,13 @@ class OcrPolicy:
         return any(spec.kind == "local" for spec in self.engines)
 
     @property
+    def without_keys(self) -> "OcrPolicy":
+        """The same for a process that must not know the keys."""
+        if not any(spec.key for spec in self.engines):
+            return self
+        return OcrPolicy(tuple(replace(spec, key="") for spec in self.engines))
+
+    @property
     def fingerprint(self) -> str:
         """A short name of what this policy reads, the same in every process; results may be cached under it."""
         told = repr([(spec.kind, spec.url, spec.model, spec.prompt, spec.dpi) for spec in self.engines])
@@ -181,6 +204,24 @@ def read_with_fallback(policy: OcrPolicy, png: bytes) -> OcrPage:
     if missing and len(policy.engines) == 1:
         raise missing
     raise DocumentError(f"no OCR engine could read it ({'; '.join(failures)})")
+
+
+_asks: list[Callable[[OcrSpec, bytes], str]] = []
+
+
+def ask_through(function: Callable[[OcrSpec, bytes], str]) -> None:
+    """Let this function ask services from now on, in a process without a network."""
+    _asks[:] = [function]
+
+
+def ask_service(spec: OcrSpec, png: bytes) -> str:
+    """Return the text that a service reads from a picture, asked from here or through whoever has the network.
+
+    Raises:
+        DocumentError: The service could not be reached, refused, or answered nothing of use.
+        ModuleNotFoundError: A library is missing; the message names the install command.
+    """
+    return _asks[0](spec, png) if _asks else cast("OcrService", engine_of(spec)).ask(png)
 
 
 @cache

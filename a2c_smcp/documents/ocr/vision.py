@@ -4,18 +4,14 @@ import base64
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from a2c_smcp.documents.ocr.base import OcrSpec, ask_service
 from a2c_smcp.documents.ocr.blocks import blocks_of
 from a2c_smcp.documents.ocr.http import Answer, send_json
 from a2c_smcp.documents.ocr.model import OcrBlock, OcrPage
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, png_of
 from a2c_smcp.errors import DocumentError
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from a2c_smcp.documents.ocr.base import OcrSpec
 
 PROMPT: Final = (
     "Transcribe all text of this page as Markdown, in reading order and in its own language. Use headings, lists and "
@@ -31,11 +27,10 @@ class VisionEngine:
 
     name = "vision"
 
-    def __init__(self, spec: "OcrSpec") -> None:
+    def __init__(self, spec: OcrSpec) -> None:
         url = f"{spec.url.rstrip('/').removesuffix('/chat/completions')}/chat/completions"
-        self._service = spec.service(url)
-        self._model = spec.model
-        self._prompt = spec.prompt or PROMPT
+        self._spec = spec
+        self._url = url
 
     def read(self, png: bytes) -> OcrPage:
         """Show the picture to the model and return what it reads."""
@@ -44,21 +39,24 @@ class VisionEngine:
         if is_blank(picture):
             return OcrPage((), self.name, width, height)
         scale = max(1.0, max(picture.size) / MAX_SIDE)
-        with tempfile.TemporaryDirectory(prefix="a2c-ocr-") as folder:
-            answer = send_json(self._service, self._question(picture, scale), Path(folder) / "answer")
-            text = _said(answer)
+        small = picture.resize([max(1, round(side / scale)) for side in picture.size]) if scale > 1 else picture
+        text = ask_service(self._spec, png_of(small))
         blocks = tuple(_scaled(block, scale) for block in blocks_of(text))
         return OcrPage((), self.name, width, height, blocks=blocks)
 
-    def _question(self, picture: "Image", scale: float) -> dict[str, Any]:
-        small = picture.resize([max(1, round(side / scale)) for side in picture.size]) if scale > 1 else picture
-        shown = base64.b64encode(png_of(small)).decode("ascii")
+    def ask(self, png: bytes) -> str:
+        """Show the picture to the model and return what it says."""
+        with tempfile.TemporaryDirectory(prefix="a2c-ocr-") as folder:
+            return _said(send_json(self._spec.service(self._url), self._question(png), Path(folder) / "answer"))
+
+    def _question(self, png: bytes) -> dict[str, Any]:
+        shown = base64.b64encode(png).decode("ascii")
         parts = [
             {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{shown}"}},
-            {"type": "text", "text": self._prompt},
+            {"type": "text", "text": self._spec.prompt or PROMPT},
         ]
         return {
-            "model": self._model,
+            "model": self._spec.model,
             "messages": [{"role": "user", "content": parts}],
             "temperature": 0,
             "max_tokens": MAX_TOKENS,

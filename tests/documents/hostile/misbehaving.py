@@ -3,6 +3,10 @@
 import ctypes
 import os
 import signal
+import socket
+import stat
+import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -49,6 +53,8 @@ class Misbehaving:
 
     def page(self, index: int) -> Page:
         misbehave(self._plan.get(f"page{index}", ""))
+        if peek := self._plan.get("peek"):
+            return Page(index, "Peeked", (Element("p0", "text", {"text": Path(peek).read_text("utf-8")}, "Words"),))
         words = self._plan.get("words", "Nothing to see")
         return Page(index, f"Page {index}", (Element(f"p{index}", "text", {"text": words}, "Words"),))
 
@@ -115,6 +121,41 @@ def _miss() -> None:
     raise ModuleNotFoundError("the module 'x' is not installed: pip install x", name="x")
 
 
+def _connect() -> None:
+    with socket.socket() as line:
+        line.connect(("127.0.0.1", 9))
+
+
+def _connect_by_its_own_socket() -> None:
+    # The one that brings descriptors is the only one there is.
+    own = next(number for number in range(3, 64) if Path(f"/proc/self/fd/{number}").exists() and _is_socket(number))
+    with socket.socket(fileno=os.dup(own)) as line:
+        line.sendall(b"x")
+
+
+def _is_socket(number: int) -> bool:
+    return stat.S_ISSOCK(os.fstat(number).st_mode)
+
+
+def _exec() -> None:
+    os.execv("/bin/sh", ["sh", "-c", "exit 3"])
+
+
+def _start() -> None:
+    subprocess.run(["/bin/true"], check=True)
+
+
+def _write() -> None:
+    Path("/dev/shm/a2c-written-by-a-worker").write_text("x", encoding="utf-8")
+
+
+def _thread() -> None:
+    done = threading.Event()
+    threading.Thread(target=done.set).start()
+    if not done.wait(60):
+        raise DocumentError("no thread was started")
+
+
 def _print() -> None:
     print("noise between the answers", flush=True)  # noqa: T201
     os.write(1, b"more of it")
@@ -133,6 +174,17 @@ _DEEDS: Final[Mapping[str, Callable[[], None]]] = {
     "fail": _fail,
     "break": _break,
     "print": _print,
+    "connect": _connect,
+    "send": _connect_by_its_own_socket,
+    "exec": _exec,
+    "start": _start,
+    "fork": lambda: os._exit(0) if os.fork() == 0 else None,
+    "write": _write,
+    "chmod": lambda: os.chmod("/proc/self/cwd", 0o755),  # noqa: PTH101
+    "signal": lambda: os.kill(os.getppid(), signal.SIGCONT),
+    "spy": lambda: print(Path(f"/proc/{os.getppid()}/environ").read_bytes()),  # noqa: T201
+    "look": lambda: print(os.listdir("/home")),  # noqa: T201, PTH208
+    "thread": _thread,
     "index": _index,
     "deny": _deny,
     "lose": _lose,

@@ -18,7 +18,10 @@ from a2c_smcp.cli.doctor_checks import (
     ports,
     python,
     requirements,
+    sandbox,
 )
+from a2c_smcp.documents.sandbox import OFF, Confinement
+from a2c_smcp.errors import DocumentError
 from tests.unit.cli.running import a2c
 
 
@@ -140,3 +143,55 @@ def test_everything_is_there_on_a_machine_of_the_tests() -> None:
     run = a2c("doctor", "--role", "documents", "--json")
     assert run.code == 0
     assert '"ok": true' in run.out
+
+
+NEEDED = frozenset({"documents"})
+LIMITS = "parsers have limits on memory and time; "
+
+
+@pytest.mark.parametrize(
+    ("found", "env", "finding"),
+    [
+        (
+            Confinement(no_new_privs=True, landlock=7, seccomp=True),
+            {},
+            Finding("workers", "ok", "parsers are confined by no_new_privs, Landlock (version 7), seccomp"),
+        ),
+        (
+            Confinement(no_new_privs=True, seccomp=True),
+            {},
+            Finding(
+                "workers",
+                "absent",
+                LIMITS + "active: no_new_privs, seccomp; not active: Landlock",
+                remedy="use Linux 5.13 or newer with Landlock, on x86_64 or aarch64",
+            ),
+        ),
+        (
+            Confinement(),
+            {OFF: "off"},
+            Finding(
+                "workers",
+                "absent",
+                LIMITS + "active: nothing more; not active: no_new_privs, Landlock, seccomp",
+                remedy=f"unset {OFF}",
+            ),
+        ),
+    ],
+)
+def test_what_confines_workers_is_said(found: Confinement, env: dict[str, str], finding: Finding) -> None:
+    assert list(sandbox(NEEDED, env, lambda: found)) == [finding]
+    assert list(sandbox(frozenset({"server"}), env, lambda: found)) == []
+
+
+def test_a_worker_that_cannot_start_is_a_problem() -> None:
+    def fail() -> Confinement:
+        raise DocumentError("a worker process cannot be started")
+
+    (finding,) = sandbox(NEEDED, {}, fail)
+    assert (finding.state, finding.needed, finding.said) == ("problem", True, "a worker process cannot be started")
+
+
+def test_the_state_of_workers_is_that_of_a_real_one() -> None:
+    (finding,) = sandbox(NEEDED, {}, doctor_checks._confinement)
+    assert finding.state in ("ok", "absent")
