@@ -24,7 +24,7 @@ class Variable:
     default: str = ""
 
 
-SEAT: Final = ("--url", "--office", "--name", "--token", "--api-key")
+SEAT: Final = ("--url", "--office", "--name", "--token", "--api-key", "--header", "--ca")
 SECTIONS = Iterable[tuple[str, str, Sequence[Variable]]]
 
 

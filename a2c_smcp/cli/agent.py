@@ -28,7 +28,10 @@ HINTS: Final = {
     4202: "read the document's URI with ?depth=pages for its pages",
     4203: "read the page for the ids of its elements",
 }
-_HELP: Final = f"{ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN and {ENV}API_KEY stand for the options of the seat."
+_HELP: Final = (
+    f"{ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY, {ENV}HEADER and {ENV}CA stand for the options of the "
+    "seat."
+)
 
 
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.

@@ -20,13 +20,15 @@ class Argument:
     """One argument: `folder` is positional, `--host` an option, `--json` with `flag` an option without a value.
 
     An option may be left out unless it is `required`, and given several times, or with several values, if it takes
-    `many`. A place has to be filled unless it is `optional`.
+    `many`; one that is `repeated` is given once for each value, so that places may follow it. A place has to be filled
+    unless it is `optional`.
     """
 
     name: str
     help: str
     metavar: str = ""
     many: bool = False
+    repeated: bool = False
     flag: bool = False
     choices: tuple[str, ...] = ()
     convert: Callable[[str], Any] = str

@@ -156,7 +156,7 @@ COMMAND: Final = Command(
         "at the first that fails; otherwise it works until SIGTERM or Ctrl-C, tells every change of state on standard "
         "error, and with --json as lines of JSON on standard output. Tools without auto_apply in the configuration run "
         f"only if somebody at the shell approves. {ENV}CONFIG, {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, "
-        f"{ENV}API_KEY and {ENV}JOURNAL stand for the options."
+        f"{ENV}API_KEY, {ENV}HEADER, {ENV}CA and {ENV}JOURNAL stand for the options."
     ),
     arguments=(
         Argument(

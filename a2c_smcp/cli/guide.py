@@ -93,7 +93,7 @@ def _name(argument: Argument) -> str:
 
 
 def _dots(argument: Argument) -> str:
-    return "..." if argument.many else ""
+    return "..." if argument.many or argument.repeated else ""
 
 
 def _help(argument: Argument) -> str:

@@ -170,8 +170,8 @@ COMMAND: Final = Command(
         "speaks over standard input and output, as programs do that a client starts; everything else it has to say "
         "goes to standard error. With --http it serves any number of clients, which are the office's one Agent "
         "together. They need a bearer token, which is generated and printed unless you choose one; --no-auth lets "
-        f"every user of this machine in. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY and "
-        f"{ENV}HTTP_TOKEN stand for the options."
+        f"every user of this machine in. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY, "
+        f"{ENV}HEADER, {ENV}CA and {ENV}HTTP_TOKEN stand for the options."
     ),
     arguments=(
         URL,

@@ -180,6 +180,7 @@ def _add(parser: argparse.ArgumentParser, option: Argument) -> None:
             default=option.default,
             required=option.required,
             **({"action": "extend", "nargs": "+"} if option.many else {}),
+            **({"action": "append"} if option.repeated else {}),
         )
 
 
@@ -188,5 +189,5 @@ def _usage_of(argument: Argument) -> str:
         place = f"{argument.placeholder}{'...' if argument.many else ''}"
         return f"[{place}]" if argument.optional else place
     written = argument.name if argument.flag else f"{argument.name} {argument.placeholder}"
-    written += "..." if argument.many else ""
+    written += "..." if argument.many or argument.repeated else ""
     return written if argument.required else f"[{written}]"

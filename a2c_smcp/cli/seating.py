@@ -2,18 +2,22 @@
 
 import json
 import logging
+import re
 import secrets
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Context
 from a2c_smcp.cli.terminal import Terminal, one_line
 from a2c_smcp.cli.up_home import token_file
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.state import state_folder
+
+if TYPE_CHECKING:
+    import ssl
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +27,21 @@ CREDENTIALS: Final = (
     Argument("--token", "The token to connect with; other users of the machine can see it here."),
     Argument("--token-file", "A file with the token, read again at every attempt.", metavar="FILE", completes="file"),
     Argument("--api-key", "The API key to connect with.", metavar="KEY"),
+    Argument(
+        "--header",
+        "An HTTP header to connect with, such as access_token=KEY for servers of a2c-smcp 0.1.5 to 0.2.1; other users "
+        "of the machine can see it here.",
+        metavar="NAME=VALUE",
+        repeated=True,
+    ),
+    Argument(
+        "--ca",
+        "A file with certificates of private CAs to trust beside those of the system (PEM).",
+        metavar="FILE",
+        completes="file",
+    ),
 )
+_HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\t\x20-\x7e\x80-\xff]*)")
 
 
 HTTP_TOKENS: Final = (
@@ -52,13 +70,49 @@ def needed(context: Context, arguments: Namespace, name: str, env: str) -> str:
 
 
 def credentials(context: Context, arguments: Namespace, env: str) -> dict[str, Any]:
-    """Return `token` and `api_key`, those that are given; a token from a file is a callable that reads it again.
+    """Return `token`, `api_key`, `headers` and `ssl_context`, those that are given.
+
+    A token from a file is a callable that reads it again.
 
     Raises:
-        BadRequest: Two tokens are given, or the file cannot be read.
+        BadRequest: Two tokens are given, a header is malformed, or a file cannot be used.
     """
-    found = {"token": _token(context, arguments, env), "api_key": given(context, arguments, "api_key", env)}
+    found = {
+        "token": _token(context, arguments, env),
+        "api_key": given(context, arguments, "api_key", env),
+        "headers": _headers(context, arguments, env) or None,
+        "ssl_context": _trust(given(context, arguments, "ca", env)),
+    }
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _headers(context: Context, arguments: Namespace, env: str) -> dict[str, str]:
+    # A variable may hold several, one on each line.
+    lines = arguments.header or context.env.get(f"{env}HEADER", "").splitlines()
+    headers: dict[str, str] = {}
+    for line in filter(None, lines):
+        match = _HEADER.fullmatch(line)
+        if match is None:  # the value may be a secret, and is not repeated
+            name = line.partition("=")[0]
+            raise BadRequest(f"--header: {name!r} is not followed by =VALUE, or is no name of a header (NAME=VALUE)")
+        headers[match[1]] = match[2].strip()
+    return headers
+
+
+def _trust(path: str | None) -> "ssl.SSLContext | None":
+    """Return what trusts the system's certificates and those of a file."""
+    if path is None:
+        return None
+    import ssl  # noqa: PLC0415 - help and completion need not wait for it
+
+    trust = ssl.create_default_context()
+    try:
+        trust.load_verify_locations(cafile=path)
+    except ssl.SSLError:
+        raise BadRequest(f"--ca: {path} holds no certificates in PEM form") from None
+    except OSError as error:
+        raise BadRequest(f"--ca: {path} cannot be read ({type(error).__name__})") from None
+    return trust
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,14 @@ def identity_of(answer: object) -> Identity:
     raise Unauthorized("No valid credentials; send an API key or a token (header x-api-key, or auth.token)")
 
 
+def dropped_header() -> Unauthorized:
+    """The refusal of a connection without credentials by a server that drops headers such as `access_token` unseen."""
+    return Unauthorized(
+        "No credentials arrived: this server's WSGI server may drop headers with an underscore, such as access_token; "
+        "send the API key or the token as header x-api-key or access-token, or as auth.token"
+    )
+
+
 def credentials_of(auth: Any, headers: Mapping[str, str]) -> Iterator[str]:
     """Yield every credential that a connection presents, in each form that a released client uses."""
     found = [headers.get(name) for name in _HEADERS]

@@ -30,6 +30,11 @@ def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def may_drop_headers(environ: Mapping[str, Any]) -> bool:
+    """Whether what serves this request may have dropped headers with an underscore in their name: WSGI servers do."""
+    return "asgi.scope" not in environ and not environ.get("wsgi.async")
+
+
 def version_of(environ: Mapping[str, Any]) -> str | None:
     """The protocol version that a newer client names in its URL (`?a2c_version=`)."""
     versions = parse_qs(str(environ.get("QUERY_STRING", ""))).get("a2c_version", [])

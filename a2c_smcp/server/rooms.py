@@ -58,6 +58,11 @@ class Identity:
     subject: str | None = None
     principal: str | None = field(default=None, repr=False, compare=False)
 
+    def described(self) -> str:
+        """What it binds, in words for whoever holds the credentials."""
+        who = f"as {self.role or 'any role'} {repr(self.name) if self.name is not None else 'of any name'}"
+        return f"{who} in {f'office {self.office_id!r}' if self.office_id is not None else 'any office'}"
+
 
 @dataclass(slots=True)
 class Office:
@@ -171,9 +176,15 @@ def seat_for(
         ("office", request["office_id"], bound.office_id),
     ):
         if allowed is not None and wanted != allowed:
-            raise Forbidden(f"The credentials of this connection are for another {what}")
+            raise Forbidden(
+                f"The credentials of this connection are for the {what} {allowed!r}, not for {wanted!r}: "
+                f"join {bound.described()}, or connect with other credentials"
+            )
     if current is not None and (current.role, current.name) != (request["role"], request["name"]):
-        raise Forbidden("This connection has joined under another role or name; leave the office first")
+        raise Forbidden(
+            f"This connection has joined as {current.role} {current.name!r}; leave the office first to join as "
+            f"{request['role']} {request['name']!r}"
+        )
     return Seat(request["office_id"], request["role"], request["name"], sid, node, version, owner_of(bound))
 
 

@@ -10,9 +10,9 @@ from socketio.exceptions import ConnectionRefusedError as Refused
 
 from a2c_smcp.callbacks import without_message
 from a2c_smcp.errors import BadRequest, Forbidden, OfficeFull, SMCPError, Unauthorized
-from a2c_smcp.server.auth import AuthenticationProvider, identity_of
+from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header, identity_of
 from a2c_smcp.server.calls import Connection
-from a2c_smcp.server.handshake import address_of, headers_of, version_of
+from a2c_smcp.server.handshake import address_of, headers_of, may_drop_headers, version_of
 from a2c_smcp.server.limits import Limits, exceeded
 from a2c_smcp.server.observer import Observer, Stranger, guarded
 from a2c_smcp.server.payload import Raw, req_id_of, values_of
@@ -141,13 +141,16 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
     def _identify(self, environ: dict[str, Any], auth: Any) -> Identity:
         if self.auth is None:
             return Identity()
+        headers = headers_of(environ)
         try:
-            answer = settle(self.auth.authenticate(self.server, environ, auth, headers_of(environ)))
+            answer = settle(self.auth.authenticate(self.server, environ, auth, headers))
         except SMCPError:
             raise
         except Exception as problem:
             log.error("the authentication provider failed", exc_info=without_message(problem))
             raise Unauthorized("The credentials could not be checked") from None
+        if not answer and may_drop_headers(environ) and not any(credentials_of(auth, headers)):
+            raise dropped_header()
         return identity_of(answer)
 
     def _disconnect(self, sid: str, reason: str | None = None) -> None:

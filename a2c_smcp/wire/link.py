@@ -207,13 +207,13 @@ class Link:
             )
         except aiohttp.WSServerHandshakeError as problem:
             self._answer.status = problem.status
+        except (aiohttp.ClientError, OSError) as problem:  # some of them are ValueErrors as well
+            raise ConnectionError(_words(problem, self._address.shown)) from None
         except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError, ValueError) as problem:
             if SMCP_NAMESPACE in self._sio.failed_namespaces:
                 raise _refusal_error(self._refusal) from None
             if self._answer.status is None:
                 raise ConnectionError(f"{self._address.shown}: {problem}") from None
-        except (aiohttp.ClientError, OSError) as problem:
-            raise ConnectionError(_words(problem, self._address.shown)) from None
         else:
             self._answer.clear()  # an upgrade may have been refused, and polling goes on
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from a2c_smcp.server import Identity, TokenKey, create_app, sign_token
 from a2c_smcp.server.tokens import write_keys
 from tests.interaction.server.client import CAP
 from tests.interaction.server.conftest import Connect
-from tests.interaction.server.programs import Here, refused, serving
+from tests.interaction.server.programs import ROOT, Here, refused, serving
 from tests.interaction.server.raw import RawClient
 
 KEY = "correct-horse-battery-staple"
@@ -80,13 +82,18 @@ async def test_others_are_refused_and_told_why(options: dict[str, Any], told: An
 @pytest.mark.rule("1.5")
 @pytest.mark.parametrize(
     ("role", "name", "office", "what"),
-    [("computer", "ada", "lab", "role"), ("agent", "eve", "lab", "name"), ("agent", "ada", "vault", "office")],
+    [
+        ("computer", "ada", "lab", "role 'agent', not for 'computer'"),
+        ("agent", "eve", "lab", "name 'ada', not for 'eve'"),
+        ("agent", "ada", "vault", "office 'lab', not for 'vault'"),
+    ],
 )
-async def test_a_token_is_good_for_one_role_name_and_office(
+async def test_a_token_is_good_for_one_role_name_and_office_which_the_refusal_names(
     role: str, name: str, office: str, what: str, server: Here, connect: Connect
 ) -> None:
     client = await connect(server, auth={"token": token()})
-    why = f"403: The credentials of this connection are for another {what}"
+    other = "join as agent 'ada' in office 'lab', or connect with other credentials"
+    why = f"403: The credentials of this connection are for the {what}: {other}"
     assert await client.join(role, name, office) == (False, why)
     assert await client.join("agent", "ada", "lab") == (True, None)
 
@@ -94,9 +101,44 @@ async def test_a_token_is_good_for_one_role_name_and_office(
 @pytest.mark.rule("1.5")
 async def test_a_key_can_be_bound_too(server: Here, connect: Connect) -> None:
     client = await connect(server, headers={"x-api-key": "only-for-desk"})
-    refusal = (False, "403: The credentials of this connection are for another role")
-    assert await client.join("agent", "desk", "lab") == refusal
+    accepted, why = await client.join("agent", "desk", "lab")
+    assert (accepted, why.partition(", ")[0]) == (
+        False,
+        "403: The credentials of this connection are for the role 'computer'",
+    )
     assert await client.join("computer", "desk", "lab") == (True, None)
+
+
+@pytest.fixture(params=["werkzeug", "gevent"])
+def blocking(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], str]]:
+    """Start a blocking server that takes a key, behind a WSGI server as it comes or with the handler of the guide."""
+    programs: list[subprocess.Popen[str]] = []
+
+    def start(guided: bool) -> str:
+        words = [sys.executable, "-m", "tests.interaction.server.wsgi_key", request.param, KEY, str(guided)]
+        programs.append(subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        assert programs[-1].stdout is not None
+        return f"http://127.0.0.1:{int(programs[-1].stdout.readline())}"
+
+    yield start
+    for program in programs:
+        program.kill()
+        program.communicate()
+
+
+async def test_a_server_whose_wsgi_server_drops_headers_says_so(blocking: Callable[[bool], str]) -> None:
+    url = await asyncio.to_thread(blocking, False)
+    told = await refused(url, headers={"access_token": KEY})
+    assert (told["code"], "drop headers with an underscore, such as access_token" in told["message"]) == (401, True)
+    assert await refused(url, headers={"x-api-key": "wrong"}) == UNKNOWN
+
+
+async def test_a_wsgi_server_can_be_told_to_keep_access_token(
+    blocking: Callable[[bool], str], connect: Connect
+) -> None:
+    url = await asyncio.to_thread(blocking, True)
+    client = await connect(Here(url), headers={"access_token": KEY})
+    assert await client.join("agent", "ada", "lab") == (True, None)
 
 
 async def test_a_connection_ends_with_its_credentials(connect: Connect) -> None:
