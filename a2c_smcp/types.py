@@ -7,9 +7,9 @@ SERVER_NAME: TypeAlias = str
 
 TOOL_NAME: TypeAlias = str
 
-AttributeValue: TypeAlias = str | int | float | bool | None
+AttributeValue: TypeAlias = str | int | float | bool | list[str] | list[bool] | list[int] | list[float] | None
 Attributes: TypeAlias = dict[str, AttributeValue]
-"""A flat mapping of simple values; anything complex travels inside it as a JSON string."""
+"""A flat mapping of simple values and lists of them; anything else travels inside it as a JSON string."""
 
 Desktop: TypeAlias = str
 """One rendered window: its URI, then a blank line and its text."""

@@ -1,6 +1,7 @@
 """What an Agent sends and how it reads what comes back. Pure."""
 
 import json
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,28 @@ import orjson
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, ToolTimeout
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.messages import CallToolResult
-from a2c_smcp.smcp import parse_reply
+from a2c_smcp.smcp import (
+    GET_DESKTOP_EVENT,
+    GET_FINDER_EVENT,
+    GET_RESOURCE_TEMPLATES_EVENT,
+    GET_RESOURCES_EVENT,
+    GET_TOOLS_EVENT,
+    LIST_ROOM_EVENT,
+    parse_reply,
+)
 from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
+
+log = logging.getLogger(__name__)
+
+_LISTS: Final = {
+    GET_TOOLS_EVENT: "tools",
+    GET_DESKTOP_EVENT: "desktops",
+    GET_FINDER_EVENT: "documents",
+    GET_RESOURCES_EVENT: "resources",
+    GET_RESOURCE_TEMPLATES_EVENT: "resource_templates",
+    LIST_ROOM_EVENT: "sessions",
+}
+"""The replies that are lists: one malformed entry must not hide the others."""
 
 _HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -80,17 +101,67 @@ def words_of(keywords: Sequence[str] | None) -> list[str] | None:
 
 
 def reply_to(event: str, reply: object) -> Any:
-    """Return the reply to an event, validated.
+    """Return the reply to an event, validated; malformed entries of its list are left out and logged.
 
     Raises:
         InternalError: It is not of the event's type; `details` name each field.
     """
+    if event == GET_TOOLS_EVENT:
+        _complete_tools(reply)
     try:
         return parse_reply(event, reply)
     except BadRequest as problem:
+        sound = _without_malformed(event, reply)
+        if sound is not None:
+            return sound
         raise InternalError(
             f"The answer is not of the form of the protocol: {problem}", details=problem.details
         ) from None
+
+
+def _complete_tools(reply: object) -> None:
+    """Put in the `return_schema` that a Computer may leave out."""
+    tools = reply.get("tools") if isinstance(reply, dict) else None
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            tool.setdefault("return_schema", None)
+
+
+def _without_malformed(event: str, reply: object) -> Any:
+    """Return the reply with the entries of its list that are well formed; None where that does not help."""
+    name = _LISTS.get(event)
+    items = reply.get(name) if name and isinstance(reply, dict) else None
+    if not isinstance(reply, dict) or name is None or not isinstance(items, list):
+        return None
+    sound = []
+    for item in items:
+        try:
+            sound += parse_reply(event, {**reply, name: [_with_simple_meta(item)]})[name]
+        except BadRequest as problem:
+            log.warning("malformed entry left out of %s: %s entry=%s", event, problem, _name_of(item))
+    try:
+        return parse_reply(event, {**reply, name: []}) | {name: sound}
+    except BadRequest:
+        return None
+
+
+def _with_simple_meta(item: object) -> object:
+    """Return a tool whose `meta` has complex values as the JSON strings that the protocol wants."""
+    meta = item.get("meta") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(meta, dict):
+        return item
+    complex_ones = {key: value for key, value in meta.items() if isinstance(value, dict | list)}
+    simple = {key: FastJson.dumps(value) for key, value in complex_ones.items() if not _is_simple_list(value)}
+    return {**item, "meta": {**meta, **simple}}
+
+
+def _is_simple_list(value: object) -> bool:
+    return isinstance(value, list) and {type(one) for one in value} in ({str}, {bool}, {int}, {float}, set())
+
+
+def _name_of(item: object) -> str:
+    named = (item.get("name") or item.get("uri") or item.get("doc_ref")) if isinstance(item, dict) else item
+    return repr(named)[:200]
 
 
 def tool_result(reply: object) -> CallToolResult:

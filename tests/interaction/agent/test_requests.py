@@ -268,6 +268,41 @@ async def test_resources_of_all_servers_are_listed_together(
         await client.get_resources("c", cursor="2")
 
 
+async def test_tools_of_a_foreign_computer_are_taken_as_the_protocol_allows_them(
+    ready: Running, office: str, either: Either, computer: Computers, caplog: pytest.LogCaptureFixture
+) -> None:
+    plain = {"name": "plain", "description": "", "params_schema": {}}
+    tools = [
+        plain,
+        plain | {"name": "tagged", "return_schema": None, "meta": {"tags": ["a", "b"], "count": 1}},
+        plain | {"name": "nested", "meta": {"own": {"deep": [1, "x"]}, "tags": ["a"]}},
+        plain | {"name": "odd", "params_schema": "none"},
+        "no tool",
+    ]
+    await computer(Scripted(get_tools={"tools": tools}), ready.url, office)
+    client = either(ready.url, office, live=False)
+    await client.connect()
+    found = await client.get_tools("c")
+    assert [(tool["name"], tool["return_schema"], tool.get("meta")) for tool in found] == [
+        ("plain", None, None),
+        ("tagged", None, {"tags": ["a", "b"], "count": 1}),
+        ("nested", None, {"own": '{"deep":[1,"x"]}', "tags": ["a"]}),
+    ]
+    assert "malformed entry left out of client:get_tools" in caplog.text
+    assert "entry='odd'" in caplog.text
+
+
+async def test_one_malformed_document_hides_no_other(
+    ready: Running, office: str, either: Either, computer: Computers
+) -> None:
+    sound = {"doc_ref": "a", "uri": "dpe://h/a", "file_uri": "", "file_type": "pdf", "title": "A", "page_count": 1}
+    reply = {"documents": [{"doc_ref": 5}, sound | {"server": "s"}], "total_count": 2}
+    await computer(Scripted(get_finder=reply), ready.url, office)
+    client = either(ready.url, office, live=False)
+    await client.connect()
+    assert [one["doc_ref"] for one in (await client.get_finder("c"))["documents"]] == ["a"]
+
+
 async def test_a_server_that_lists_without_end_holds_nobody(
     ready: Running, office: str, either: Either, computer: Computers, caplog: pytest.LogCaptureFixture
 ) -> None:
