@@ -5,12 +5,14 @@ Every listener bounds what clients can hold without sending a request: see `Conn
 
 import asyncio
 import errno
+import ipaddress
 import logging
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import uvicorn
@@ -27,6 +29,8 @@ ACCEPT_AT_ONCE: Final = 32
 FAREWELL_SECONDS: Final = 2
 """How long requests under way have at the end."""
 MAX_PORT: Final = 65_535
+SPARE_DESCRIPTORS: Final = 64
+"""Descriptors that connections leave to files, pipes and other sockets of the process."""
 WARN_EVERY: Final = 60.0
 """Seconds between two warnings about closed connections: clients without credentials must not fill the log."""
 
@@ -158,10 +162,19 @@ class ConnectionLimits:
         header_seconds: Time for the headers of a request, from the start of the connection or the end of the previous
             response.
         waiting: How many connections may be without a request; one more closes the oldest.
+        per_address: How many connections one address may have, with or without a request; one more closes its oldest
+            that is not trusted. 0 for any number.
+        until_trusted: Whether connections with a request count as waiting until the application trusts them.
+        early_bytes: The largest websocket message until the application allows large ones; 0 for no such limit.
+        proxies: Addresses and networks whose connections are those of many clients and are not counted by address.
     """
 
     header_seconds: float = 10.0
     waiting: int = 256
+    per_address: int = 0
+    until_trusted: bool = False
+    early_bytes: int = 0
+    proxies: tuple[str, ...] = ()
 
 
 class Connections:
@@ -170,12 +183,17 @@ class Connections:
     A connection waits from its start until the application receives a request, and again after each response. Bytes
     do not extend the time: only a complete request header does. Everything later is for the application to bound,
     which by then has seen the credentials.
+
+    Where there are too many connections the oldest is closed that is not trusted: a new one is always heard.
     """
 
     def __init__(self, limits: ConnectionLimits | None = None) -> None:
-        self._limits = limits or ConnectionLimits()
-        self._most = min(self._limits.waiting, max(_descriptors() // 4, 8))
-        self._waiting: dict[_Connection, float] = {}  # the oldest first, with its deadline
+        self.limits = limits or ConnectionLimits()
+        self._most = min(self.limits.waiting, max(_descriptors() // 4, 8))
+        self._waiting: dict[Connection, float] = {}  # the oldest first, with its deadline
+        self._unknown: dict[Connection, None] = {}  # with a request, and not trusted; the oldest first
+        self._open: dict[str, dict[Connection, None]] = {}  # by address, the oldest first
+        self._total = 0
         self._timer: asyncio.TimerHandle | None = None
         self._evicted, self._warn_at = 0, 0.0
 
@@ -184,43 +202,86 @@ class Connections:
         if not config.loaded:
             config.load()
         config.http_protocol_class = _observed(config.http_protocol_class, self)
+        if config.ws_protocol_class is not None:
+            config.ws_protocol_class = _observed_websocket(config.ws_protocol_class, self)
         config.loaded_app = _Observed(config.loaded_app, self)
 
-    def opened(self, connection: "_Connection") -> None:
+    def opened(self, connection: "Connection") -> None:
         """A client connected."""
+        self._total += 1
+        siblings = self._open.setdefault(connection.address, {})
+        siblings[connection] = None
         self._wait(connection)
-        if len(self._waiting) > self._most:
-            self._drop(next(iter(self._waiting)))
-            self._evicted += 1
-            self._warn()
+        if self.limits.per_address and len(siblings) > self.limits.per_address and self._counts(connection.address):
+            self._evict("of one address", connection, siblings)
+        if len(self._waiting) + len(self._unknown) > self._most:
+            # Whoever has many pays first, so that one address cannot push out the others.
+            crowd = siblings if len(siblings) > self._most // 8 else None
+            self._evict("without credentials" if self.limits.until_trusted else "without a request", connection, crowd)
+        if self._total > _descriptors() - SPARE_DESCRIPTORS:
+            self._evict("for the file descriptors of this process", connection)
 
-    def began(self, connection: "_Connection") -> None:
+    def began(self, connection: "Connection") -> None:
         """The application receives a request."""
         connection.requests += 1
         self._waiting.pop(connection, None)
+        if self.limits.until_trusted and not connection.trusted:
+            self._unknown[connection] = None
 
-    def ended(self, connection: "_Connection") -> None:
+    def trusted(self, connection: "Connection") -> None:
+        """The application knows whose request it is."""
+        self._unknown.pop(connection, None)
+
+    def ended(self, connection: "Connection") -> None:
         """The application is done with a request."""
         connection.requests -= 1
-        if not connection.requests and not connection.transport.is_closing():
-            self._wait(connection)
+        if not connection.requests:
+            connection.trusted = False
+            self._unknown.pop(connection, None)
+            if not connection.transport.is_closing() and connection in self._open.get(connection.address, ()):
+                self._wait(connection)
 
-    def lost(self, connection: "_Connection") -> None:
+    def lost(self, connection: "Connection") -> None:
         """The client is gone."""
         self._waiting.pop(connection, None)
+        self._unknown.pop(connection, None)
+        siblings = self._open.get(connection.address, {})
+        if siblings.pop(connection, connection) is None:
+            self._total -= 1
+        if not siblings:
+            self._open.pop(connection.address, None)
+
+    def _counts(self, address: str) -> bool:
+        try:
+            peer = ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            return False  # a Unix socket: nothing tells its clients apart
+        proxies = self.limits.proxies
+        return "*" not in proxies and not any(peer in ipaddress.ip_network(proxy) for proxy in proxies)
+
+    def _evict(self, why: str, newcomer: "Connection", among: "Iterable[Connection] | None" = None) -> None:
+        """Close the oldest connection that waits, else the oldest that is not trusted, but not the newcomer."""
+        waiting = self._waiting if among is None else (one for one in among if one in self._waiting)
+        unknown = self._unknown if among is None else (one for one in among if one in self._unknown)
+        victim = next((one for one in waiting if one is not newcomer), None) or next(iter(unknown), None)
+        if victim is not None:
+            self._drop(victim)
+            self._evicted += 1
+        self._warn(why)
 
     def close(self) -> None:
         """Stop the timer."""
         self._waiting.clear()
+        self._unknown.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _wait(self, connection: "_Connection") -> None:
+    def _wait(self, connection: "Connection") -> None:
         loop = asyncio.get_running_loop()
-        self._waiting[connection] = loop.time() + self._limits.header_seconds
+        self._waiting[connection] = loop.time() + self.limits.header_seconds
         if self._timer is None:
-            self._timer = loop.call_later(self._limits.header_seconds, self._sweep)
+            self._timer = loop.call_later(self.limits.header_seconds, self._sweep)
 
     def _sweep(self) -> None:
         loop, self._timer = asyncio.get_running_loop(), None
@@ -234,37 +295,62 @@ class Connections:
                 connection.closing = True
                 connection.transport.close()
                 self._waiting.pop(connection)
-                self._waiting[connection] = loop.time() + self._limits.header_seconds
+                self._waiting[connection] = loop.time() + self.limits.header_seconds
             else:
                 # At debug level: browsers open connections ahead of need.
-                log.debug("connection closed: no request within %g s", self._limits.header_seconds)
+                log.debug("connection closed: no request within %g s", self.limits.header_seconds)
                 self._drop(connection)
 
-    def _drop(self, connection: "_Connection") -> None:
-        self._waiting.pop(connection, None)
+    def _drop(self, connection: "Connection") -> None:
+        self.lost(connection)
         connection.transport.abort()
 
-    def _warn(self) -> None:
+    def _warn(self, why: str) -> None:
         now = asyncio.get_running_loop().time()
         if now >= self._warn_at:
             log.warning(
-                "too many connections without a request, closing the oldest: waiting=%d closed=%d",
+                "too many connections %s, closing the oldest: open=%d waiting=%d closed=%d",
+                why,
+                self._total,
                 len(self._waiting),
                 self._evicted,
             )
             self._evicted, self._warn_at = 0, now + WARN_EVERY
 
 
-class _Connection:
-    __slots__ = ("closing", "requests", "transport")
+class Connection:
+    """A TCP connection; the application finds it by `connection_of` and says what it knows of the client."""
 
-    def __init__(self) -> None:
+    __slots__ = ("_connections", "address", "closing", "large", "requests", "transport", "trusted")
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
         self.transport: asyncio.Transport
+        self.address = ""
         self.requests = 0
         self.closing = False
+        self.trusted = False
+        self.large: Callable[[], None] | None = None
+
+    def trust(self) -> None:
+        """The client has shown who it is; it holds until the end of the request."""
+        if not self.trusted:
+            self.trusted = True
+            self._connections.trusted(self)
+
+    def allow_large_frames(self) -> None:
+        """Accept websocket messages of any size that the server is configured for."""
+        if self.large is not None:
+            self.large()
+            self.large = None
 
 
 _KEY: Final = "a2c.connection"
+
+
+def connection_of(scope: Mapping[str, Any]) -> Connection | None:
+    """Return the connection of a request; None if another server than ours serves it."""
+    return scope.get(_KEY)
 
 
 class _Observed:
@@ -278,6 +364,7 @@ class _Observed:
         if connection is None:
             await self._app(scope, receive, send)
             return
+        scope[_KEY] = connection
         self._connections.began(connection)
         try:
             await self._app(scope, receive, send)
@@ -290,16 +377,44 @@ def _observed(base: Any, connections: Connections) -> Any:
         """A uvicorn protocol that reports its connection."""
 
         def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
-            self._observed = _Connection()
+            self._observed = Connection(connections)
             super().__init__(app_state={**app_state, _KEY: self._observed}, **options)
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self._observed.transport = transport
+            peer = transport.get_extra_info("peername")
+            self._observed.address = str(peer[0]) if isinstance(peer, tuple) else ""
             connections.opened(self._observed)
 
         def connection_lost(self, problem: Exception | None) -> None:
             connections.lost(self._observed)
+            super().connection_lost(problem)
+
+    return Observed
+
+
+def _observed_websocket(base: Any, connections: Connections) -> Any:
+    class Observed(base):  # type: ignore[misc]
+        """A uvicorn websocket that reports its end, and takes small messages until large ones are allowed."""
+
+        def __init__(self, *, app_state: dict[str, Any], **options: Any) -> None:
+            super().__init__(app_state=app_state, **options)
+            self._observed: Connection | None = app_state.get(_KEY)
+            protocol: Any = getattr(self, "conn", None)
+            early = connections.limits.early_bytes
+            if self._observed is None or not early or not hasattr(protocol, "max_message_size"):
+                return
+            usual, protocol.max_message_size = protocol.max_message_size, early
+
+            def allow_large() -> None:
+                protocol.max_message_size = usual
+
+            self._observed.large = allow_large
+
+        def connection_lost(self, problem: Exception | None) -> None:
+            if self._observed is not None:
+                connections.lost(self._observed)
             super().connection_lost(problem)
 
     return Observed
@@ -311,6 +426,7 @@ def keep_backlog(sockets: Iterable[socket.socket]) -> None:
         one.listen(BACKLOG)
 
 
+@cache
 def _descriptors() -> int:
     try:
         import resource  # noqa: PLC0415 - not on Windows

@@ -6,7 +6,7 @@ from typing import Final
 
 from a2c_smcp.listening import bind, serving, url_of
 from a2c_smcp.server.app import create_app
-from a2c_smcp.server.runner import websocket_options
+from a2c_smcp.server.runner import connection_limits, websocket_options
 from a2c_smcp.server.settings import ServerSettings
 
 HOST: Final = "127.0.0.1"
@@ -22,5 +22,6 @@ async def serve_office(office: str, token: str, port: int = 0) -> AsyncIterator[
     key = {"key": token, "office_id": office}
     app = create_app(ServerSettings.of(host=HOST, port=port, api_keys=[key], drain=0))
     sockets = bind(HOST, port)
-    async with serving(app, sockets, lifespan="on", **websocket_options(app)):
+    limits = connection_limits(app)
+    async with serving(app, sockets, limits=limits, lifespan="on", **websocket_options(app)):
         yield url_of(HOST, sockets)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -16,7 +15,6 @@ from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_o
 from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
 from a2c_smcp.server.console import ROOT, OperatorPage
 from a2c_smcp.server.engine import SMCPServer
-from a2c_smcp.server.limits import exceeded
 from a2c_smcp.server.logs import LogEvents
 from a2c_smcp.server.metrics import CONTENT_TYPE, Metrics
 from a2c_smcp.server.namespace import SMCPNamespace
@@ -28,8 +26,6 @@ from a2c_smcp.smcp import SMCP_NAMESPACE
 
 log = logging.getLogger(__name__)
 
-DOORSTEP: Final = 2
-"""Websockets of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 PAUSE: Final = 0.05
 CLOSE_SECONDS: Final = 3.0
 """How long closing connections, and the registry's farewell, may take."""
@@ -80,7 +76,6 @@ class SMCPApp:
         self.draining = False
         self._started = False
         self._starting = asyncio.Lock()
-        self._websockets: Counter[str] = Counter()
         self._credentials = ConfiguredAuth(settings) if settings.authenticated else None
         self._audit = audit_of(settings)
         self._tracing = tracing_of(settings)
@@ -104,6 +99,7 @@ class SMCPApp:
             cors_allowed_origins=lambda origin, _environ: self._door.allows_origin(origin or ""),
             cors_credentials=False,
         )
+        self.server.eio.refused = self._refused
         self.server.register_namespace(self.namespace)
         self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.board.in_flight)
         self.metrics.gauge("ready", "Whether this node takes connections.", lambda: self.problem() is None)
@@ -251,23 +247,10 @@ class SMCPApp:
             return
         if not self._started:
             await self.start()
-        if scope["type"] == "http":
-            await self.server.handle_request(scope, receive, send)
-            return
-        # The namespace counts those that come in; this counts those that stay outside as well.
-        address, limit = _address(scope), DOORSTEP * self.settings.limits.connections_per_address
-        if limit and self._websockets[address] >= limit:
-            refusal = exceeded("websockets per address", limit)
-            self.observer.refused("connect", refusal, Stranger("", address), None)
-            await refuse(scope, send, 429, refusal)
-            return
-        self._websockets[address] += 1
-        try:
-            await self.server.handle_request(scope, receive, send)
-        finally:
-            self._websockets[address] -= 1
-            if not self._websockets[address]:
-                del self._websockets[address]
+        await self.server.handle_request(scope, receive, send)
+
+    def _refused(self, error: SMCPError, address: str) -> None:
+        self.observer.refused("connect", error, Stranger("", address), None)
 
     async def _show_metrics(self, scope: Scope, send: Send) -> None:
         token = self.settings.metrics_token

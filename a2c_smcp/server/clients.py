@@ -3,9 +3,10 @@
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import socketio
+from engineio.payload import Payload
 
 from a2c_smcp.errors import InternalError
 from a2c_smcp.server.calls import Reply
@@ -38,6 +39,15 @@ class Waiting:
     def fail(self) -> None:
         """The ack is malformed: an error at once, not after the time-out."""
         self._answered((error_ack(self._event, InternalError("The computer sent a malformed reply")),))
+
+
+POST_PACKETS: Final = 10_000
+"""Packets in one HTTP request of a polling client; clients send at once what they have collected."""
+
+
+def accept_many_packets() -> None:
+    """Let stock servers of this process read requests of many packets: they drop those of more than 16, and say OK."""
+    Payload.max_decode_packets = max(Payload.max_decode_packets, POST_PACKETS)
 
 
 def check_acks(manager: Any, ignored: Callable[[], Any]) -> None:

@@ -25,6 +25,7 @@ from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Manager, Waiting, forget_pong, on_pong
 from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.logs import ThrottledLog
 from a2c_smcp.server.packets import (
     ACK,
     EVENT,
@@ -48,22 +49,20 @@ from a2c_smcp.smcp import (
 )
 
 log = logging.getLogger(__name__)
+throttled = ThrottledLog(log)
 
 IN_ORDER = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
 MAX_ATTACHMENTS = 32
+MAX_REFUSALS = 5
+"""How often a connection may try to enter a namespace in vain."""
+JOIN_SECONDS = 300.0
+"""How long a client may stay before its first office; released ones let their user type the name of it."""
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 """What decoding a packet raises that is none."""
 
 
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
-    """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves.
-
-    Attributes:
-        hello_seconds: How long a client may take to join a namespace; one that never does, and answers every ping,
-            would hold its connection for ever.
-    """
-
-    hello_seconds = 20.0
+    """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves."""
 
     def __init__(self, limits: Limits | None = None, **options: Any) -> None:
         self.limits = limits or Limits()
@@ -238,8 +237,15 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         ):
             # What the client sends next relies on its seat: it is read when this is done.
             await self._handle_event_internal(self, sid, eio_sid, data, packet.namespace, packet.id)
+            self._note_join(sid, eio_sid)
         else:
             await self._handle_event(eio_sid, packet.namespace, packet.id, data)
+
+    def _note_join(self, sid: str, eio_sid: str) -> None:
+        connection = self.switchboard.connections.get(sid) if self.switchboard is not None else None
+        socket = self.eio.sockets.get(eio_sid)
+        if socket is not None and not socket.joined and connection is not None and connection.seat is not None:
+            socket.join()
 
     def _expect_attachments(self, eio_sid: str, packet: Any) -> None:
         if self.manager.sid_from_eio_sid(eio_sid, packet.namespace or "/") is None:
@@ -282,12 +288,43 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     async def _handle_eio_connect(self, eio_sid: str, environ: dict[str, Any]) -> None:
         await super()._handle_eio_connect(eio_sid, environ)
-        asyncio.get_running_loop().call_later(self.hello_seconds, self._expect_hello, eio_sid)
+        self._expect_hello(eio_sid)
+
+    async def _handle_connect(self, eio_sid: str, namespace: str | None, data: Any) -> None:
+        await super()._handle_connect(eio_sid, namespace, data)
+        socket = self.eio.sockets.get(eio_sid)
+        if socket is None:
+            return
+        if self._is_inside(eio_sid):
+            socket.let_in()
+            asyncio.get_running_loop().call_later(JOIN_SECONDS, self._check_joined, eio_sid)
+            if self.switchboard is None:
+                socket.join()  # there are no offices
+            return
+        socket.refusals += 1
+        if socket.refusals >= MAX_REFUSALS:
+            self.eio.hang_up(socket)
+
+    async def _handle_disconnect(self, eio_sid: str, namespace: str | None, reason: str | None = None) -> None:
+        await super()._handle_disconnect(eio_sid, namespace, reason)
+        self._expect_hello(eio_sid)
+
+    def _is_inside(self, eio_sid: str) -> bool:
+        manager = self.manager
+        return any(manager.sid_from_eio_sid(eio_sid, namespace) for namespace in manager.get_namespaces())
 
     def _expect_hello(self, eio_sid: str) -> None:
+        """Hang up on a client that does not enter a namespace soon: it could answer pings for ever."""
+        asyncio.get_running_loop().call_later(self.limits.hello_seconds, self._check_hello, eio_sid)
+
+    def _check_hello(self, eio_sid: str) -> None:
         socket = self.eio.sockets.get(eio_sid)
-        inside = any(self.manager.sid_from_eio_sid(eio_sid, namespace) for namespace in self.manager.get_namespaces())
-        if socket is not None and not inside:
+        if socket is not None and not self._is_inside(eio_sid):
+            self.eio.hang_up(socket)
+
+    def _check_joined(self, eio_sid: str) -> None:
+        socket = self.eio.sockets.get(eio_sid)
+        if socket is not None and not socket.joined:
             self.eio.hang_up(socket)
 
     async def _handle_eio_disconnect(self, eio_sid: str, reason: str) -> None:
@@ -295,7 +332,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         await super()._handle_eio_disconnect(eio_sid, reason)
 
     def _refuse(self, eio_sid: str, number: int | None, problem: Exception, *, is_ack: bool) -> None:
-        log.info("a malformed packet was refused: %s", type(problem).__name__, extra={"eio_sid": eio_sid})
+        throttled.info("a malformed packet was refused: %s", type(problem).__name__, extra={"eio_sid": eio_sid})
         if number is None:
             return
         if is_ack:

@@ -18,7 +18,10 @@ class Limits:
         requests_per_second: Requests of one connection (bursts of twice as many).
         office_requests_per_second: Requests of all members of one office.
         in_flight: Requests of one connection that wait for an answer.
-        connections_per_address: Open connections from one network address.
+        connections_per_address: Open connections from one network address, idle ones included.
+        early_bytes: The largest frame or HTTP body of a client that has not joined an office.
+        header_seconds: How long a client may take to send the header of a request, on a new or an idle connection.
+        hello_seconds: How long it may then take to be let in.
         joins_per_second: Joins and leaves of one connection (bursts of four times as many).
         default_timeout: Seconds to wait for a reply to a request that names no time-out; released clients give up
             after 20.
@@ -33,6 +36,9 @@ class Limits:
     office_requests_per_second: float = 20_000
     in_flight: int = 4_096
     connections_per_address: int = 1_024
+    early_bytes: int = 65_536
+    header_seconds: float = 10
+    hello_seconds: float = 20
     joins_per_second: float = 10
     default_timeout: float = 15
     max_timeout: float = 3_600

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
@@ -44,6 +44,7 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     formatter = JsonFormatter if form == "json" else TextFormatter
     handler.setFormatter(formatter(messages=level == "debug"))
     handler.addFilter(_is_news)
+    handler.addFilter(_Strangers())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -94,6 +95,46 @@ class JsonFormatter(logging.Formatter):
         if lines := _traceback(record, messages=self._messages):
             entry["traceback"] = "\n".join(lines)
         return json.dumps(entry, default=str)
+
+
+class ThrottledLog:
+    """A logger for what clients can cause before they are known: a few lines a second, the rest is counted."""
+
+    def __init__(self, logger: logging.Logger, per_second: int = REFUSALS_PER_SECOND) -> None:
+        self._logger = logger
+        self._throttle = Throttle(per_second)
+
+    def info(self, message: str, *arguments: object, extra: Mapping[str, Any]) -> None:
+        """Log at the level info."""
+        self._log(logging.INFO, message, arguments, extra)
+
+    def warning(self, message: str, *arguments: object, extra: Mapping[str, Any]) -> None:
+        """Log at the level warning."""
+        self._log(logging.WARNING, message, arguments, extra)
+
+    def _log(self, level: int, message: str, arguments: tuple[object, ...], extra: Mapping[str, Any]) -> None:
+        if not self._logger.isEnabledFor(level) or not self._throttle.passes(time.monotonic()):
+            return
+        if dropped := self._throttle.take_dropped():
+            self._logger.warning("%d more lines were not logged", dropped)
+        self._logger.log(level, message, *arguments, extra=extra)
+
+
+class _Strangers(logging.Filter):
+    """Throttles what libraries log about requests of clients that are not known yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._throttle = Throttle(REFUSALS_PER_SECOND)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name not in _CHATTY:
+            return True
+        if not self._throttle.passes(time.monotonic()):
+            return False
+        if dropped := self._throttle.take_dropped():
+            record.msg, record.args = f"{record.getMessage()} ({dropped} more lines were not logged)", ()
+        return True
 
 
 class LogEvents(Observer):

@@ -17,12 +17,14 @@ from typing import Any, Final, TypedDict
 import uvicorn
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import BACKLOG, bind, url_of
+from a2c_smcp.listening import ACCEPT_AT_ONCE, ConnectionLimits, Connections, bind, keep_backlog, url_of
 from a2c_smcp.server.app import CLOSE_SECONDS, SMCPApp
 from a2c_smcp.server.settings import ServerSettings
 
 log = logging.getLogger(__name__)
 
+MAX_WAITING: Final = 4_096
+"""Connections without credentials, where addresses are not counted."""
 STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
@@ -86,6 +88,7 @@ class _Server(uvicorn.Server):
     def __init__(self, app: SMCPApp) -> None:
         super().__init__(_config(app))
         self._smcp = app
+        self._connections = Connections(connection_limits(app))
 
     async def begin(self, sockets: list[socket.socket]) -> None:
         asyncio.get_running_loop().set_exception_handler(_log_unhandled)
@@ -94,15 +97,18 @@ class _Server(uvicorn.Server):
         except (OSError, ValueError) as error:  # of ssl alone: everything else is ours
             reason = error.strerror or type(error).__name__ if isinstance(error, OSError) else str(error)
             raise InvalidConfig(f"tls_cert, tls_key: {reason}") from None
+        self._connections.guard(self.config)
         await self._smcp.start()
         self.lifespan = self.config.lifespan_class(self.config)
         await self.startup(sockets)
+        keep_backlog(sockets)
 
     async def go_on(self, sockets: list[socket.socket]) -> None:
         await self.main_loop()
         log.info("shutting down: calls under way may take %g s", self._smcp.settings.drain)
         await self._smcp.drain(self._smcp.settings.drain, lambda: self.force_exit)
         await self.shutdown(sockets)
+        self._connections.close()
 
     def told(self, number: int) -> None:
         """A signal came."""
@@ -117,7 +123,7 @@ def _config(app: SMCPApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         lifespan="on",
-        backlog=BACKLOG,
+        backlog=ACCEPT_AT_ONCE,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -137,6 +143,19 @@ def websocket_options(app: SMCPApp) -> dict[str, Any]:
         "ws_ping_timeout": None,
         "ws_per_message_deflate": False,  # doubles the memory of a connection
     }
+
+
+def connection_limits(app: SMCPApp) -> ConnectionLimits:
+    """Return what clients may hold before the application knows them."""
+    settings = app.settings
+    return ConnectionLimits(
+        header_seconds=settings.limits.header_seconds,
+        waiting=settings.limits.connections_per_address or MAX_WAITING,
+        per_address=settings.limits.connections_per_address,
+        until_trusted=True,
+        early_bytes=min(settings.limits.early_bytes, settings.limits.frame_bytes),
+        proxies=settings.trust_proxy,
+    )
 
 
 def _proxies(settings: ServerSettings) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from socketio import packet as sio_packet
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, check_acks, forget_pong, on_pong
+from a2c_smcp.server.clients import Waiting, accept_many_packets, check_acks, forget_pong, on_pong
 from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
@@ -91,6 +91,7 @@ class StockPort:
         self._server = server
         self._tasks: set[asyncio.Task[Any]] = set()
         check_acks(server.manager, _nothing)
+        accept_many_packets()
 
     def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
         """Send an event that wants an ack."""

@@ -1,19 +1,41 @@
-"""One client's transport: read and written by two plain loops, with a bound on what waits to be written."""
+"""One client's transport: read and written by two plain loops, with bounds on what it may hold.
+
+Until a client is in a namespace it is *outside*: it has a deadline, and its address may have only so many of them.
+Until it has joined an office its frames and HTTP bodies are small.
+"""
 
 import asyncio
+import base64
 import logging
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qs
 
 import engineio
 from engineio import async_socket
 from engineio import packet as eio_packet
 
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError
+from a2c_smcp.listening import connection_of
+from a2c_smcp.server.clients import POST_PACKETS
+from a2c_smcp.server.handshake import address_of
+from a2c_smcp.server.limits import Limits, exceeded
+from a2c_smcp.server.logs import ThrottledLog
+from a2c_smcp.server.web import Receive, Scope, Send, refuse
 
-log = logging.getLogger(__name__)
+log = ThrottledLog(logging.getLogger(__name__))
 
-CLOSE_GRACE = 2.0
+CLOSE_GRACE: Final = 2.0
+POLL_PACKETS: Final = 16
+"""Packets in one answer to a poll: clients made with python-engineio refuse more."""
+TURN: Final = 64
+"""Packets taken from a POST before others have their turn."""
+BODY: Final = "body size"
+KINDS: Final = frozenset("134")
+"""Packets that a client may send in a POST: close, pong, message."""
+DOORSTEP: Final = 2
+"""Sessions of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 
 
 class SendQueue(asyncio.Queue[Any]):
@@ -39,14 +61,57 @@ def _length(item: Any) -> int:
 
 
 class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
-    """One client's transport."""
+    """One client's transport.
+
+    Attributes:
+        inside: Whether it was let into a namespace.
+        joined: Whether it has joined an office.
+        refusals: How often it was kept out of a namespace.
+        frames: What the POST under way holds; None while there is none.
+    """
 
     server: "EngineServer"
     queue: SendQueue
     connected: bool
+    upgrading: bool
+    inside = False
+    joined = False
+    refusals = 0
+    frames: "list[str | bytes] | None" = None
     _lean = False
+    _polls = 0
     _reader: "asyncio.Task[Any] | None" = None
     _ending: asyncio.TimerHandle | None = None
+
+    def __init__(self, server: "EngineServer", sid: str, address: str, connection: Any) -> None:
+        super().__init__(server, sid)
+        self.address = address
+        self._connection = connection
+
+    @property
+    def frame_limit(self) -> int:
+        """The largest frame or HTTP body that it may send."""
+        limits = self.server.limits
+        return limits.frame_bytes if self.joined else min(limits.early_bytes, limits.frame_bytes)
+
+    def let_in(self) -> None:
+        """Its client was let into a namespace."""
+        self.inside = True
+        self.server.entered(self)
+        self.attach(self._connection)
+
+    def join(self) -> None:
+        """Its client has joined an office: it may send large messages."""
+        self.joined = True
+        self.attach(self._connection)
+
+    def attach(self, connection: Any) -> None:
+        """It uses this TCP connection from now on, which is trusted as far as its client is."""
+        self._connection = connection
+        if connection is not None and self.inside:
+            connection.trust()
+        if connection is not None and self.joined:
+            connection.allow_large_frames()
 
     def push(self, part: str | bytes) -> None:
         """Queue a Socket.IO packet or an attachment; end the connection if too much waits already."""
@@ -65,9 +130,40 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         except engineio.exceptions.EngineIOError:
             log.info("a packet of unknown kind was dropped", extra={"eio_sid": self.sid})
 
+    async def poll(self) -> list[Any]:
+        """Wait for something to write; return it, in portions that every client accepts."""
+        if self._polls and not self._lean:
+            self.queue.put_nowait(eio_packet.Packet(eio_packet.NOOP))  # the client gave up its earlier poll
+        self._polls += 1
+        try:
+            async with asyncio.timeout(self.server.ping_interval + self.server.ping_timeout):
+                packets = [await self.queue.get()]
+        except (TimeoutError, asyncio.CancelledError):
+            raise engineio.exceptions.QueueEmpty from None
+        finally:
+            self._polls -= 1
+        while packets[-1] is not None and len(packets) < POLL_PACKETS and not self.queue.empty():
+            packets.append(self.queue.get_nowait())
+        if packets[-1] is None:
+            packets.pop()
+            if packets:
+                self.queue.put_nowait(None)  # the next poll is the last
+        return packets
+
+    async def handle_post_request(self, environ: dict[str, Any]) -> None:  # noqa: ARG002
+        """Take the packets of a POST, in order."""
+        for number, frame in enumerate(self.frames or ()):
+            if self.closed:
+                return
+            if number % TURN == TURN - 1:
+                await asyncio.sleep(0)
+            if not await self._take(frame):
+                await self.close(wait=False, abort=True, reason=self.server.reason.CLIENT_DISCONNECT)
+
     async def close(self, wait: bool = True, abort: bool = False, reason: str | None = None) -> None:  # noqa: ARG002, FBT001, FBT002
         """Close without waiting for a client that may never read."""
         await super().close(wait=False, abort=abort, reason=reason)
+        self.server.left(self)
         self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
         if self._reader is not None and self._reader is not asyncio.current_task():
             loop = asyncio.get_running_loop()
@@ -75,7 +171,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
 
     async def _websocket_handler(self, ws: Any) -> None:
         if self.connected:
-            await super()._websocket_handler(ws)  # an upgrade from polling keeps the stock loops
+            await self._upgrade(ws)
             return
         self.connected = self.upgraded = self._lean = True
         self._reader = asyncio.current_task()
@@ -95,27 +191,57 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
             for task in late:
                 task.cancel()
 
+    async def _upgrade(self, ws: Any) -> None:
+        # An upgrade from polling keeps the stock loops, which wait for ever for one that is not finished.
+        task = asyncio.current_task()
+        if self.upgrading or task is None:
+            await ws.close()
+            return
+
+        def expire() -> None:
+            if not self.upgraded:
+                task.cancel()
+
+        timer = asyncio.get_running_loop().call_later(self.server.limits.hello_seconds, expire)
+        try:
+            await super()._websocket_handler(ws)
+        except (asyncio.CancelledError, ValueError) as problem:
+            if self.upgraded:
+                raise
+            self.upgrading = False
+            log.info("an upgrade failed: %s", type(problem).__name__, extra={"eio_sid": self.sid})
+            await ws.close()
+        finally:
+            timer.cancel()
+
     async def _read(self, ws: Any) -> None:
-        limit = self.server.limits.frame_bytes
         deliver = self.server.deliver
         with suppress(OSError):
             while not self.closed:
                 frame = await ws.wait()
                 if not frame:
                     continue
-                if len(frame) > limit:
+                if len(frame) > self.frame_limit:
                     log.warning("a frame over the frame limit ended its connection", extra={"eio_sid": self.sid})
                     return
                 if frame[0] == "4":
                     await deliver(self.sid, frame[1:])
-                elif isinstance(frame, bytes):
-                    await deliver(self.sid, frame)
-                elif frame == "3":
-                    self.schedule_ping()
-                elif frame == "1":
+                elif not await self._take(frame):
                     return
-                else:
-                    log.info("a frame of unknown kind was dropped", extra={"eio_sid": self.sid})
+
+    async def _take(self, frame: str | bytes) -> bool:
+        """Take one frame; whether more may follow."""
+        if isinstance(frame, bytes):
+            await self.server.deliver(self.sid, frame)
+        elif frame[0] == "4":
+            await self.server.deliver(self.sid, frame[1:])
+        elif frame == "3":
+            self.schedule_ping()
+        elif frame == "1":
+            return False
+        else:
+            log.info("a frame of unknown kind was dropped", extra={"eio_sid": self.sid})
+        return True
 
     async def _write(self, ws: Any) -> None:
         queue = self.queue
@@ -125,12 +251,47 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         await ws.close()
 
 
+def _frames(body: bytes) -> list[str | bytes]:
+    """Return the packets of an HTTP body; attachments are in base64 there.
+
+    Raises:
+        BadRequest: One of them is none, or there are too many.
+    """
+    try:
+        text = body.decode("utf-8")
+        if text.startswith("d="):
+            text = parse_qs(text)["d"][0]  # JSONP
+        frames = [_frame(frame) for frame in text.split("\x1e")] if text else []
+    except (KeyError, ValueError):
+        raise BadRequest("The request holds something that is no packet; none of it was processed") from None
+    if len(frames) > POST_PACKETS:
+        raise BadRequest(
+            f"The request holds {len(frames)} packets; the limit is {POST_PACKETS}: send them in parts",
+            details={"limit": "packets per request", "size": len(frames), "value": POST_PACKETS},
+        )
+    return frames
+
+
+def _frame(text: str) -> str | bytes:
+    if text[:1] == "b":
+        return base64.b64decode(text[1:], validate=True)
+    if text[:1] not in KINDS:
+        raise ValueError(text[:1])
+    return text
+
+
 class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
     """Engine.IO with our sockets."""
 
     limits = Limits()
     start_service_task: bool
     service_task_event: Any
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._sessions: dict[str, set[Socket]] = {}
+        self._outside: dict[str, dict[Socket, None]] = {}
+        self.refused: Callable[[SMCPError, str], None] = _log_refusal
 
     def create_queue(self, *_: Any, **__: Any) -> SendQueue:
         """What a new socket writes from."""
@@ -152,13 +313,112 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         task = asyncio.ensure_future(socket.close(wait=False, abort=True, reason=self.reason.SERVER_DISCONNECT))
         keep(task)
 
+    # How many sessions an address may have
+
+    def entered(self, socket: Socket) -> None:
+        """The client of a socket is outside no more."""
+        outside = self._outside.get(socket.address, {})
+        outside.pop(socket, None)
+        if not outside:
+            self._outside.pop(socket.address, None)
+
+    def left(self, socket: Socket) -> None:
+        """A session is over."""
+        self.entered(socket)
+        sessions = self._sessions.get(socket.address, set())
+        sessions.discard(socket)
+        if not sessions:
+            self._sessions.pop(socket.address, None)
+
+    def _make_room(self, address: str) -> None:
+        """Let an address have one more session, at the cost of its oldest that is still outside.
+
+        Raises:
+            RateLimited: All of its sessions are in use.
+        """
+        limit = DOORSTEP * self.limits.connections_per_address
+        if not limit or len(self._sessions.get(address, ())) < limit:
+            return
+        outside = self._outside.get(address)
+        if not outside:
+            raise exceeded("sessions per address", limit)
+        oldest = next(iter(outside))
+        log.info("the oldest session without credentials was closed", extra={"address": address})
+        self.left(oldest)
+        self.hang_up(oldest)
+
+    # Requests
+
+    async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> Any:
+        """Serve a request. Its body is read here, so that nobody can hold much by sending slowly."""
+        socket = self.sockets.get(_session_of(scope))
+        if socket is not None and (connection := connection_of(scope)) is not None:
+            socket.attach(connection)
+        try:
+            if scope["type"] != "http":
+                await super().handle_request(scope, receive, send)
+            elif socket is not None and scope["method"] == "POST":
+                await self._post(socket, scope, receive, send)
+            else:
+                body = await self._body(scope, receive, socket)
+                await super().handle_request(scope, _replay(body, receive), send)
+        except SMCPError as error:
+            self.refused(error, address_of({"asgi.scope": scope}))
+            status = 413 if (error.details or {}).get("limit") == BODY else error.code
+            await refuse(scope, send, status, error, connection="close")
+
+    async def _post(self, socket: Socket, scope: Scope, receive: Receive, send: Send) -> None:
+        if socket.frames is not None:
+            raise BadRequest("A session sends one request after the other")
+        socket.frames = []
+        try:
+            body = await self._body(scope, receive, socket)
+            socket.frames = _frames(body)
+            await super().handle_request(scope, _replay(b"", receive), send)
+        finally:
+            socket.frames = None
+
+    async def _body(self, scope: Scope, receive: Receive, socket: Socket | None) -> bytes:
+        """Read the body of a request: small and soon from a client that has not joined, else with signs of progress.
+
+        Raises:
+            BadRequest: It is too large.
+            RequestTimeout: It did not come in time.
+        """
+        limits = self.limits
+        limit = socket.frame_limit if socket is not None else min(limits.early_bytes, limits.frame_bytes)
+        joined = socket is not None and socket.joined
+        seconds = self.ping_timeout if joined else limits.hello_seconds
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        if length.isdigit() and int(length[:20]) > limit:
+            raise _too_large(limit, joined=joined)
+        body, clock = bytearray(), asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(seconds) as watch:
+                while True:
+                    message = await receive()
+                    body += message.get("body", b"")
+                    if len(body) > limit:
+                        raise _too_large(limit, joined=joined)
+                    if not message.get("more_body", False):
+                        return bytes(body)
+                    if joined:
+                        watch.reschedule(clock() + seconds)
+        except TimeoutError:
+            raise RequestTimeout(f"The request's body did not arrive within {seconds:g} s") from None
+
     async def _handle_connect(self, environ: dict[str, Any], transport: str, jsonp_index: int | None = None) -> Any:
         # As the stock method, but with our kind of socket; cookies are never set.
         if self.start_service_task:
             self.start_service_task = False
             self.service_task_handle = self.start_background_task(self._service_task)
+        address = address_of(environ)
+        self._make_room(address)
         sid = self.generate_id()
-        socket = self.sockets[sid] = Socket(self, sid)
+        connection = connection_of(environ["asgi.scope"]) if transport == "websocket" else None
+        socket = self.sockets[sid] = Socket(self, sid, address, connection)
+        self._sessions.setdefault(address, set()).add(socket)
+        self._outside.setdefault(address, {})[socket] = None
         hello = {
             "sid": sid,
             "upgrades": self._upgrades(sid, transport),
@@ -170,6 +430,7 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         refusal = await self._trigger_event("connect", sid, environ, run_async=False)
         if refusal is not None and refusal is not True:
             del self.sockets[sid]
+            self.left(socket)
             return self._unauthorized(refusal or None)
         socket.schedule_ping()
         if transport == "websocket":
@@ -177,11 +438,35 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
                 return await socket.handle_get_request(environ)
             finally:
                 self.sockets.pop(sid, None)
+                self.left(socket)
         socket.connected = True
         try:
             return self._ok(await socket.poll(), jsonp_index=jsonp_index)
         except engineio.exceptions.QueueEmpty:
             return self._bad_request()
+
+
+def _session_of(scope: Scope) -> str:
+    found = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("sid")
+    return found[0] if found else ""
+
+
+def _too_large(limit: int, *, joined: bool) -> BadRequest:
+    words = "" if joined else " for clients that have not joined an office"
+    return BadRequest(f"The body is over the limit of {limit} bytes{words}", details={"limit": BODY, "value": limit})
+
+
+def _log_refusal(error: SMCPError, address: str) -> None:
+    log.info("refused: %s", error.message, extra={"event": "connect", "code": error.code, "address": address})
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Any:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
 
 
 _tasks: set["asyncio.Future[Any]"] = set()

@@ -21,9 +21,7 @@ def main(kind: str, options: dict[str, Any]) -> None:
     from a2c_smcp.server.auth import ApiKeyAuth
     from a2c_smcp.server.limits import Limits
 
-    pings: dict[str, Any] = {
-        key: options.pop(key) for key in ("ping_interval", "ping_timeout", "hello_seconds") if key in options
-    }
+    pings: dict[str, Any] = {key: options.pop(key) for key in ("ping_interval", "ping_timeout") if key in options}
     api_keys = options.pop("api_keys", None)
     auth = ApiKeyAuth(api_keys) if api_keys else None
     limits = Limits(**{"joins_per_second": 1_000} | options)
@@ -47,9 +45,7 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any], auth: Any) -> No
     from a2c_smcp.server.namespace import SMCPNamespace
 
     async def serve() -> None:
-        hello = pings.pop("hello_seconds", SMCPServer.hello_seconds)
         server = SMCPServer(limits, **pings) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")
-        server.hello_seconds = hello
         server.register_namespace(SMCPNamespace(auth, limits=limits))
         config = uvicorn.Config(
             socketio.ASGIApp(server),
