@@ -14,7 +14,7 @@ from socketio import packet as sio_packet
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.errors import InternalError, SMCPError
 from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, check_acks, on_pong, forget_pong
+from a2c_smcp.server.clients import Waiting, accept_many_packets, check_acks, forget_pong, on_pong
 from a2c_smcp.server.payload import Payload
 from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
 from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
@@ -97,6 +97,7 @@ class StockPort:
     def __init__(self, server: Any) -> None:
         self._server = server
         check_acks(server.manager, lambda: None)
+        accept_many_packets()
 
     def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
         """Send an event that wants an ack."""
