@@ -261,15 +261,14 @@ def _frames(body: bytes) -> list[str | bytes]:
         text = body.decode("utf-8")
         if text.startswith("d="):
             text = parse_qs(text)["d"][0]  # JSONP
-        frames = [_frame(frame) for frame in text.split("\x1e")] if text else []
+        if (number := text.count("\x1e") + 1) <= POST_PACKETS:
+            return [_frame(frame) for frame in text.split("\x1e")] if text else []
     except (KeyError, ValueError):
         raise BadRequest("The request holds something that is no packet; none of it was processed") from None
-    if len(frames) > POST_PACKETS:
-        raise BadRequest(
-            f"The request holds {len(frames)} packets; the limit is {POST_PACKETS}: send them in parts",
-            details={"limit": "packets per request", "size": len(frames), "value": POST_PACKETS},
-        )
-    return frames
+    raise BadRequest(
+        f"The request holds {number} packets; the limit is {POST_PACKETS}: send them in parts",
+        details={"limit": "packets per request", "size": number, "value": POST_PACKETS},
+    )
 
 
 def _frame(text: str) -> str | bytes:
