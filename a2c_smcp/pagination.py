@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import RequestTimeout
 
 T = TypeVar("T")
@@ -46,8 +47,8 @@ async def walk(
             if not scope.expired():
                 raise
             if number == 0:
-                raise RequestTimeout(f"The list did not arrive within {limits.seconds:g} s") from None
-            reason = f"it took longer than {limits.seconds:g} s"
+                raise RequestTimeout(f"The list did not arrive within {seconds_text(limits.seconds)}") from None
+            reason = f"it took longer than {seconds_text(limits.seconds)}"
             break
         yield page[:left]
         left -= len(page)

@@ -82,6 +82,7 @@ from a2c_smcp.messages import (
     Whole,
 )
 from a2c_smcp.types import MAX_MESSAGE, Desktop, Role
+from a2c_smcp.validation import error_words
 
 __all__ = [
     "ACCEPT_CHUNKS",
@@ -369,8 +370,8 @@ def _validate(event: str, kind: Any, data: object) -> Any:
 
 def _bad_request(event: str, problem: ValidationError) -> BadRequest:
     fields = {
-        ".".join(str(part) for part in error["loc"]) or "payload": error["msg"]
-        for error in problem.errors(include_url=False, include_context=False, include_input=False)[:10]
+        ".".join(str(part) for part in error["loc"]) or "payload": error_words(error)
+        for error in problem.errors(include_url=False, include_input=False)[:10]
     }
-    listing = "; ".join(f"{field}: {what}" for field, what in fields.items())
+    listing = "; ".join(f"{field} {what}" for field, what in fields.items())
     return BadRequest(f"{event}: {listing}", details={"event": event, "fields": fields})

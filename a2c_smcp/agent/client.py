@@ -16,6 +16,7 @@ from a2c_smcp.agent.progress import Hearings, ProgressHandler
 from a2c_smcp.agent.requests import plain_params, reply_to, timed_out, tool_result, whole_seconds, words_of
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.uses import Uses
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
 from a2c_smcp.smcp import (
@@ -376,7 +377,9 @@ class AsyncSMCPAgentClient(Resources, Uses):
         except RequestTimeout:
             raise
         except TimeoutError:
-            raise RequestTimeout(f"Could not join within {self._timeout:g} s: {self.status.problem}") from None
+            raise RequestTimeout(
+                f"Could not join within {seconds_text(self._timeout)}: {self.status.problem}"
+            ) from None
         raise ConnectionError("The connection was closed")
 
     def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, ToolTimeout
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.messages import CallToolResult
@@ -179,7 +180,7 @@ def tool_result(reply: object) -> CallToolResult:
 
 def timed_out(tool: str, timeout: float, req_id: str, problem: str | None = None) -> CallToolResult:
     """Return the result of a call whose answer did not come in time."""
-    text = f"The tool {tool!r} gave no answer within {timeout:g} s, and the call was cancelled"
+    text = f"The tool {tool!r} gave no answer within {seconds_text(timeout)}, and the call was cancelled"
     if problem is not None:
         text = f"{text} (no connection: {problem})"
     return {

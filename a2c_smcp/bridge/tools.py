@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from a2c_smcp.agent.adapters.names import NAME, NamedTool, name_tools
 from a2c_smcp.errors import ToolNotFound
 from a2c_smcp.smcp import SMCPTool
+from a2c_smcp.validation import error_words
 
 log = logging.getLogger(__name__)
 
@@ -67,10 +68,10 @@ class Tools:
         except ValidationError as problem:
             # One tool that MCP does not allow would make the whole list unreadable.
             odd: dict[int, str] = {}
-            for error in problem.errors(include_url=False, include_context=False, include_input=False):
+            for error in problem.errors(include_url=False, include_input=False):
                 match error["loc"]:
                     case ("tools", int(index), *place):
-                        odd.setdefault(index, f"{'.'.join(map(str, place))}: {error['msg']}")
+                        odd.setdefault(index, f"{'.'.join(map(str, place))} {error_words(error)}")
             for index, why in odd.items():
                 log.warning("tool left out name=%s why=%s", found[index]["name"], why)
             found = [tool for index, tool in enumerate(found) if index not in odd]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.terminal import Terminal, columns, one_line, printable
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.visible import exact, visible
 
 OFFLINE: Final = "connection: none"
@@ -211,7 +212,8 @@ def approval(question: Any, terminal: Terminal) -> Iterator[str]:
     if asked["changes"]:
         yield "its definition changed since you allowed it; always accepts the new one:"
         yield from (f"  {visible(line)}" for line in asked["changes"])
-    yield f"approvals approve {number} once|always, or approvals refuse {number}, within {asked['seconds']:g} s"
+    within = seconds_text(asked["seconds"])
+    yield f"approvals approve {number} once|always, or approvals refuse {number}, within {within}"
 
 
 def answered(value: Any, _: Terminal) -> Iterator[str]:

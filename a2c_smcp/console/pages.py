@@ -13,6 +13,7 @@ from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.html import to_html
 from a2c_smcp.documents.render.markdown import element_markdown
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, NotFound, SMCPError, ToolFailed
 from a2c_smcp.types import CATEGORIES
 from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri
@@ -147,7 +148,7 @@ async def _ask(computer: Computer, server: str, tool: str, arguments: dict[str, 
         async with asyncio.timeout(PATIENCE):
             return await session.call_tool(tool, arguments)
     except TimeoutError:
-        raise ToolFailed(f"The MCP server did not answer within {PATIENCE:g} s") from None
+        raise ToolFailed(f"The MCP server did not answer within {seconds_text(PATIENCE)}") from None
 
 
 def _looks(computer: Computer, tools: Iterable[Mapping[str, Any]], server: str, name: str) -> bool:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from a2c_smcp.docserver.ports import Digestible, Documents, Pictorial, Searchable
 from a2c_smcp.errors import SMCPError, to_wire
+from a2c_smcp.validation import error_words
 
 MAX_DPI: Final = 300
 """A page of A3 at more is beyond what a model looks at, and beyond what fits into one message."""
@@ -296,4 +297,4 @@ def _failed(why: str, body: dict[str, Any] | None = None) -> t.CallToolResult:
 
 def _fault(error: Any) -> str:
     place = ".".join(map(str, error["loc"]))
-    return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}"
+    return f"{place} {error_words(error)}"

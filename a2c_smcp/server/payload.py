@@ -1,6 +1,7 @@
 """Payloads on their way through: the few fields that routing needs, the rest unparsed. Pure."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -72,13 +73,23 @@ def _told(event: str, payload: Payload, problem: Exception) -> BadRequest:
     # The slow way round, for words that name the field.
     if isinstance(problem, RecursionError):
         return BadRequest(f"{event}: the payload is nested too deeply")
-    if type(payload) is not Raw:
-        try:
-            parse_request(event if event.startswith("client:") else "client:unknown", payload)
-        except BadRequest as refusal:
-            return refusal
-    words = str(problem)
-    return BadRequest(f"{event}: {words[0].lower()}{words[1:]}" if words else f"{event}: malformed payload")
+    try:
+        data = msgspec.json.decode(payload.text) if type(payload) is Raw else payload
+        parse_request(event if event.startswith("client:") else "client:unknown", data)
+    except BadRequest as refusal:
+        return refusal
+    except RecursionError:
+        return BadRequest(f"{event}: the payload is nested too deeply")
+    except (msgspec.DecodeError, UnicodeError) as error:
+        return BadRequest(f"{event}: the payload is not valid JSON{_where(error)}")
+    return BadRequest(f"{event}: the payload is malformed")
+
+
+def _where(error: Exception) -> str:
+    place = re.search(r"\(byte (\d+)\)", str(error))
+    if place is not None:
+        return f" (at byte {place[1]})"
+    return " (it ends too early)" if "truncated" in str(error) else ""
 
 
 def with_name(payload: Payload, role: Role, name: str) -> Payload:

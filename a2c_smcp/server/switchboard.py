@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from msgspec.structs import replace
 
 from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout, SMCPError, Unauthorized
 from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, Reply
 from a2c_smcp.server.labels import event_name
@@ -365,7 +366,7 @@ class Switchboard:
             self.fail(
                 call,
                 RequestTimeout(
-                    f"The computer {call.head.computer!r} did not answer within {waited:g} s",
+                    f"The computer {call.head.computer!r} did not answer within {seconds_text(waited)}",
                     details={"computer": call.head.computer, "timeout": waited},
                 ),
             )

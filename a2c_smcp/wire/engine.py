@@ -23,6 +23,7 @@ import engineio
 import socketio
 from socketio import packet as sio_packet
 
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, InternalError, to_wire
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import SMCP_NAMESPACE, error_ack
@@ -113,7 +114,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
                     if not await self._take(message.data):
                         break
         except TimeoutError:
-            return f"the server gave no sign of life for {patience:g} s"
+            return f"the server gave no sign of life for {seconds_text(patience)}"
         except Exception as problem:  # whatever it was: somebody waits to hear that nothing more comes
             log.exception("reading from the server failed")
             return type(problem).__name__

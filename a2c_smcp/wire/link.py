@@ -18,6 +18,7 @@ import socketio
 
 from a2c_smcp import PROTOCOL_VERSION
 from a2c_smcp.callbacks import without_message
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import (
     BadRequest,
     Forbidden,
@@ -185,7 +186,7 @@ class Link:
                 if (version := self._answer.other_version) is not None:
                     await self._open(self._address.real_url(version))
         except TimeoutError:
-            raise ConnectionError(f"{self._address.shown} did not answer within {patience:g} s") from None
+            raise ConnectionError(f"{self._address.shown} did not answer within {seconds_text(patience)}") from None
         if (refused := self._answer.error(self._address.shown)) is not None:
             raise refused
         if not self._sio.alive:  # it broke before anybody listened for that
@@ -252,7 +253,7 @@ class Link:
                 await self._send(body, number)
                 return await answer
         except TimeoutError:
-            raise RequestTimeout(f"The server did not answer {event} within {within:g} s") from None
+            raise RequestTimeout(f"The server did not answer {event} within {seconds_text(within)}") from None
         finally:
             self._waiting.discard(answer)
             self._sio.forget(number)

@@ -11,6 +11,7 @@ from pydantic_core import ArgsKwargs, to_json
 from a2c_smcp.agent.adapters.names import check_name
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.smcp import SMCPTool
+from a2c_smcp.validation import error_words
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,7 +33,7 @@ class InternalTool:
             return self.adapter.validate_python(ArgsKwargs((), dict(arguments)))
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()
+                f"{'.'.join(map(str, one['loc'])) or 'arguments'} {error_words(one)}" for one in error.errors()
             )
             raise BadRequest(f"Wrong arguments for {self.tool['name']}: {problems}") from None
 

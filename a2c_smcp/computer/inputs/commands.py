@@ -16,6 +16,7 @@ from a2c_smcp.computer.inputs.sources import Found
 from a2c_smcp.computer.inputs.variables import Unresolved
 from a2c_smcp.computer.mcp_clients.model import MCPServerCommandInput, MCPServerInput
 from a2c_smcp.computer.mcp_clients.problems import quoted
+from a2c_smcp.durations import seconds_text
 
 MAX_OUTPUT: Final = 64 * 1024
 
@@ -40,8 +41,9 @@ class Command:
             async with asyncio.timeout(self._timeout):
                 return Found(Secret(_text(await self._output(argv))), "its command")
         except TimeoutError:
+            within = seconds_text(self._timeout)
             raise Unresolved(
-                f"its command {quoted(argv[0])} did not end within {self._timeout:g} s; run it by hand to see why"
+                f"its command {quoted(argv[0])} did not end within {within}; run it by hand to see why"
             ) from None
 
     def way(self, wanted: MCPServerInput) -> str | None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from a2c_smcp.computer.mcp_clients.guesses import redact_value
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.redaction import redact_text
 
 Retry = Literal["counted", "always", "slow", "never"]
@@ -19,6 +21,12 @@ _TELLING: Final = re.compile(
     r"error|exception|cannot|can't|could not|not found|no such|denied|fail|invalid|missing|required|refused|usage",
     re.IGNORECASE,
 )
+_NAMING: Final = re.compile(
+    r"not found|no such|cannot find|can't find|not in this registry|denied|no module named|is required|refused",
+    re.IGNORECASE,
+)
+"""What names the cause, as against a line that only says that there was an error."""
+
 _INSTALL: Final = {
     "npx": "install Node.js",
     "npm": "install Node.js",
@@ -65,13 +73,19 @@ class Output:
         """Return the lines of standard error that tell most, redacted; empty when there are none."""
         # Frames and source lines of a stack trace are indented; what they led to is not.
         lines = [line for line in self.errors if line.strip() and not line[0].isspace() and "Traceback (" not in line]
-        telling = [line for line in lines if _TELLING.search(line)] or lines
+        telling = [line for line in lines if _NAMING.search(line)] or [line for line in lines if _TELLING.search(line)]
+        telling = telling or lines
         return cut(" / ".join(redact_text(line) for line in telling[-2:]), LAST_WORDS)
 
 
 def cut(text: str, length: int) -> str:
     """Return `text`, shortened to `length`."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _shown(command: str) -> str:
+    # The owner's own words, but one that writes a whole line here may have written a secret as well.
+    return repr(cut(redact_value(command), LAST_WORDS))
 
 
 def prints(output: Output) -> Failure | None:
@@ -89,12 +103,13 @@ def prints(output: Output) -> Failure | None:
 def not_found(command: str) -> Failure:
     """The program to start does not exist."""
     name = command.replace("\\", "/").rsplit("/", 1)[-1]
-    what = _INSTALL.get(name, "install it")
-    return Failure(
-        f"the command {name!r} was not found",
-        f"{what}, check its spelling, or configure its full path or a PATH in env that leads to it",
-        "its command was not found",
-    )
+    program, blank, _ = command.partition(" ")
+    if blank and "/" not in program and "\\" not in program:
+        advice = f'write the program alone into command ("{cut(program, 40)}") and its arguments into args'
+    else:
+        what = _INSTALL.get(name, "install it")
+        advice = f"{what}, check its spelling, or configure its full path or a PATH in env that leads to it"
+    return Failure(f"the command {_shown(command)} was not found", advice, "its command was not found")
 
 
 def no_directory() -> Failure:
@@ -105,9 +120,8 @@ def no_directory() -> Failure:
 
 def cannot_run(command: str, reason: str) -> Failure:
     """The program exists but the system will not run it."""
-    name = command.replace("\\", "/").rsplit("/", 1)[-1]
     return Failure(
-        f"the command {name!r} cannot be run: {reason}",
+        f"the command {_shown(command)} cannot be run: {reason}",
         "check that it is executable and a program of this machine (a script needs its first line to name one)",
         "its command cannot be run",
     )
@@ -130,9 +144,9 @@ def silent(seconds: float, output: Output | None, *, running: bool = False) -> F
     words = (output.last_words() or _printed(output)) if output is not None else ""
     said = f"; it said: {words}" if words else ""
     if running:
-        kind = f"it stopped answering for {seconds:g} s"
+        kind = f"it stopped answering for {seconds_text(seconds)}"
         return Failure(kind + said, "see its own logs; it is started again", kind)
-    kind = f"it did not answer the MCP handshake within {seconds:g} s"
+    kind = f"it did not answer the MCP handshake within {seconds_text(seconds)}"
     if output is None:
         return Failure(kind + said, "check that the URL is that of an MCP server", kind)
     # To start it again at once would only begin the same download anew.
@@ -223,6 +237,8 @@ def _exit_advice(code: int | None, words: str, *, running: bool) -> str:
         return "a command it runs is missing: check the arguments and the PATH in env"
     if code == -9:
         return "something killed it, perhaps for want of memory"
+    if re.search(r"\b404\b|not in (?:this|the npm) registry|not found in the package registry", words):
+        return "the package that it starts was not found: check its name and version in args"
     if re.search(r"module|package|import", words, re.IGNORECASE):
         return "a package it needs is missing: install it where the command runs"
     if running:

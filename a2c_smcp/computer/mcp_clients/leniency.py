@@ -12,6 +12,7 @@ from mcp_types.methods import validate_server_result
 from pydantic import ValidationError
 
 from a2c_smcp.computer.ports import Json
+from a2c_smcp.validation import error_words
 
 OBJECT: Final = "object"
 
@@ -96,10 +97,10 @@ def _refused(result: Json, field: str, method: str, entries: list[Any], version:
         if not isinstance(problem, ValidationError):
             return {}
         found: dict[int, str] = {}
-        for error in problem.errors(include_url=False, include_context=False, include_input=False):
+        for error in problem.errors(include_url=False, include_input=False):
             match error["loc"]:
                 case (list_name, int(index), *place) if list_name == field:
-                    found.setdefault(index, f"{_place(place)}: {error['msg']}")
+                    found.setdefault(index, f"{_place(place)} {error_words(error)}")
         return found
     return {}
 

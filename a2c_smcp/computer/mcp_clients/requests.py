@@ -20,6 +20,7 @@ from a2c_smcp.computer.mcp_clients.life import Life
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.replies import error_of, plain_result, with_meta
 from a2c_smcp.computer.ports import Json, Progress
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
 from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.types import SERVER_NAME
@@ -154,7 +155,7 @@ class Requests(ABC):
             abandoned = False
             raise BadRequest(f"This cannot be sent to MCP server {self.name!r}: {error}") from error
         except TimeoutError as error:
-            message = f"MCP server {self.name!r} did not answer {method} within {limit:g} s"
+            message = f"MCP server {self.name!r} did not answer {method} within {seconds_text(limit or 0)}"
             raise RequestTimeout(message) from error
         finally:
             life.end(token, abandoned=abandoned)

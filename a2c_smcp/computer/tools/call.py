@@ -24,6 +24,7 @@ from a2c_smcp.computer.tools.progress import Reports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
 from a2c_smcp.computer.tools.shaping import Shaper
 from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.messages import ProgressData, ToolCallReq
 
@@ -238,7 +239,7 @@ class Call:
             expired = refusal(self._route, "expired", now - self._came, change)
             self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
         else:
-            late = ToolTimeout(f"Where {self._name!r} is could not be found out within {self._seconds:g} s")
+            late = ToolTimeout(f"Where {self._name!r} is could not be found out within {seconds_text(self._seconds)}")
             self._end(Outcome(error=late, final=False), CallStage.REFUSED)
         self.task.cancel()
 

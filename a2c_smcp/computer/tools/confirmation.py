@@ -18,6 +18,7 @@ from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.consent import AutoApply, Changed, changed
 from a2c_smcp.computer.tools.definition import Definition, fingerprint
 from a2c_smcp.computer.tools.kept import CallKey
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
@@ -100,7 +101,7 @@ def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None
     why = {
         "refused": "the owner of this Computer refused it",
         "nobody": "nobody is there to ask",
-        "expired": f"nobody answered within {round(seconds, 1):g} s",
+        "expired": f"nobody answered within {seconds_text(seconds)}",
     }[reason]
     if change is not None:
         return ConfirmationRequired(

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from a2c_smcp.computer.ports import Json
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BY_CODE, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.redaction import redact, redact_text
 
@@ -53,7 +54,7 @@ def timed_out(tool: str, seconds: float) -> Json:
     """Return the result of a tool that was cancelled because its time was over."""
     # `a2c_timeout` and `a2c_cancelled` are what released Agents look for.
     meta = {"timeout": True, "a2c_timeout": True, "code": ToolTimeout.code}
-    return _error(f"The tool {tool!r} did not finish within {seconds:g} s and was cancelled", meta)
+    return _error(f"The tool {tool!r} did not finish within {seconds_text(seconds)} and was cancelled", meta)
 
 
 def cancelled(tool: str) -> Json:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.durations import seconds_text
 from a2c_smcp.server.registry.endpoint import Endpoint, Tls
 from a2c_smcp.server.registry.resp import ErrorReply, Message, Parser, Part, Push, Reply, encode
 
@@ -179,7 +180,7 @@ class Link(asyncio.Protocol):
     def _watch(self) -> None:
         waited = self._loop.time() - self._waiting[0][1] if self._waiting else 0
         if waited >= self.deadline:
-            self.fail(f"no answer within {self.deadline:g} s")
+            self.fail(f"no answer within {seconds_text(self.deadline)}")
         else:
             self._timer = self._loop.call_later(self.deadline / 4, self._watch)
 

@@ -75,7 +75,7 @@ def test_a_reply_of_another_form_names_its_fields() -> None:
         reply_to("client:get_desktop", {"desktops": 7})
     assert problem.value.details == {
         "event": "client:get_desktop",
-        "fields": {"desktops": "Input should be a valid list"},
+        "fields": {"desktops": "must be a list"},
     }
 
 

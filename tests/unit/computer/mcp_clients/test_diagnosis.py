@@ -69,7 +69,31 @@ def test_a_command_that_was_not_found_comes_with_what_to_install(command: str, a
     failure = diagnosis.not_found(command)
 
     assert failure.advice.startswith(f"{advice}, check its spelling")
-    assert "/" not in failure.problem
+    assert failure.problem == f"the command {command!r} was not found"
+    assert failure.kind == "its command was not found"
+
+
+def test_a_command_with_its_arguments_in_it_is_told_where_they_belong() -> None:
+    failure = diagnosis.not_found("npx -y @x/server --token=hunter2hunter2")
+
+    assert failure.problem == "the command 'npx -y @x/server --token=<redacted>' was not found"
+    assert failure.advice == 'write the program alone into command ("npx") and its arguments into args'
+
+
+def test_a_package_that_does_not_exist_is_named() -> None:
+    lines = [
+        "npm error code E404",
+        "npm error 404 Not Found - GET https://registry.example.com/@x%2fserver - Not found",
+        "npm error 404",
+        "npm error 404  '@x/server@*' is not in this registry.",
+        "npm error 404 Note that you can also install from a",
+        "npm error 404 tarball, folder, http url, or git folder.",
+        "npm error A complete log of this run can be found in: /root/.npm/_logs/debug-0.log",
+    ]
+    failure = diagnosis.exited(1, Output(lines), running=False)
+
+    assert "'@x/server@*' is not in this registry." in failure.problem
+    assert failure.advice == "the package that it starts was not found: check its name and version in args"
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_icons_and_hints_of_the_wrong_type_are_dropped_and_their_tool_stays() ->
 def test_whatever_else_the_sdk_would_refuse_the_list_for_is_left_out() -> None:
     result = {"tools": [tool(), tool(name="c", icons=[{"src": "data:,", "sizes": 5}])]}
     (left_out,) = mend(result, "2025-11-25")
-    assert (left_out.kind, left_out.name, left_out.why) == ("tool", "c", "icons.0.sizes: Input should be a valid list")
+    assert (left_out.kind, left_out.name, left_out.why) == ("tool", "c", "icons.0.sizes must be a list")
     assert result["tools"] == [tool()]
 
 

@@ -217,14 +217,15 @@ async def test_a_task_that_is_cancelled_while_closing_kills_at_once() -> None:
     ("parameters", "problem"),
     [
         ({"command": "no-such-command"}, "the command 'no-such-command' was not found"),
-        ({"command": "/no/such/command"}, "the command 'command' was not found"),
+        ({"command": "/no/such/command"}, "the command '/no/such/command' was not found"),
+        ({"command": "npx -y @x/server"}, "the command 'npx -y @x/server' was not found"),
         ({"cwd": "/no/such/directory"}, "the directory to start in (cwd) does not exist"),
-        ({"command": "/etc/passwd"}, "the command 'passwd' cannot be run: Permission denied"),
+        ({"command": "/etc/passwd"}, "the command '/etc/passwd' cannot be run: Permission denied"),
         (
             {"command": "{script}"},
-            "the command 'script' cannot be run: the program that its first line names was not found",
+            "/script' cannot be run: the program that its first line names was not found",
         ),
-        ({"command": "{data}"}, "the command 'data' cannot be run: Exec format error"),
+        ({"command": "{data}"}, "/data' cannot be run: Exec format error"),
         ({"args": ["a\0b"]}, "cannot be run: its arguments have a character that no program can take"),
     ],
 )
