@@ -73,6 +73,13 @@ class Asker:
             RequestTimeout: None came in time.
             ConnectionError: The client is closed, or was never connected.
         """
+        try:
+            return await self._answer(event, request, within)
+        except SMCPError as error:
+            log.debug("%s failed: %s", event, error, extra={"req_id": request.get("req_id"), "code": error.code})
+            raise
+
+    async def _answer(self, event: str, request: dict[str, Any], within: float) -> Any:
         clock = asyncio.get_running_loop().time
         deadline = clock() + within
         broken = doubted = False

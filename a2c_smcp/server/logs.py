@@ -18,6 +18,7 @@ from a2c_smcp.lookalikes import escape_unshown
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.labels import OTHER, Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
+from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
 
 log = logging.getLogger(__name__)
@@ -166,6 +167,16 @@ class LogEvents(Observer):
     def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
         """A request that was passed on ended in an error of the Server."""
         self._tell("failed", event, error, who, req_id)
+
+    def forwarded(self, event: str, code: str, who: Member, head: Head) -> None:
+        """A Computer answered with an error; what it says is for the Agent."""
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+            return
+        ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
+        log.info(
+            "error forwarded",
+            extra=ids | {"event": event_name(event), "code": code, "req_id": head.req_id, "computer": head.computer},
+        )
 
     def _tell(self, what: str, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
         if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):

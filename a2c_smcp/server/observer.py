@@ -71,6 +71,9 @@ class Observer:
     def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
         """A request that was passed on ended in an error of the Server."""
 
+    def forwarded(self, event: str, code: str, who: Member, head: Head) -> None:
+        """A Computer answered with an error, which is passed on: its code, or `tool` for a tool that failed."""
+
     def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
         """A request is over: `outcome` is `ok`, `gone`, or the code of the error."""
 
@@ -80,7 +83,18 @@ class Observers(Observer):
 
     def __init__(self, *observers: Observer) -> None:
         self._throttle = Throttle(FAILURES_PER_SECOND)
-        for name in ("connections", "offices", "joined", "left", "misnamed", "refused", "served", "failed", "answered"):
+        for name in (
+            "connections",
+            "offices",
+            "joined",
+            "left",
+            "misnamed",
+            "refused",
+            "served",
+            "failed",
+            "forwarded",
+            "answered",
+        ):
             # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
             heard = [one for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
             setattr(self, name, _all([self._guarded(one, name) for one in heard]))

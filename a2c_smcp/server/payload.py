@@ -49,6 +49,16 @@ class _ReqId(msgspec.Struct, frozen=True, gc=False):
     req_id: Any = None
 
 
+class _Error(msgspec.Struct, frozen=True, gc=False):
+    code: Any = None
+
+
+class _Failure(msgspec.Struct, frozen=True, gc=False):
+    error: _Error | None = None
+    isError: Any = None  # noqa: N815 - MCP's name
+
+
+_failure: Final = msgspec.json.Decoder(tuple[_Failure, ...])
 _head: Final = msgspec.json.Decoder(Head)
 _req_id: Final = msgspec.json.Decoder(_ReqId)
 _fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -134,6 +144,32 @@ def check_arguments(text: str) -> None:
         _arguments.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as problem:
         raise ValueError(str(problem)) from None
+
+
+def failure_of(answer: "Raw | tuple[Any, ...]") -> str | None:
+    """Return the code of an ack that reports an error, `"tool"` for a tool that failed, None for any other.
+
+    Only an ack whose text has the words is looked at more closely.
+    """
+    if type(answer) is Raw:
+        if not answer.text.startswith('{"error"') and '"isError":true' not in answer.text:
+            return None
+        try:
+            found = _failure.decode(f"[{answer.text}]")
+        except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeError):
+            return None
+        first = found[0] if found else _Failure()
+        code, failed = first.error.code if first.error is not None else None, first.isError
+    else:
+        values: Any = answer[0] if isinstance(answer, tuple) and answer else None
+        if not isinstance(values, Mapping):
+            return None
+        error = values.get("error")
+        code = error.get("code") if isinstance(error, Mapping) else None
+        failed = values.get("isError") is True
+    if isinstance(code, int):
+        return str(code)
+    return "tool" if failed is True else None
 
 
 def values_of(arguments: Raw) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, R
 from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
 from a2c_smcp.server.observer import Observer, guarded
-from a2c_smcp.server.payload import Head, Payload, Raw, head_of, req_id_of, size_of, with_name
+from a2c_smcp.server.payload import Head, Payload, Raw, failure_of, head_of, req_id_of, size_of, with_name
 from a2c_smcp.server.rooms import (
     Identity,
     Office,
@@ -338,6 +338,8 @@ class Switchboard:
         elif is_empty(answer):
             self.fail(call, BadRequest(f"The computer does not know {call.event}; it may be older than its agent"))
         else:
+            if call.caller is not None and (code := failure_of(answer)) is not None:
+                self.observer.forwarded(call.event, code, call.caller, call.head)
             self._finish(call, "ok")
             self._answer(call, answer)
 

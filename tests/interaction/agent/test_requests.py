@@ -1,5 +1,6 @@
 """What an Agent asks, and what it makes of the answers: the same for both clients."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -290,6 +291,20 @@ async def test_tools_of_a_foreign_computer_are_taken_as_the_protocol_allows_them
     ]
     assert "malformed entry left out of client:get_tools" in caplog.text
     assert "entry='odd'" in caplog.text
+
+
+@pytest.mark.rule("3.4.log")
+async def test_an_agent_logs_what_it_raises_with_the_request(
+    ready: Running, office: str, either: Either, computer: Computers, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="a2c_smcp.agent")
+    await computer(Scripted(get_tools=InternalError("broken")), ready.url, office)
+    client = either(ready.url, office, live=False)
+    await client.connect()
+    with pytest.raises(InternalError) as raised:
+        await client.get_tools("c")
+    (record,) = [one for one in caplog.records if one.getMessage().startswith("client:get_tools failed")]
+    assert (vars(record)["req_id"], vars(record)["code"]) == (raised.value.req_id, 500)
 
 
 async def test_one_malformed_document_hides_no_other(

@@ -163,6 +163,34 @@ async def test_an_observer_that_fails_costs_neither_an_answer_nor_the_time_out_o
     assert all(record.exc_info for record in failures)
 
 
+@pytest.mark.rule("3.4.log")
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ({"error": {"code": 4202, "message": "tiger"}, "code": 4202}, "4202"),
+        ({"content": [], "isError": True}, "tool"),
+        ({"content": [{"type": "text", "text": '"isError":true'}], "isError": False}, None),
+    ],
+)
+async def test_an_error_that_a_computer_answers_is_logged_with_its_request(
+    connect: Connect, caplog: pytest.LogCaptureFixture, answer: dict[str, Any], code: str | None
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with serving(create_app()) as server:
+        agent, computer = await pair(connect, server)
+
+        async def answers(_: str, __: Any) -> Any:
+            return answer
+
+        computer.answers["*"] = answers
+        assert await agent.ask("client:tool_call", "desk", "r-9", tool_name="x", params={}, timeout=5) == answer
+    told = [record for record in caplog.records if record.getMessage() == "error forwarded"]
+    assert [(vars(record)["code"], vars(record)["req_id"], vars(record)["computer"]) for record in told] == (
+        [(code, "r-9", "desk")] if code else []
+    )
+    assert "tiger" not in caplog.text
+
+
 async def test_an_authentication_provider_that_fails_is_logged_with_its_traceback_and_without_its_message(
     connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
