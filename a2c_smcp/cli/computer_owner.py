@@ -42,6 +42,7 @@ class Owner:
 
     Attributes:
         console: Returns a new address of the console; None without one.
+        read: The numbers of the questions that were shown in full.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Owner:
         self.seat = seat
         self.prompt = prompt
         self.console: Callable[[], str] | None = None
+        self.read: set[int] = set()
         self.computer = Computer(
             config,
             name=seat.name,

@@ -11,6 +11,9 @@ from a2c_smcp.durations import seconds_text
 from a2c_smcp.visible import exact, visible
 
 OFFLINE: Final = "connection: none"
+BOX_LINES: Final = 20
+BOX_CHARACTERS: Final = 1_600
+"""What of a text to decide on is shown at first; the rest has to be asked for."""
 
 
 def status(value: Any, terminal: Terminal) -> Iterator[str]:
@@ -189,7 +192,7 @@ def forgotten(value: Any, _: Terminal) -> Iterator[str]:
 
 
 def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
-    """The questions in full, and what was said "always" to."""
+    """The questions, and what was said "always" to."""
     for question in value["pending"]:
         yield from approval(question, terminal)
     for one in value["standing"]:
@@ -204,16 +207,57 @@ def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
 
 
 def approval(question: Any, terminal: Terminal) -> Iterator[str]:
-    """A question: exactly what will run, and how to answer."""
+    """A question: exactly what will run, or its beginning where that is long, and how to answer."""
+    asked, number = question["confirmation"], question["number"]
+    lines = decided_on(asked)
+    yield from _question_head(question, terminal)
+    if not is_long(lines):
+        yield from lines
+        yield _how(asked, number)
+        return
+    left = BOX_CHARACTERS
+    for line in lines[:BOX_LINES]:
+        yield line[:left]
+        left -= len(line)
+        if left <= 0:
+            break
+    characters = sum(map(len, lines))
+    size = f"{characters:,} characters in {len(lines):,} lines"
+    yield terminal.bold(f"… {size}: approvals show {number} prints all of them")
+    within = seconds_text(asked["seconds"])
+    yield f"then approvals approve {number} once|always; or approvals refuse {number}, within {within}"
+
+
+def whole_approval(question: Any, terminal: Terminal) -> Iterator[str]:
+    """A question in full."""
+    yield from _question_head(question, terminal)
+    yield from decided_on(question["confirmation"])
+    yield _how(question["confirmation"], question["number"])
+
+
+def decided_on(asked: Any) -> list[str]:
+    """Return the lines that the owner decides on: the arguments, and what changed about the tool."""
+    lines = [f"  {line}" for line in exact(asked["arguments"]).splitlines()]
+    if asked["changes"]:
+        lines.append("its definition changed since you allowed it; always accepts the new one:")
+        lines += [f"  {visible(line)}" for line in asked["changes"]]
+    return lines
+
+
+def is_long(lines: list[str]) -> bool:
+    """Whether lines are more than a person sees at a glance."""
+    return len(lines) > BOX_LINES or sum(map(len, lines)) > BOX_CHARACTERS
+
+
+def _question_head(question: Any, terminal: Terminal) -> Iterator[str]:
     asked, number = question["confirmation"], question["number"]
     tool = f"{exact(asked['tool'], None)} of server {exact(asked['server'], None)}"
     yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'], None)} wants to run {tool} with"
-    yield from (f"  {line}" for line in exact(asked["arguments"]).splitlines())
-    if asked["changes"]:
-        yield "its definition changed since you allowed it; always accepts the new one:"
-        yield from (f"  {visible(line)}" for line in asked["changes"])
+
+
+def _how(asked: Any, number: int) -> str:
     within = seconds_text(asked["seconds"])
-    yield f"approvals approve {number} once|always, or approvals refuse {number}, within {within}"
+    return f"approvals approve {number} once|always, or approvals refuse {number}, within {within}"
 
 
 def answered(value: Any, _: Terminal) -> Iterator[str]:

@@ -12,6 +12,7 @@ from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.settings import Outcome, servers_using
 from a2c_smcp.computer.tools.confirmation import Answer
+from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.errors import BadRequest, InternalError, NotFound
 
 CALL_SECONDS: Final = 300
@@ -184,7 +185,16 @@ async def _approvals(owner: Owner, _: Words) -> Any:
     }
 
 
+async def _show_approval(owner: Owner, words: Words) -> Any:
+    question = _question(owner, words["number"])
+    owner.read.add(question.number)
+    return asdict(question)
+
+
 async def _approve(owner: Owner, words: Words) -> Any:
+    question = _question(owner, words["number"])
+    if question.number not in owner.read and show.is_long(show.decided_on(asdict(question.confirmation))):
+        raise BadRequest(f"The beginning of this call was shown, not all of it: approvals show {question.number} first")
     return _answer(owner, words["number"], Answer(words.get("how", Answer.ONCE)))
 
 
@@ -202,10 +212,22 @@ async def _withdraw(owner: Owner, _: Words) -> Any:
     return {"withdrawn": count}
 
 
+def _question(owner: Owner, number: str) -> Question:
+    for question in owner.desk.pending():
+        if str(question.number) == number:
+            return question
+    raise _no_question(number)
+
+
 def _answer(owner: Owner, number: str, answer: Answer) -> Json:
     if not number.isdecimal() or not owner.desk.answer(int(number), answer):
-        raise NotFound(f"No question {number!r} waits; it may have been withdrawn, or have expired")
+        raise _no_question(number)
+    owner.read.discard(int(number))
     return {"number": int(number), "answer": answer.value}
+
+
+def _no_question(number: str) -> NotFound:
+    return NotFound(f"No question {number!r} waits; it may have been withdrawn, or have expired")
 
 
 async def _help(_: Owner, __: Words) -> Any:
@@ -275,6 +297,13 @@ VERBS: Final[tuple[Verb, ...]] = (
     Verb("leave", "Leave the office and stay connected.", _leave, show=show.connection),
     Verb("disconnect", "End the connection.", _disconnect, show=show.connection),
     Verb("approvals list", "Calls that wait for consent, and consent that stands.", _approvals, show=show.approvals),
+    Verb(
+        "approvals show",
+        "A call that waits, in full; a long one can be approved after that.",
+        _show_approval,
+        (Place("number", "approval"),),
+        show.whole_approval,
+    ),
     Verb(
         "approvals approve",
         "Let a call run: this one, or from now on every one of this tool by this Agent.",

@@ -18,7 +18,6 @@ from typing import Any, Final
 from a2c_smcp.cli import demo
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import News
-from a2c_smcp.cli.terminal import printable
 from a2c_smcp.cli.up_home import journal_folder, run_folder, token_file, write_private
 from a2c_smcp.cli.up_plan import (
     DEMO,
@@ -44,11 +43,14 @@ from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.visible import visible
 from a2c_smcp.wire.status import ConnectionStatus
 
 log = logging.getLogger(__name__)
 
 YES: Final = ("y", "yes")
+LONG: Final = 20
+"""More lines than this may have left the screen."""
 STOP: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 PROGRESS: Final = "progress.json"
 LOOK: Final = 0.5
@@ -272,7 +274,9 @@ def asker(context: Context) -> Ask | None:
         return None
 
     def ask(path: Path, starts: Sequence[str]) -> bool:
-        lines = [f"{printable(str(path))} was found in this folder. It starts programs on this machine:", *starts]
+        lines = [f"{visible(str(path))} was found in this folder. It starts programs on this machine:", *starts]
+        if len(starts) > LONG:
+            lines.append(f"These are {len(starts)} lines: scroll up to see all of them.")
         context.stderr.write("\n".join(lines) + "\nStart them, and use this file until it changes? [y/N] ")
         context.stderr.flush()
         return context.stdin.readline().strip().lower() in YES

@@ -197,9 +197,12 @@ class Console:
         waiting = [question for question in self._desk.pending() if not self._is_own(question)]
         return {
             "approvals": [_asked(question) for question in waiting],
-            "standing": [one._asdict() for one in self._computer.calls.gate.standing()],
+            "standing": [
+                {**one._asdict(), "shown": {name: visible(value) for name, value in one._asdict().items()}}
+                for one in self._computer.calls.gate.standing()
+            ],
             "changed": [
-                {"name": one.listed, "server": one.server, "changes": visible("\n".join(one.lines))}
+                {"name": one.listed, "server": visible(one.server), "changes": visible("\n".join(one.lines))}
                 for one in self._computer.changed_tools()
             ],
         }
@@ -293,9 +296,9 @@ def _asked(question: Question) -> dict[str, Any]:
         "agent": visible(asked.agent),
         "tool": visible(asked.listed_name),
         "own_name": visible(asked.tool),
-        "server": asked.server,
+        "server": visible(asked.server),
         "arguments": exact(asked.arguments),
-        "description": asked.description,
+        "description": visible(asked.description),
         "annotations": asked.annotations,
         "changes": visible("\n".join(asked.changes)),
         "seconds": asked.seconds,

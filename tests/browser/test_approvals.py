@@ -90,6 +90,36 @@ async def test_characters_that_hide_are_shown_as_what_they_are(at: Visit, study:
     await refused(calling)
 
 
+async def test_fillers_and_selectors_are_shown_as_what_they_are(at: Visit, study: Place) -> None:
+    await at.go("approvals")
+    calling = study.ask("echo", text="a\ufe0fb\u3164c\u2800d\u00a0e")
+    card = at.page.get_by_role("region", name="echo")
+    await expect(card.locator("pre")).to_have_text('{ "text": "a\\ufe0fb\\u3164c\\u2800d\\u00a0e" }')
+    await card.get_by_role("button", name="Refuse").click()
+    await refused(calling)
+
+
+async def test_a_call_that_does_not_fit_is_allowed_only_after_its_end_was_seen(at: Visit, study: Place) -> None:
+    await at.go("approvals")
+    first, second = (study.ask("echo", text="x" * 20_000 + f"; rm -rf {number}") for number in (1, 2))
+    scrolled, expanded = (
+        at.page.get_by_role("region", name="echo").filter(has_text=f"rm -rf {number}") for number in (1, 2)
+    )
+    for card in (scrolled, expanded):
+        await expect(card).to_contain_text("20,026 characters in 3 lines")
+        for name in ("Allow once", "Always allow"):
+            await expect(card.get_by_role("button", name=name)).to_be_disabled()
+        await expect(card.get_by_role("button", name="Refuse")).to_be_enabled()
+    await scrolled.locator("pre").evaluate("box => box.scrollTo(0, box.scrollHeight / 2)")
+    await expect(scrolled.get_by_role("button", name="Allow once")).to_be_disabled()
+    await scrolled.locator("pre").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    await scrolled.get_by_role("button", name="Allow once").click()
+    assert (await asyncio.wait_for(first, CAP))["isError"] is False
+    await expanded.get_by_role("button", name="Show all").click()
+    await expanded.get_by_role("button", name="Allow once").click()
+    assert (await asyncio.wait_for(second, CAP))["isError"] is False
+
+
 async def test_an_answer_in_one_page_settles_the_question_in_the_other(
     at: Visit, browser: Browser, study: Place
 ) -> None:

@@ -71,6 +71,25 @@ def test_a_question_shows_exactly_what_will_run() -> None:
 
 
 @pytest.mark.rule("4.4")
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [
+        ({"text": "x" * 5_000}, "5,020 characters in 3 lines"),
+        ({"items": list(range(100))}, "914 characters in 104 lines"),
+        ({"text": "y" * 1_700 + "; rm -rf ~"}, "1,730 characters in 3 lines"),
+    ],
+)
+def test_of_a_long_question_the_beginning_is_shown_and_how_long_it_is(arguments: Any, size: str) -> None:
+    question = {"number": 3, "confirmation": QUESTION["confirmation"] | {"arguments": arguments}}  # type: ignore[operator]
+    *shown, told, how = show.approval(question, PLAIN)
+    assert len("".join(shown)) < 2_000
+    assert told == f"… {size}: approvals show 3 prints all of them"
+    assert how == "then approvals approve 3 once|always; or approvals refuse 3, within 30 s"
+    whole = list(show.whole_approval(question, PLAIN))
+    assert [line for line in whole if line.startswith("  ")] == show.decided_on(question["confirmation"])
+
+
+@pytest.mark.rule("4.4")
 def test_a_question_about_a_changed_tool_shows_what_changed() -> None:
     lines = ["description:", "- Pays.", "+ Pays\u200b."]
     question = QUESTION | {"confirmation": QUESTION["confirmation"] | {"changes": lines}}  # type: ignore[operator]

@@ -1,10 +1,11 @@
 // Calls that wait for consent: exactly what will run, and three answers.
 //
-// A settled question stays where it is, so that nothing moves under a pointer that is about to press.
+// A settled question stays where it is, so that nothing moves under a pointer that is about to press. What does not fit
+// into its box has to be seen to its end before it can be allowed.
 
 import { get, post } from "/static/api.js";
 import { empty, h, heading, problem, show, toast } from "/static/dom.js";
-import { t } from "/static/i18n.js";
+import { locale, t } from "/static/i18n.js";
 import { marks } from "/static/views/tools.js";
 
 export function open(root) {
@@ -37,6 +38,32 @@ export function open(root) {
   return { changed: (kind) => ["approvals", "hello"].includes(kind) && load(), leave: () => clearInterval(timer) };
 }
 
+// Text in a box that scrolls. changed() is told whenever read() may have changed: whether all of the text was in view.
+function readBox(text, label, changed) {
+  const pre = h("pre", { tabIndex: 0, "aria-label": label }, text);
+  const size = (number) => number.toLocaleString(locale());
+  const whole = h("button", { type: "button", class: "quiet", onclick: () => { pre.classList.add("whole"); finish(); } }, t("showAll"));
+  const note = h("p", { class: "notice row", hidden: true },
+    h("span", { class: "grow" }, t("longText", size([...text].length), size(text.split("\n").length))), whole);
+  let read = false;
+  const finish = () => {
+    read = true;
+    whole.hidden = true;
+    watching.disconnect();
+    changed();
+  };
+  const look = () => {
+    if (read || !pre.clientHeight) return;
+    const long = pre.scrollHeight > pre.clientHeight + 1;
+    if (long) note.hidden = false;
+    if (!long || pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2) finish();
+  };
+  const watching = new ResizeObserver(look);
+  watching.observe(pre);
+  pre.addEventListener("scroll", look, { passive: true });
+  return { elements: [note, pre], read: () => read };
+}
+
 function question(one) {
   const until = performance.now() + one.seconds_left * 1000;
   const left = () => Math.max(0, (until - performance.now()) / 1000);
@@ -49,6 +76,16 @@ function question(one) {
     "aria-describedby": word === "always" ? `always-${one.number}` : undefined,
   }, t(word));
   const buttons = [button("once", "primary"), button("always", ""), button("refuse", "danger")];
+  const update = () => {
+    const ready = boxes.every((box) => box.read());
+    for (const allow of buttons.slice(0, 2)) {
+      allow.disabled = state !== "waiting" || !ready;
+      allow.title = ready ? "" : t("readFirst");
+    }
+  };
+  const boxes = [readBox(one.arguments, t("arguments"), () => update())];
+  if (one.changes) boxes.push(readBox(one.changes, t("changedSince"), () => update()));
+  const [given, changes] = boxes;
   const actions = h("div", { class: "row" }, buttons);
   const element = h("section", { class: "card approval", "aria-label": one.tool },
     h("div", { class: "row" },
@@ -60,9 +97,8 @@ function question(one) {
     h("p", { class: "row small" }, h("span", { class: "pill" }, t("on", one.server)),
       one.own_name === one.tool ? null : h("span", { class: "pill mono" }, one.own_name), marks(one)),
     one.description ? h("p", { class: "prose dim" }, one.description) : null,
-    one.changes ? [h("p", { class: "notice" }, t("changedSince")),
-      h("pre", { tabIndex: 0, "aria-label": t("changedSince") }, one.changes)] : null,
-    h("h3", {}, t("arguments")), h("pre", { tabIndex: 0, "aria-label": t("arguments") }, one.arguments),
+    changes ? [h("p", { class: "notice" }, t("changedSince")), changes.elements] : null,
+    h("h3", {}, t("arguments")), given.elements,
     actions,
     h("p", { class: "dim small", id: `always-${one.number}` }, t("alwaysHint")));
 
@@ -95,6 +131,7 @@ function question(one) {
     if (!left()) end("expired", "");
   };
   tick();
+  update();
   return { element, tick, settle: () => state === "waiting" && end(left() < 0.5 ? "expired" : "settled", "") };
 }
 
@@ -107,11 +144,14 @@ function drawChanged(root, changed, load) {
   show(root, changed.length ? [
     h("h2", { class: "apart" }, t("changedTools")),
     h("p", { class: "dim small" }, t("changedToolsHint")),
-    changed.map((one) => h("section", { class: "card", "aria-label": one.name },
-      h("h3", { class: "mono" }, h("bdi", {}, one.name), " ", h("span", { class: "pill" }, t("on", one.server))),
-      h("pre", { tabIndex: 0, "aria-label": t("changedTools") }, one.changes),
-      h("div", { class: "row" }, h("button", { type: "button", "data-key": `accept-${one.name}`, "aria-label": `${t("acceptChange")}: ${one.name}`,
-        onclick: (event) => accept(event, one.name) }, t("acceptChange"))))),
+    changed.map((one) => {
+      const button = h("button", { type: "button", disabled: true, "data-key": `accept-${one.name}`, "aria-label": `${t("acceptChange")}: ${one.name}`,
+        onclick: (event) => accept(event, one.name) }, t("acceptChange"));
+      const box = readBox(one.changes, t("changedTools"), () => { button.disabled = false; });
+      return h("section", { class: "card", "aria-label": one.name },
+        h("h3", { class: "mono" }, h("bdi", {}, one.name), " ", h("span", { class: "pill" }, t("on", one.server))),
+        box.elements, h("div", { class: "row" }, button));
+    }),
   ] : null);
 }
 
@@ -124,7 +164,7 @@ function drawRules(root, standing, load) {
   show(root, standing.length ? [
     h("h2", { class: "apart" }, t("standing")),
     h("ul", { class: "plain rules" }, standing.map((rule) =>
-      h("li", { class: "row" }, h("span", { class: "grow" }, t("standingOne", rule.agent, rule.tool, rule.server)),
+      h("li", { class: "row" }, h("span", { class: "grow" }, t("standingOne", rule.shown.agent, rule.shown.tool, rule.shown.server)),
         h("button", { type: "button", "data-key": `rule-${JSON.stringify(rule)}`, onclick: (event) => withdraw(event, rule) }, t("withdraw"))))),
   ] : null);
 }

@@ -38,6 +38,8 @@ export default {
   chooseCall: "Choose a call to see its arguments and its result.", shortened: "The beginning, of {0} characters.",
   waiting: "{0} calls wait for your consent.", waitingOne: "{0} call waits for your consent.", look: "Look",
   wants: "{0} wants to run", on: "on {0}", once: "Allow once", always: "Always allow", refuse: "Refuse", left: "{0} s left",
+  longText: "{0} characters in {1} lines, more than fits here. Scroll to the end, or show all of it, before you allow the call.",
+  showAll: "Show all", readFirst: "Scroll to the end of the text first, or show all of it.",
   alwaysHint: "Always: every call of this tool by this Agent, until the Computer stops or the tool changes.",
   outcome: { once: "Allowed once", always: "Always allowed", refuse: "Refused", expired: "Expired", settled: "Settled elsewhere or withdrawn" },
   changedSince: "The definition of this tool changed since you allowed it. \"Always allow\" accepts the new one.",

@@ -38,6 +38,8 @@ export default {
   chooseCall: "选择一次调用，查看其参数和结果。", shortened: "仅显示开头，共 {0} 个字符。",
   waiting: "有 {0} 个调用等待您同意。", look: "查看",
   wants: "{0} 想运行", on: "位于 {0}", once: "允许一次", always: "始终允许", refuse: "拒绝", left: "剩余 {0} 秒",
+  longText: "共 {0} 个字符、{1} 行，这里放不下。允许之前，请滚动到末尾，或显示全部。",
+  showAll: "显示全部", readFirst: "请先滚动到文本末尾，或显示全部。",
   alwaysHint: "始终允许：此 Agent 对该工具的所有调用，直到 Computer 停止或工具有变化。",
   outcome: { once: "已允许一次", always: "已始终允许", refuse: "已拒绝", expired: "已过期", settled: "已在别处处理或已撤回" },
   changedSince: "自你允许以来，这个工具的定义变了。选“始终允许”即接受新的定义。",
