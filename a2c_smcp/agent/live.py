@@ -236,6 +236,10 @@ class Live:
         gone: list[str] = []
         try:
             new, gone = await self._list_members()
+            if not self._office.computers:
+                log.info(
+                    "office is empty: no Computer is in it yet; check the office name", extra={"office": office_id}
+                )
         except (SMCPError, ConnectionError) as problem:
             log.warning("list_room failed, retrying: %s", problem)
             self._relisting = asyncio.get_running_loop().create_task(self._list_again(office_id))

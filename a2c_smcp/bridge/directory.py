@@ -132,6 +132,7 @@ class Directory:
         self.listed: _Kept[Listed] = _Kept(self._list, Listed(), fresh)
         self.desktops: _Kept[list[str]] = _Kept(office.get_desktop, [])
         self._members: _Kept[list[str]] = _Kept(self._list_room, [])
+        self._empty = False
         self._kept: tuple[_Kept[Any], ...] = (self.tools, self.configs, self.listed, self.desktops, self._members)
 
     async def computers(self) -> list[str]:
@@ -180,7 +181,11 @@ class Directory:
 
     async def _list_room(self, _: str) -> list[str]:
         members = await self._office.list_room()
-        return sorted(member["name"] for member in members if member.get("role") == "computer")
+        names = sorted(member["name"] for member in members if member.get("role") == "computer")
+        if not names and not self._empty:
+            log.warning("office is empty: no Computer is in it yet; check the office name")
+        self._empty = not names
+        return names
 
     async def _list(self, computer: str) -> Listed:
         config = await self.configs.of(computer)

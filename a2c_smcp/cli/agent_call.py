@@ -19,7 +19,7 @@ from a2c_smcp.messages import CallToolResult
 def call(context: Context, arguments: Namespace) -> Any:
     """Call a tool and return its result."""
     with seated(context, arguments) as agent:
-        computer, tool = _found(agent, computers(agent, arguments), arguments.tool)
+        computer, tool = _found(agent, computers(context, agent, arguments), arguments.tool)
         params = params_of(arguments.argument or (), tool.get("params_schema") or {}, context.stdin.read)
         result = _run(context, arguments, partial(agent.call_tool, computer, arguments.tool, params))
     if arguments.save is not None:

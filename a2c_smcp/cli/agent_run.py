@@ -13,10 +13,12 @@ from urllib.parse import urlsplit
 
 from a2c_smcp.agent import SMCPAgentClient
 from a2c_smcp.agent.events import OfficeEvent
+from a2c_smcp.cli import offices
 from a2c_smcp.cli.agent import ENV
 from a2c_smcp.cli.agent_browser import Browser
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.seating import credentials, given, needed
+from a2c_smcp.cli.terminal import printable
 from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError, to_wire
 
 _ABSENT: Final = (DocumentNotFound, NotFound)
@@ -64,20 +66,31 @@ def _once_told(context: Context) -> Iterator[None]:
         ours.removeHandler(nobody)
 
 
-def present(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
+def present(context: Context, agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
     """Return the Computers that a command is about: the one that is named, or all in the office."""
     if arguments.computer is not None:
         return [arguments.computer]
-    return sorted(member["name"] for member in agent.list_room() if member["role"] == "computer")
+    return _met(context, arguments, agent.list_room())
 
 
-def computers(agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
+def _met(context: Context, arguments: Namespace, members: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the Computers among these members; where there is none, the user is told what to check."""
+    names = sorted(member["name"] for member in members if member["role"] == "computer")
+    url, office = needed(context, arguments, "url", ENV), needed(context, arguments, "office", ENV)
+    if names:
+        offices.remember(context.env, url, office)
+    else:
+        context.stderr.write(f"hint: {printable(offices.empty(context.env, url, office))}\n")
+    return names
+
+
+def computers(context: Context, agent: SMCPAgentClient, arguments: Namespace) -> list[str]:
     """Return the same where the command cannot do without.
 
     Raises:
         NotFound: There is none.
     """
-    found = present(agent, arguments)
+    found = present(context, agent, arguments)
     if not found:
         raise NotFound(f"No Computer is in the office {agent.office_id!r}")
     return found
@@ -104,13 +117,15 @@ def of_each(names: Sequence[str], ask: Callable[[str], Mapping[str, Any]], nothi
 def rooms(context: Context, arguments: Namespace) -> Any:
     """Return who is in the office."""
     with seated(context, arguments) as agent:
-        return {"office": agent.office_id, "sessions": agent.list_room()}
+        members = agent.list_room()
+        _met(context, arguments, members)
+        return {"office": agent.office_id, "sessions": members}
 
 
 def tools(context: Context, arguments: Namespace) -> Any:
     """Return the tools of each Computer."""
     with seated(context, arguments) as agent:
-        return of_each(present(agent, arguments), lambda name: {"tools": agent.get_tools(name)}, {"tools": []})
+        return of_each(present(context, agent, arguments), lambda name: {"tools": agent.get_tools(name)}, {"tools": []})
 
 
 def desktop(context: Context, arguments: Namespace) -> Any:
@@ -120,7 +135,7 @@ def desktop(context: Context, arguments: Namespace) -> Any:
         def ask(name: str) -> Any:
             return {"windows": agent.get_desktop(name, size=arguments.size, window=arguments.window)}
 
-        return of_each(present(agent, arguments), ask, {"windows": []})
+        return of_each(present(context, agent, arguments), ask, {"windows": []})
 
 
 def finder(context: Context, arguments: Namespace) -> Any:
@@ -131,7 +146,7 @@ def finder(context: Context, arguments: Namespace) -> Any:
             limit = min(arguments.limit, 100)
             return agent.get_finder(name, arguments.keyword or None, arguments.type, arguments.offset, limit)
 
-        return of_each(present(agent, arguments), ask, {"documents": [], "total_count": 0})
+        return of_each(present(context, agent, arguments), ask, {"documents": [], "total_count": 0})
 
 
 def browse(context: Context, arguments: Namespace) -> None:
@@ -139,7 +154,7 @@ def browse(context: Context, arguments: Namespace) -> None:
     if arguments.plain:
         return
     with seated(context, arguments) as agent:
-        if names := present(agent, arguments):
+        if names := present(context, agent, arguments):
             Browser(agent, names, context, limit=min(arguments.limit, 100)).start(arguments.keyword or None)
 
 
@@ -147,7 +162,7 @@ def read(context: Context, arguments: Namespace) -> Any:
     """Return what is at a URI, or write it to a file and return how much that was."""
     uri = arguments.uri if arguments.json or arguments.output else readable(arguments.uri)
     with seated(context, arguments) as agent:
-        contents = _first(agent, computers(agent, arguments), uri)
+        contents = _first(agent, computers(context, agent, arguments), uri)
     if arguments.output is not None:
         return _save(contents, Path(arguments.output))
     return contents
@@ -166,6 +181,7 @@ def watch(context: Context, arguments: Namespace) -> Iterator[Any]:
     with seated(context, arguments, live=True) as agent:
         events = agent.events()
         members = [dict(member) for member in agent.list_room()]
+        _met(context, arguments, members)
         yield {"event": "joined", "computer": None, "data": {"office": agent.office_id, "sessions": members}}
         for event in events:
             if arguments.computer in (None, event.computer):

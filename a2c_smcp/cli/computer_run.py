@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.cli import computer_show
+from a2c_smcp.cli import computer_show, offices
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_console import OwnersConsole
 from a2c_smcp.cli.computer_events import News, ready
@@ -29,7 +29,7 @@ from a2c_smcp.computer.inputs import (
 )
 from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.errors import BadRequest, ToolFailed
-from a2c_smcp.wire.status import ConnectionStatus
+from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
 
 PATIENCE_SECONDS: Final = 3.0
 
@@ -44,6 +44,8 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
     def connection(status: ConnectionStatus) -> None:
         news.connection(status)
         console.connection_changed()
+        if status.state is ConnectionState.JOINED and seat.url is not None and status.office_id is not None:
+            offices.remember(context.env, seat.url, status.office_id)
 
     found = sources(context, arguments, config)
     owner = Owner(config, seat, sources=found, told=connection, observer=console.log)

@@ -60,9 +60,10 @@ class _Computer:
 
 
 @pytest.fixture
-def agent(url: str) -> Any:
+def agent(url: str, tmp_path: Path) -> Any:
     def run(*words: str, typed: str | None = None) -> Run:
-        env = {"A2C_AGENT_URL": url, "A2C_AGENT_OFFICE": OFFICE, "NO_COLOR": "1", "COLUMNS": "200", "PAGER": ""}
+        env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+        env |= {"A2C_AGENT_URL": url, "A2C_AGENT_OFFICE": OFFICE, "NO_COLOR": "1", "COLUMNS": "200", "PAGER": ""}
         return a2c("agent", *words, typed=typed, env=env)
 
     return run
@@ -170,8 +171,21 @@ def test_a_window_is_read_from_whoever_has_it(agent: Any) -> None:
 
 @pytest.mark.parametrize("verb", ["tools", "desktop", "finder"])
 def test_an_office_without_computers_has_nothing_to_list(agent: Any, verb: str) -> None:
-    assert agent(verb, "--office", "empty") == (0, "no Computer is in the office\n", "")
-    assert agent(verb, "--office", "empty", "--json") == (0, "[]\n", "")
+    hint = "hint: the office 'empty' is empty: no Computer is in it; check --office, or start a Computer there: "
+    told = f"{hint}a2c computer --office NAME\n"
+    assert agent(verb, "--office", "empty") == (0, "no Computer is in the office\n", told)
+    assert agent(verb, "--office", "empty", "--json") == (0, "[]\n", told)
+
+
+@pytest.mark.rule("1.4.notify")
+@pytest.mark.parametrize("verb", [("rooms",), ("tools",), ("call", "echo"), ("read", "dpe://x/y")])
+def test_an_empty_office_suggests_one_that_the_user_has_used_and_no_other(agent: Any, verb: tuple[str, ...]) -> None:
+    first = agent(*verb, "--office", "lba").err  # the office "lab" is full, and nobody here has been in it
+    assert ("is empty" in first, "lab" in first) == (True, False)
+    assert agent("rooms").err == ""
+    meant = "hint: the office 'lba' is empty: no Computer is in it; did you mean 'lab', which you used at this server"
+    assert agent(*verb, "--office", "lba").err.startswith(meant)
+    assert "used at this server before: 'lab'" in agent(*verb, "--office", "elsewhere").err
 
 
 def test_a_server_that_cannot_be_reached_is_told_once() -> None:

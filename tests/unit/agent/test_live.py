@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from a2c_smcp.agent.events import Events, OfficeEvent
 from a2c_smcp.agent.live import DESKTOP, TOOLS, Live
 from a2c_smcp.agent.office import ComputerView, Office
@@ -60,6 +62,16 @@ async def test_who_comes_or_goes_while_the_list_is_on_its_way_counts_as_told_las
     stage.hear("enter_office", "comes")
     await joining
     assert list(stage.office.computers) == ["stays", "comes"]
+    await stage.live.close()
+
+
+async def test_an_office_that_is_empty_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage()
+    with caplog.at_level("INFO", "a2c_smcp.agent"):
+        joining = asyncio.ensure_future(stage.live.joined("o") or nothing())
+        (await stage.listing()).set_result([{"role": "agent", "name": "a"}])
+        await joining
+    assert caplog.messages == ["office is empty: no Computer is in it yet; check the office name"]
     await stage.live.close()
 
 

@@ -36,6 +36,22 @@ async def test_what_has_no_uri_is_passed_over() -> None:
     assert list((await Directory(FakeOffice(desk=desk)).all_listed())["desk"].resources) == [("a", "x://1")]
 
 
+async def test_an_office_that_is_empty_is_logged_once_until_somebody_comes(caplog: pytest.LogCaptureFixture) -> None:
+    office = FakeOffice()
+    directory = Directory(office)
+    for _ in range(3):
+        assert await directory.computers() == []
+        directory.drop()
+    office.computers["desk"] = FakeComputer()
+    await directory.computers()
+    del office.computers["desk"]
+    directory.drop()
+    await directory.computers()
+    assert [record.getMessage() for record in caplog.records] == 2 * [
+        "office is empty: no Computer is in it yet; check the office name"
+    ]
+
+
 async def test_a_computer_that_does_not_answer_hides_no_other() -> None:
     office = FakeOffice(desk=FakeComputer([tool("a")]), laptop=FakeComputer(problem=RequestTimeout()))
     assert await Directory(office).all_tools() == {"desk": [tool("a")], "laptop": []}
