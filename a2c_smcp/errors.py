@@ -6,7 +6,8 @@
     │   └── InvalidWindowUri        400  a `window://` URI broke one of its five rules
     ├── Unauthorized                401
     ├── Forbidden                   403
-    ├── NotFound                    404  no such Computer in the sender's office
+    ├── NotFound                    404
+    │   └── ComputerLost            404  the Server has no such Computer in the sender's office, or lost it under a call
     ├── RequestTimeout              408  (TimeoutError)
     ├── RateLimited                 429
     ├── InternalError               500
@@ -15,7 +16,8 @@
     │   ├── ToolDisabled            4002
     │   ├── ToolFailed              4003
     │   ├── ToolTimeout             4004 (TimeoutError)
-    │   └── ConfirmationRequired    4005
+    │   ├── ConfirmationRequired    4005
+    │   └── ToolStarting            4006 its MCP server is still starting
     ├── OfficeError
     │   ├── OfficeFull              4101
     │   ├── OfficeNotFound          4102
@@ -50,6 +52,8 @@ class SMCPError(Exception):
     """
 
     code: int = 500
+    kind: ClassVar[str | None] = None
+    """Tells a class from others of its code on the wire."""
     title: ClassVar[str] = "Error"
 
     def __init__(
@@ -112,10 +116,17 @@ class Forbidden(SMCPError):
 
 
 class NotFound(SMCPError):
-    """The sender's office has no Computer of that name."""
+    """What was asked for does not exist."""
 
     code = 404
     title = "Not found"
+
+
+class ComputerLost(NotFound):
+    """The sender's office has no Computer of that name, or it left before it answered. Only the Server says so."""
+
+    kind = "computer_lost"
+    title = "Computer not found"
 
 
 class RequestTimeout(SMCPError, TimeoutError):
@@ -176,6 +187,13 @@ class ConfirmationRequired(ToolError):
 
     code = 4005
     title = "Confirmation required"
+
+
+class ToolStarting(ToolError):
+    """The MCP server that may have the tool is still starting; `details["retry_after"]` says when to try again."""
+
+    code = 4006
+    title = "Tool starting"
 
 
 class OfficeError(SMCPError):
@@ -254,6 +272,9 @@ BY_CODE: Final[Mapping[int, type[SMCPError]]] = {
 }
 
 
+BY_KIND: Final[Mapping[str, type[SMCPError]]] = {kind.kind: kind for kind in _tree(SMCPError) if kind.kind is not None}
+
+
 def to_wire(error: SMCPError, req_id: str | None = None, *, form: WireForm = "plain") -> dict[str, Any]:
     """Return the error ack: `{"error": {"code", "message", "details"?}, "req_id"?}`.
 
@@ -265,6 +286,8 @@ def to_wire(error: SMCPError, req_id: str | None = None, *, form: WireForm = "pl
     """
     message = redact_text(error.message)
     body: dict[str, Any] = {"code": error.code, "message": message}
+    if error.kind is not None:
+        body["kind"] = error.kind
     if error.details:
         body["details"] = redact(error.details)
     ack: dict[str, Any] = {"error": body}
@@ -293,7 +316,8 @@ def from_wire(ack: Mapping[str, Any]) -> SMCPError:
         return InternalError("The peer answered with something that is neither a result nor an error")
     code, message, details = body["code"], body.get("message"), body.get("details")
     req_id = ack.get("req_id")
-    return BY_CODE.get(code, SMCPError)(
+    kind = BY_KIND.get(str(body.get("kind")))
+    return (kind if kind is not None and kind.code == code else BY_CODE.get(code, SMCPError))(
         message if isinstance(message, str) else None,
         details=details if isinstance(details, Mapping) else None,
         req_id=req_id if isinstance(req_id, str) else None,

@@ -9,8 +9,17 @@ from itertools import count
 from typing import Any, Final
 
 from a2c_smcp.chunks import collect, is_chunked
-from a2c_smcp.errors import BadRequest, NotFound, NotInOffice, RequestTimeout, SMCPError, from_wire, is_error
-from a2c_smcp.smcp import ACCEPT_CHUNKS, CANCEL_TOOL_CALL_EVENT, GET_CHUNK_EVENT
+from a2c_smcp.errors import (
+    BadRequest,
+    ComputerLost,
+    NotFound,
+    NotInOffice,
+    RequestTimeout,
+    SMCPError,
+    from_wire,
+    is_error,
+)
+from a2c_smcp.smcp import ACCEPT_CHUNKS, CANCEL_TOOL_CALL_EVENT, GET_CHUNK_EVENT, TOOL_CALL_EVENT
 from a2c_smcp.wire.link import Link
 from a2c_smcp.wire.seat import Seat
 
@@ -28,11 +37,20 @@ REMEMBERED: Final = 1_000
 RECALL: Final = 10.0
 """Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
 
-ASKED_FOR: Final = frozenset({"transfer", "mcp_server", "uri"})
-"""What a Computer names in the details of its own 404: pieces of a reply, an MCP server, a resource."""
-
 ACKNOWLEDGED: Final = 2.0
 """Seconds for the ack of a cancel."""
+
+
+class Unfetched(Exception):
+    """A tool ran, but its large result could not be fetched.
+
+    Args:
+        problem: Why not.
+    """
+
+    def __init__(self, problem: SMCPError) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class Asker:
@@ -103,7 +121,7 @@ class Asker:
             if isinstance(error, NotInOffice) and not doubted:
                 doubted = True
                 self._seat.doubt(link)
-            elif _is_lost(error) and (broken or was_there):
+            elif isinstance(error, ComputerLost) and (broken or was_there):
                 until = min(deadline, clock() + (COMEBACK if broken else BLIP))
                 if not await self._comeback(computer, entries, until):
                     raise error
@@ -111,16 +129,26 @@ class Asker:
                 raise error
 
     async def fetch(self, event: str, request: dict[str, Any], *, within: float) -> Any:
-        """Return the answer to a request to a Computer, however large; raises what `ask` raises."""
+        """Return the answer to a request to a Computer, however large.
+
+        Raises:
+            Unfetched: A tool ran, and its result was announced, but could not be fetched.
+            SMCPError: As `ask`.
+        """
         request[ACCEPT_CHUNKS] = True
         reply = await self.ask(event, request, within=within)
         if not is_chunked(reply):
             return reply
         try:
-            return await self._collect(request, reply)
-        except NotFound:
-            # The Computer forgot it while we were away; asking again is cheap, and runs no tool twice.
-            return await self._collect(request, await self.ask(event, request, within=within))
+            try:
+                return await self._collect(request, reply)
+            except NotFound:
+                # The Computer forgot it while we were away; asking again is cheap, and runs no tool twice.
+                return await self._collect(request, await self.ask(event, request, within=within))
+        except SMCPError as problem:
+            if event != TOOL_CALL_EVENT:
+                raise
+            raise Unfetched(problem) from problem
 
     async def _collect(self, request: dict[str, Any], reply: Any) -> Any:
         async def piece(transfer: str, index: int) -> Any:
@@ -183,11 +211,6 @@ class Asker:
         except TimeoutError:
             return False
         return True
-
-
-def _is_lost(error: SMCPError) -> bool:
-    """Whether a Computer could not be reached, and it is not the Computer itself that has not found something."""
-    return isinstance(error, NotFound) and ASKED_FOR.isdisjoint(error.details or {})
 
 
 def _error_of(event: str, reply: Any) -> SMCPError | None:

@@ -8,12 +8,20 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
-from a2c_smcp.agent.asking import Asker
+from a2c_smcp.agent.asking import Asker, Unfetched
 from a2c_smcp.agent.events import Events, EventStream, Handler
 from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
 from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.progress import Hearings, ProgressHandler
-from a2c_smcp.agent.requests import plain_params, reply_to, timed_out, tool_result, whole_seconds, words_of
+from a2c_smcp.agent.requests import (
+    plain_params,
+    reply_to,
+    timed_out,
+    tool_result,
+    unfetched,
+    whole_seconds,
+    words_of,
+)
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.uses import Uses
 from a2c_smcp.durations import seconds_text
@@ -238,7 +246,9 @@ class AsyncSMCPAgentClient(Resources, Uses):
         """Run a tool and return its result, which has `isError` where the tool failed.
 
         A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
-        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too.
+        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too. Where the tool ran,
+        but its result cannot be delivered, the result has `isError` and `meta["ran"]`; if it could not be fetched in
+        time, the same `req_id` fetches it.
 
         Args:
             req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
@@ -352,6 +362,8 @@ class AsyncSMCPAgentClient(Resources, Uses):
         req_id, tool_name = request["req_id"], request["tool_name"]
         try:
             return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=seconds + GRACE))
+        except Unfetched as missed:
+            return unfetched(tool_name, req_id, missed.problem)
         except asyncio.CancelledError:
             self._asker.recall(req_id)
             raise

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from a2c_smcp.durations import seconds_text
-from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, ToolTimeout
+from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, SMCPError, ToolTimeout
 from a2c_smcp.fastjson import FastJson
 from a2c_smcp.messages import CallToolResult
 from a2c_smcp.smcp import (
@@ -187,6 +187,20 @@ def timed_out(tool: str, timeout: float, req_id: str, problem: str | None = None
         "content": [{"type": "text", "text": text}],
         "isError": True,
         "meta": {"timeout": True, "a2c_timeout": True, "code": ToolTimeout.code},
+        "req_id": req_id,
+    }
+
+
+def unfetched(tool: str, req_id: str, problem: SMCPError) -> CallToolResult:
+    """Return the result of a call whose tool ran, while its own result could not be fetched."""
+    text = (
+        f"The tool {tool!r} ran, but its result could not be fetched: {problem.message}. Call it again with the same "
+        f"req_id ({req_id}) to fetch the result; the tool does not run again"
+    )
+    return {
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+        "meta": {"ran": True, "code": problem.code},
         "req_id": req_id,
     }
 

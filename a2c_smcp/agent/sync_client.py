@@ -181,7 +181,9 @@ class SMCPAgentClient(Blocking, SyncUses):
         """Run a tool and return its result, which has `isError` where the tool failed.
 
         A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
-        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too.
+        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too. Where the tool ran,
+        but its result cannot be delivered, the result has `isError` and `meta["ran"]`; if it could not be fetched in
+        time, the same `req_id` fetches it.
 
         Args:
             req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the

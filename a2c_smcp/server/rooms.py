@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from a2c_smcp.errors import CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
+from a2c_smcp.errors import ComputerLost, CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
 from a2c_smcp.lookalikes import skeleton
 from a2c_smcp.smcp import UPDATE_PROGRESS_NOTIFICATION, EnterOfficeReq, SessionInfo
 from a2c_smcp.types import Role
@@ -230,6 +230,6 @@ def own_office(seat: Seat, office_id: str) -> None:
         raise CrossOffice("The payload names an office that this connection is not in")
 
 
-def no_such_computer(computer: str) -> NotFound:
+def no_such_computer(computer: str) -> ComputerLost:
     """The answer to a request for a Computer that is not in the sender's office, whether or not another has it."""
-    return NotFound(f"No computer {computer!r} in this office", details={"computer": computer})
+    return ComputerLost(f"No computer {computer!r} in this office", details={"computer": computer})

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.durations import seconds_text
-from a2c_smcp.errors import BadRequest, InternalError, NotFound, RequestTimeout, SMCPError, Unauthorized
+from a2c_smcp.errors import BadRequest, ComputerLost, InternalError, RequestTimeout, SMCPError, Unauthorized
 from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, Reply
 from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
@@ -146,7 +146,7 @@ class Switchboard:
         for call in list(connection.serving or ()):
             self.fail(
                 call,
-                NotFound(
+                ComputerLost(
                     f"The computer {call.head.computer!r} left before it answered",
                     details={"computer": call.head.computer},
                 ),

@@ -35,6 +35,7 @@ CODES = {
     4003: "ToolFailed",
     4004: "ToolTimeout",
     4005: "ConfirmationRequired",
+    4006: "ToolStarting",
     4101: "OfficeFull",
     4102: "OfficeNotFound",
     4103: "NotInOffice",

@@ -120,7 +120,13 @@ class Desk:
 
     async def _answer(self, asked: Asked, *, full: bool) -> None:
         try:
-            body = await self._encoded(asked, await self._reply(asked, full=full))
+            reply = await self._reply(asked, full=full)
+            try:
+                body = await self._encoded(asked, reply)
+            except SMCPError as error:
+                if asked.event != TOOL_CALL_EVENT:
+                    raise
+                body = FastJson.encode(_undeliverable(asked, error))
         except SMCPError as error:
             body = self._refusal(asked, error)
         except Exception:
@@ -205,6 +211,14 @@ async def _without_haste(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
 def _named(event: str) -> str:
     # An Agent can send any name; what it makes up does not reach the log.
     return event if event in EVENTS else "an event"
+
+
+def _undeliverable(asked: Asked, error: SMCPError) -> dict[str, Any]:
+    """The result of a tool that ran, while its own result cannot be delivered: no error, or it would be run again."""
+    log.info("the result of a tool cannot be delivered: %d", error.code, extra={"req_id": asked.req_id})
+    meta = {"ran": True, "code": error.code, "details": error.details or {}}
+    text = f"The tool ran, but its result cannot be delivered: {error.message}"
+    return {"content": [{"type": "text", "text": text}], "isError": True, "meta": meta, "req_id": asked.req_id}
 
 
 def _too_large(size: int, limit: int) -> BadRequest:

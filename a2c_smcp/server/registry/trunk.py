@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import msgspec
 import orjson
 
-from a2c_smcp.errors import BadRequest, InternalError, NotFound, SMCPError
+from a2c_smcp.errors import BadRequest, ComputerLost, InternalError, SMCPError
 from a2c_smcp.server.calls import Answer as Arguments
 from a2c_smcp.server.calls import Call
 from a2c_smcp.server.engine import SMCPServer
@@ -238,9 +238,9 @@ def body_of(payload: Payload) -> bytes:
         raise BadRequest("Binary parts cannot pass between the nodes of a cluster; send them as base64 text") from None
 
 
-def gone(computer: str, how: str) -> NotFound:
+def gone(computer: str, how: str) -> ComputerLost:
     """The answer to a request whose Computer got lost."""
-    return NotFound(f"The computer {computer!r} {how}", details={"computer": computer})
+    return ComputerLost(f"The computer {computer!r} {how}", details={"computer": computer})
 
 
 def unreachable() -> InternalError:

@@ -211,6 +211,35 @@ async def test_a_large_reply_goes_on_arriving_after_the_line_was_cut(
         assert await asyncio.wait_for(reading, CAP) == [{"uri": "a:b", "text": text}]
 
 
+async def test_a_tool_whose_large_result_cannot_be_fetched_is_reported_to_have_run(
+    ready: Running, office: str, agent: Agents, computer: Computers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+    give = Transfers.piece
+
+    def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
+        asked.set()
+        return give(self, agent_name, name, index)
+
+    monkeypatch.setattr(Transfers, "piece", piece)
+    large = {"content": [{"type": "text", "text": "x" * 3_000_000}], "isError": False}
+    answerer = Scripted(tool_call=large)
+    await computer(answerer, ready.url, office)
+    async with Proxy(ready.url) as proxy:
+        client = agent(proxy.url, office, live=False, timeout=2)
+        await client.connect()
+        calling = asyncio.create_task(client.call_tool("c", "pay", req_id="r1", timeout=CAP))
+        await asyncio.wait_for(asked.wait(), CAP)
+        proxy.cut()
+        result = await asyncio.wait_for(calling, CAP)
+        assert (result["isError"], (result["meta"] or {})["ran"]) == (True, True)
+        assert "'pay' ran, but its result could not be fetched" in result["content"][0]["text"]
+        proxy.mend()
+        assert (await client.call_tool("c", "pay", req_id="r1", timeout=CAP))["content"] == large["content"]
+    assert answerer.cancelled.empty()
+    assert {request["req_id"] for event, request in answerer.asked if event == "client:tool_call"} == {"r1"}
+
+
 async def test_closing_fails_what_is_under_way(ready: Running, office: str, agent: Agents, computer: Computers) -> None:
     gate = Gate({})
     await computer(Scripted(tool_call=gate), ready.url, office)

@@ -104,8 +104,11 @@ async def test_an_agent_that_knows_no_pieces_is_told_what_to_do(
     asking = await agent(server.url, office)
     # A stock server announces that it takes 1 MB and would end the connection over more.
     limit = MAX_MESSAGE if server.kind == "ready" else 1_000_000 - 128
-    for answer in (await asking.ask("client:read_resource", "c", uri=URI), await asking.tool("c")):
-        error = answer["error"]
+    read, result = await asking.ask("client:read_resource", "c", uri=URI), await asking.tool("c")
+    text = result["content"][0]["text"]
+    assert (result["isError"], result["meta"]["ran"]) == (True, True)  # a tool that ran is not to be run again
+    assert text.startswith("The tool ran, but its result cannot be delivered: The reply of ")
+    for error in (read["error"], result["meta"] | {"message": text}):
         assert (error["code"], error["details"]["value"]) == (400, limit)
         assert error["details"]["size"] > size
         assert "a page or an element of a document" in error["message"]
