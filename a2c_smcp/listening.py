@@ -9,6 +9,7 @@ import ipaddress
 import logging
 import signal
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -32,7 +33,8 @@ MAX_PORT: Final = 65_535
 SPARE_DESCRIPTORS: Final = 64
 """Descriptors that connections leave to files, pipes and other sockets of the process."""
 WARN_EVERY: Final = 60.0
-"""Seconds between two warnings about closed connections: clients without credentials must not fill the log."""
+"""Seconds between two warnings of a kind: clients without credentials must not fill the log."""
+MAX_WARNINGS: Final = 100
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
@@ -133,6 +135,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._connections.guard(self.config)
+        logging.getLogger("uvicorn.error").addFilter(_throttle)
         await super().startup(sockets)
         keep_backlog(sockets or ())
         self._up.set()
@@ -152,6 +155,28 @@ class _Server(uvicorn.Server):
             await asyncio.wait((waiting, serving), return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiting.cancel()
+
+
+class _Throttle(logging.Filter):
+    """Lets each warning of uvicorn pass once a minute: clients without credentials cause them at will."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno != logging.WARNING:
+            return True
+        if len(self._next) > MAX_WARNINGS:
+            self._next.clear()
+        message, now = str(record.msg), time.monotonic()
+        if now < self._next.get(message, 0.0):
+            return False
+        self._next[message] = now + WARN_EVERY
+        return True
+
+
+_throttle: Final = _Throttle()
 
 
 @dataclass(frozen=True, slots=True)

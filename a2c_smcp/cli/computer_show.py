@@ -196,8 +196,8 @@ def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
     for question in value["pending"]:
         yield from approval(question, terminal)
     for one in value["standing"]:
-        agent, tool = one_line(one["agent"]), f"{one_line(one['server'])}/{one_line(one['tool'])}"
-        yield f"always: {tool} for agent {agent} in office {one_line(one['office'])}"
+        agent, tool = _name(one["agent"]), f"{_name(one['server'])}/{_name(one['tool'])}"
+        yield f"always: {tool} for agent {agent} in office {_name(one['office'])}"
     for one in value["changed"]:
         yield one_line(f"changed since auto_apply was set: {one['server']}/{one['tool']}")
         yield from (f"  {visible(line)}" for line in one["lines"])
@@ -253,6 +253,10 @@ def _question_head(question: Any, terminal: Terminal) -> Iterator[str]:
     asked, number = question["confirmation"], question["number"]
     tool = f"{exact(asked['tool'], None)} of server {exact(asked['server'], None)}"
     yield f"{terminal.bold(f'approval {number}')}: agent {exact(asked['agent'], None)} wants to run {tool} with"
+
+
+def _name(text: str) -> str:
+    return one_line(visible(text))
 
 
 def _how(asked: Any, number: int) -> str:

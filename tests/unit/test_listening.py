@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from a2c_smcp import listening
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.listening import ConnectionLimits, bind, serving, url_of
 
@@ -175,6 +176,16 @@ async def test_many_idle_connections_leave_room_for_a_request(port: int, caplog:
     told = [record for record in caplog.records if record.name == "a2c_smcp.listening"]
     assert [record.levelno for record in told] == [logging.WARNING]
     assert "too many connections without a request" in told[0].getMessage()
+
+
+async def test_requests_that_are_none_do_not_fill_the_log(port: int, caplog: pytest.LogCaptureFixture) -> None:
+    listening._throttle._next.clear()
+    for _ in range(20):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"no request\r\n\r\n")
+        assert b"400" in await asyncio.wait_for(reader.read(), CAP)
+        writer.close()
+    assert caplog.messages == ["Invalid HTTP request received."]
 
 
 FEW_DESCRIPTORS = """
