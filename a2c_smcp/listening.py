@@ -135,7 +135,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._connections.guard(self.config)
-        logging.getLogger("uvicorn.error").addFilter(_throttle)
+        _throttle.attach()
         await super().startup(sockets)
         keep_backlog(sockets or ())
         self._up.set()
@@ -143,6 +143,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
         self._connections.close()
+        _throttle.detach()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -163,6 +164,19 @@ class _Throttle(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._next: dict[str, float] = {}
+        self._servers = 0
+
+    def attach(self) -> None:
+        """A server of this process begins to listen."""
+        self._servers += 1
+        logging.getLogger("uvicorn.error").addFilter(self)
+
+    def detach(self) -> None:
+        """It has ended."""
+        self._servers -= 1
+        if not self._servers:
+            self._next.clear()
+            logging.getLogger("uvicorn.error").removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno != logging.WARNING:

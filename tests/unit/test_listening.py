@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from a2c_smcp import listening
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.listening import ConnectionLimits, bind, serving, url_of
 
@@ -179,7 +178,6 @@ async def test_many_idle_connections_leave_room_for_a_request(port: int, caplog:
 
 
 async def test_requests_that_are_none_do_not_fill_the_log(port: int, caplog: pytest.LogCaptureFixture) -> None:
-    listening._throttle._next.clear()
     for _ in range(20):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"no request\r\n\r\n")
