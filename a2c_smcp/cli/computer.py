@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.logs import DEBUG_FORM, Lines, is_no_event
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given
-from a2c_smcp.cli.terminal import Terminal, printable
+from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
         _check(arguments)
         seat = _seat(context, arguments)
         config = given(context, arguments, "config", ENV)
-        with _logging(context, shown=not attended):
+        with _logging(context, arguments, shown=not attended):
             if attended:
                 from a2c_smcp.cli import computer_shell  # noqa: PLC0415
 
@@ -115,12 +116,14 @@ def _journal(context: Context, arguments: Namespace, *names: str) -> "CallJourna
 
 
 @contextmanager
-def _logging(context: Context, *, shown: bool) -> Iterator[None]:
+def _logging(context: Context, arguments: Namespace, *, shown: bool) -> Iterator[None]:
     """Show warnings, with A2C_DEBUG everything; a shell shows its own, so that none falls into a line being typed."""
     log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.socketio")
     before = log.level, connection.level, log.propagate
     handler = logging.StreamHandler(context.stderr) if shown else logging.NullHandler()
-    handler.setFormatter(_Lines() if not context.debug else logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else Lines())
+    if not context.debug and not arguments.do:
+        handler.addFilter(is_no_event)
     log.addHandler(handler)
     log.propagate = False
     log.setLevel(logging.DEBUG if context.debug else logging.WARNING)
@@ -133,13 +136,6 @@ def _logging(context: Context, *, shown: bool) -> Iterator[None]:
         log.setLevel(before[0])
         connection.setLevel(before[1])
         log.propagate = before[2]
-
-
-class _Lines(logging.Formatter):
-    """A line for each record: tracebacks are for those who debug."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {printable(record.getMessage())}"
 
 
 def _port(text: str) -> int:

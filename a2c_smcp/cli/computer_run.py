@@ -15,6 +15,7 @@ from a2c_smcp.cli.computer_events import News, ready
 from a2c_smcp.cli.computer_line import Order, Verb, parse_line
 from a2c_smcp.cli.computer_owner import Owner, Seat
 from a2c_smcp.cli.computer_verbs import VERBS, run
+from a2c_smcp.cli.logs import stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.computer.computer import Computer
@@ -53,7 +54,7 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
     terminal = Terminal.of(context.stderr, context.env)
 
     def told(event: Json) -> Any:
-        context.stderr.writelines(f"{line}\n" for line in computer_show.event(event, terminal))
+        context.stderr.writelines(f"{stamp()} {line}\n" for line in computer_show.event(event, terminal))
         context.stderr.flush()
         return event if arguments.json else ()
 

@@ -23,6 +23,7 @@ from a2c_smcp.cli.computer_line import Kind, find, offers, parse_line
 from a2c_smcp.cli.computer_owner import Owner, Seat
 from a2c_smcp.cli.computer_run import shown, sources
 from a2c_smcp.cli.computer_verbs import VERBS, run
+from a2c_smcp.cli.logs import Lines, is_no_event, stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.computer.inputs import Found, Prompt, Source
@@ -200,7 +201,7 @@ class Shell:
 
     async def _tell(self) -> None:
         async for event in self._news.follow(self._owner.computer):
-            self.say(*computer_show.event(event, self._terminal))
+            self.say(*(f"{stamp()} {line}" for line in computer_show.event(event, self._terminal)))
 
     def _asked(self, question: Question | None) -> None:
         if question is not None:
@@ -288,10 +289,12 @@ class _SpokenLog(logging.Handler):
 
     def __init__(self, shell: Shell) -> None:
         super().__init__()
+        self.setFormatter(Lines())
+        self.addFilter(is_no_event)
         self._shell = shell
         self._loop = asyncio.get_running_loop()
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = f"{record.levelname.lower()}: {printable(record.getMessage())}"
+        line = self.format(record)
         with suppress(RuntimeError):  # a thread that outlives the shell has nobody to tell
             self._loop.call_soon_threadsafe(self._shell.say, line)

@@ -74,7 +74,8 @@ def server(value: Any, terminal: Terminal) -> Iterator[str]:
 
 def server_line(value: Any, terminal: Terminal) -> str:
     """A server, its state, and what to do about it."""
-    restarts = f" after {value['restarts']} restarts" if value["restarts"] else ""
+    count = value["restarts"]
+    restarts = f" after {count} restart{'' if count == 1 else 's'}" if count else ""
     elapsed, retry = value.get("starting_for"), value.get("retry_in")
     since = f" for {elapsed:.0f} s" if elapsed is not None and elapsed >= 1 else ""
     again = f"; next attempt in {_span(retry)}" if retry is not None and retry >= 1 else ""
@@ -90,7 +91,9 @@ def event(value: Any, terminal: Terminal) -> Iterator[str]:
             yield f"computer {one_line(value['name'])}: {count} server{'' if count == 1 else 's'}, Ctrl-C ends"
             yield from (f"note: {one_line(note)}" for note in value["notes"])
         case "server":
-            yield server_line(value, terminal)
+            # The reason was given when it failed; its next start does not repeat it.
+            again = value["state"] == "starting" and value["restarts"]
+            yield server_line(value | {"problem": None, "advice": None} if again else value, terminal)
         case "connection":
             yield from connection(value, terminal)
         case "configuration":
