@@ -13,6 +13,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +26,13 @@ SOURCES: Final = Path("a2c_smcp", "documents", "pdf", "c")
 MODULE: Final = SOURCES.with_name("_native")
 PURE: Final = "A2C_PURE_PYTHON"
 """The variable that asks for a build without the extension, whatever its value."""
+
+
+HARDENING: Final = (
+    *("-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"),
+    *(("-Wl,-z,relro,-z,now", "-Wl,-z,noexecstack") if sys.platform == "linux" else ()),
+)
+"""The module reads hostile files: an overflow ends it, and what the linker has bound cannot be written again."""
 
 
 class Unavailable(Exception):
@@ -94,6 +102,7 @@ def _command(sources: list[Path], module: Path) -> list[str]:
         *_options("CCSHARED"),
         *shlex.split(linking.removeprefix(named)),
         *("-O2", "-g0", "-Wall", "-Wextra", "-fvisibility=hidden", "-ffp-contract=off"),
+        *HARDENING,
         *shlex.split(os.environ.get("CFLAGS", "")),
         f"-I{include}",
         f'-DA2C_SOURCE="{_digest(sources[0].parent)}"',

@@ -1,6 +1,7 @@
 """The optional C extension: built where that is possible, left out with a word where it is not."""
 
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -47,6 +48,22 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def compiled(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as file:
         return [name for name in file.namelist() if "/_native." in name or name.endswith((".c", ".h"))]
+
+
+@pytest.mark.usefixtures("compiler")
+@pytest.mark.skipif(sys.platform != "linux" or shutil.which("readelf") is None, reason="ELF is looked at with readelf")
+def test_the_module_is_hardened(project: Path, tmp_path: Path) -> None:
+    wheel, _ = build("wheel", project, tmp_path, A2C_PURE_PYTHON="")
+    with zipfile.ZipFile(wheel) as file:
+        module = file.extract(MODULE, tmp_path)
+    words = ["readelf", "-W", "--dynamic", "--program-headers", "--dyn-syms", module]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert "GNU_RELRO" in told
+    assert "BIND_NOW" in told
+    assert "__stack_chk_fail" in told
+    assert "_chk@" in told  # functions of the C library that check their buffers
+    stack = next(line for line in told.splitlines() if "GNU_STACK" in line)
+    assert " RWE " not in stack
 
 
 @pytest.mark.usefixtures("compiler")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cleaning import clean
-from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Quad, Rect, is_place
 from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Box, Line, Piece
@@ -171,7 +171,7 @@ class Overlay:
     def _note(self, handle: int, kind: int) -> Piece | None:
         text = self._value(handle, b"Contents").strip()
         self._engine.FPDFAnnot_GetRect(handle, ctypes.addressof(self._rect))
-        box = self._frame.box(self._rect.left, self._rect.bottom, self._rect.right, self._rect.top)
+        box = self._frame.box(*self._rect.sides)
         if kind in _MEDIA:
             return Piece(_MEDIA[kind], {"title": text or self._value(handle, b"T")}, box)
         named = _KINDS.get(kind)
@@ -196,6 +196,8 @@ class Overlay:
         for number in range(min(engine.FPDFAnnot_CountAttachmentPoints(handle), MAX_QUADS)):
             if engine.FPDFAnnot_GetAttachmentPoints(handle, number, ctypes.addressof(quad)):
                 xs, ys = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
+                if not is_place(*xs, *ys):
+                    continue
                 # A little inside, or the lines above and below would be part of it.
                 inset = (max(ys) - min(ys)) * 0.15
                 parts.append(self._text_in(min(xs), min(ys) + inset, max(xs), max(ys) - inset)[0])
@@ -231,7 +233,7 @@ def _python_links(engine: Engine, document: int, page: int, known: Mapping[int |
         place: Box | None = None
         if bare.link_rect(link, to_rect):
             left, top, right, bottom = _unpack(rect)
-            place = left, bottom, right, top
+            place = (left, bottom, right, top) if is_place(left, bottom, right, top) else None
         destination = bare.link_target(holder, link)
         # Most links lead to a page that others have led to.
         index = known.get(destination)

@@ -14,7 +14,7 @@ from itertools import islice, repeat
 from typing import Final
 
 from a2c_smcp.documents.pdf.cleaning import HYPHEN, is_clean
-from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, is_place
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.words import Font, Line, Word
@@ -216,7 +216,7 @@ class Characters:
     def _span(self, position: int) -> tuple[float, float]:
         """Return where a character begins and ends from left to right."""
         self._box(self._page, position if self._is_direct else self.index(position), self._to)
-        left, top, right, bottom = _unpack(self._first)
+        left, top, right, bottom = _placed(_unpack(self._first))
         if self._is_plain:
             return left + self._shift, right + self._shift
         x0, _, x1, _ = self._frame.box(left, bottom, right, top)
@@ -230,7 +230,7 @@ class Characters:
             part = indices[start : start + len(places)]
             deque(map(self._box, repeat(self._page), part, places), maxlen=0)
             found += _unpack_pairs(self._room.view[: BOX_BYTES * len(part)])
-        return found
+        return [pair if is_place(*pair) else (*_placed(pair[:4]), *_placed(pair[4:])) for pair in found]
 
     def _handles(self, indices: Sequence[int]) -> list[int | None]:
         """Return the handles of the fonts of characters; None for a blank that PDFium has put in."""
@@ -242,7 +242,12 @@ class Characters:
         if self._bare.matrix(self._page, index, self._to):
             _, b, _, d = _unpack(self._first)  # of six numbers
             size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5
-        return int(size * 10 + 0.5) / 10
+        return int(size * 10 + 0.5) / 10 if is_place(size) else 0.0
+
+
+def _placed(box: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a box of PDFium; an empty one where it is nowhere."""
+    return box if is_place(*box) else (0.0, 0.0, 0.0, 0.0)
 
 
 def _read_text(engine: Engine, text_page: int) -> tuple[str, bool]:

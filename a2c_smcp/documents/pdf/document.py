@@ -15,7 +15,7 @@ from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.pdf.annotations import Targets
 from a2c_smcp.documents.pdf.cleaning import clean
-from a2c_smcp.documents.pdf.engine import LOCK, Engine, FileAccess, engine
+from a2c_smcp.documents.pdf.engine import LOCK, Engine, FileAccess, engine, is_place
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
@@ -207,6 +207,8 @@ class PdfDocument:
             raise DocumentError(f"page {index} is damaged")
         try:
             size = core.FPDF_GetPageWidthF(page), core.FPDF_GetPageHeightF(page)
+            if not is_place(*size):
+                raise DocumentError(f"page {index} has no size")
             area = (crop[2] - crop[0], crop[3] - crop[1]) if crop else size
             scale = scale_for(area[0], area[1], dpi)
             if crop is None or scale * max(size) < 2**30:

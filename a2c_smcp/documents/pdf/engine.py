@@ -164,6 +164,16 @@ _BARE: Final[dict[str, str]] = {
 }
 
 
+FARTHEST: Final = 1e9
+"""How far from its origin anything on a page can be, in points. What PDFium says to be farther away, or nowhere (NaN),
+is refused where it enters: comparisons have no order for it."""
+
+
+def is_place(*numbers: float) -> bool:
+    """Whether numbers of PDFium are places, sizes or parts of a matrix that can be on a page."""
+    return all(-FARTHEST <= number <= FARTHEST for number in numbers)
+
+
 class Handle(c_void_p):
     """A pointer that a bare function returns and takes."""
 
@@ -186,6 +196,12 @@ class Rect(ctypes.Structure):
     """FS_RECTF."""
 
     _fields_ = [("left", _F), ("top", _F), ("right", _F), ("bottom", _F)]
+
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top; the origin where they are no place."""
+        sides = self.left, self.bottom, self.right, self.top
+        return sides if is_place(*sides) else (0.0, 0.0, 0.0, 0.0)
 
 
 class Matrix(ctypes.Structure):

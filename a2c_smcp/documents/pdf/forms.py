@@ -69,7 +69,7 @@ class Fields:
         name = self._told(engine.FPDFAnnot_GetFormFieldName, handle)
         label = self._told(engine.FPDFAnnot_GetFormFieldAlternateName, handle)
         engine.FPDFAnnot_GetRect(handle, ctypes.addressof(self._rect))
-        box = self._frame.box(self._rect.left, self._rect.bottom, self._rect.right, self._rect.top)
+        box = self._frame.box(*self._rect.sides)
         if kind == "button":
             content = {"widget_type": "button", "name": name}
             buttons.append(Piece("widget", content | ({"label": label} if label else {}), box))

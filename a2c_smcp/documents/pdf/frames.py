@@ -3,7 +3,8 @@
 import ctypes
 from dataclasses import dataclass
 
-from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.engine import Engine, is_place
+from a2c_smcp.errors import DocumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Frames:
 
     def _frame(self, page: int) -> Frame:
         width, height = self._engine.FPDF_GetPageWidthF(page), self._engine.FPDF_GetPageHeightF(page)
+        if not is_place(width, height):
+            raise DocumentError("the page has no size")
         # The device is 16 times finer than a point, because it is counted in whole numbers; sizes are bounded for them.
         scale = min(16.0, 1e9 / max(width, height, 1.0))
         wide, high = max(1, round(width * scale)), max(1, round(height * scale))

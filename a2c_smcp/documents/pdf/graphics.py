@@ -8,7 +8,7 @@ from itertools import compress, repeat
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
-from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix
+from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix, is_place
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Box
@@ -128,7 +128,7 @@ class Bounds:
         if not self._bounds(handle, *self._to):
             return None
         left, bottom, right, top = _FLOATS.unpack(self._box)
-        return self._shown(left, bottom, right, top, matrices)
+        return self._shown(left, bottom, right, top, matrices) if is_place(left, bottom, right, top) else None
 
     def of_all(self, drawn: list[Drawn]) -> list[Box | None]:
         """Return the boxes of objects, in the time that asking for half of them one by one would take."""
@@ -143,14 +143,14 @@ class Bounds:
         boxes = _FLOATS.iter_unpack(room.view[:size])
         return [
             None
-            if not is_known
+            if not is_known or not is_place(left, bottom, right, top)
             else (left + e, f - top, right + e, f - bottom)
             if is_plain and not matrices
             else self._shown(left, bottom, right, top, matrices)
             for is_known, (_, matrices), (left, bottom, right, top) in zip(known, drawn, boxes, strict=True)
         ]
 
-    def _shown(self, left: float, bottom: float, right: float, top: float, matrices: Matrices) -> Box:
+    def _shown(self, left: float, bottom: float, right: float, top: float, matrices: Matrices) -> Box | None:
         frame = self._frame
         if frame.is_plain and not matrices:
             e, f = frame.matrix[4], frame.matrix[5]
@@ -158,6 +158,8 @@ class Bounds:
         a, b, c, d, e, f = self._ways.get(matrices) or self._way(matrices)
         x0, x1 = a * left + c * bottom + e, a * right + c * top + e
         y0, y1 = b * left + d * bottom + f, b * right + d * top + f
+        if not is_place(x0, y0, x1, y1):
+            return None
         if x0 > x1:
             x0, x1 = x1, x0
         return (x0, y0, x1, y1) if y0 <= y1 else (x0, y1, x1, y0)
@@ -293,6 +295,8 @@ class Paths:
             if matrix != _SAME:
                 a, b, c, d, e, f = matrix
                 points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
+        if not all(is_place(*point) for point in points):
+            return
         for before, kind, (xa, ya), (xb, yb) in zip(kinds, kinds[1:], points, points[1:], strict=False):
             if kind != _LINE_TO or before == _BEZIER_TO:
                 continue

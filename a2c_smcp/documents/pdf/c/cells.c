@@ -31,8 +31,7 @@ static int parse(PyObject *const *arguments, Py_ssize_t count, PyObject **words,
         PyErr_SetString(PyExc_TypeError, "expected a row and a gap");
         return 0;
     }
-    *gap = PyFloat_AsDouble(arguments[1]);
-    *words = PyErr_Occurred() ? NULL : words_of_row(arguments[0]);
+    *words = read_number(arguments[1], gap) ? words_of_row(arguments[0]) : NULL;
     return *words != NULL;
 }
 

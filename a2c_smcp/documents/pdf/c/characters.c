@@ -71,7 +71,9 @@ int index_of(Characters *self, Py_ssize_t position) {
 Box box_at(Characters *self, Py_ssize_t position) {
     Box box = {0, 0, 0, 0};
     pdfium.FPDFText_GetLooseCharBox(self->page, index_of(self, position), &box);
-    return box;
+    if (is_place(box.left) && is_place(box.top) && is_place(box.right) && is_place(box.bottom))
+        return box;
+    return (Box){0, 0, 0, 0};
 }
 
 Box united(Box first, Box second) {
@@ -103,7 +105,7 @@ double size_at(Characters *self, int index) {
         double b = matrix.b, d = matrix.d;
         size *= b == 0 ? fabs(d) : pow(b * b + d * d, 0.5);
     }
-    return trunc(size * 10 + 0.5) / 10;
+    return is_place(size) ? trunc(size * 10 + 0.5) / 10 : 0;
 }
 
 /* Fonts */

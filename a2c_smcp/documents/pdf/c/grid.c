@@ -15,7 +15,7 @@ int read_cuts(PyObject *list, Cuts *cuts) {
         return 0;
     }
     for (Py_ssize_t number = 0; number < count; number++) {
-        if ((at[number] = PyFloat_AsDouble(PyList_GET_ITEM(list, number))) == -1.0 && PyErr_Occurred()) {
+        if (!read_number(PyList_GET_ITEM(list, number), at + number)) {
             PyMem_Free(at);
             return 0;
         }

@@ -36,7 +36,8 @@ static PyObject *address_of(Handle document, Handle link) {
 /* Returns what one link leads to, and where it is. */
 static PyObject *told_of(Handle document, Handle link, PyObject *known) {
     Box box;
-    int is_placed = pdfium.FPDFLink_GetAnnotRect(link, &box);
+    int is_placed = pdfium.FPDFLink_GetAnnotRect(link, &box) && is_place(box.left) && is_place(box.bottom) &&
+                    is_place(box.right) && is_place(box.top);
     Handle target = pdfium.FPDFLink_GetDest(document, link);
     PyObject *destination = target == NULL ? Py_NewRef(Py_None) : PyLong_FromVoidPtr(target);
     if (destination == NULL)

@@ -97,6 +97,10 @@ int line_whole(PyObject *line, Place *place) {
     if (!line_place(line, place) || !record_number(&line_record, line, POSITION, &position) ||
         !record_number(&line_record, line, LENGTH, &length))
         return 0;
+    if (position < 0 || length < 0 || !is_place(position) || !is_place(length)) {
+        PyErr_SetString(PyExc_ValueError, "line is not in the text");
+        return 0;
+    }
     place->position = (Py_ssize_t)position, place->length = (Py_ssize_t)length;
     return 1;
 }
@@ -185,11 +189,6 @@ PyObject *tenths_of(PyObject *box) {
         return NULL;
     PyObject *list = PyList_New(4);
     for (int side = 0; list != NULL && side < 4; side++) {
-        if (!isfinite(place[side])) {
-            PyErr_SetString(PyExc_ValueError, "a box is nowhere");
-            Py_CLEAR(list);
-            break;
-        }
         PyObject *at = PyFloat_FromDouble(trunc(place[side] * 10 + (side < 2 ? 0 : 0.9)) / 10 + 0.0); /* never -0.0 */
         if (at == NULL)
             Py_CLEAR(list);

@@ -106,13 +106,28 @@ static inline PyObject *record_get(const Record *record, PyObject *instance, int
     return value;
 }
 
+/* How far from its origin anything on a page can be, in points; as in engine.py. What PDFium says to be farther away, or
+ * nowhere, is refused where it enters: comparisons have no order for it, and whole numbers no room.
+ */
+#define FARTHEST_PLACE 1e9
+
+static inline int is_place(double number) { return number >= -FARTHEST_PLACE && number <= FARTHEST_PLACE; }
+
+/* Puts a number of Python into `to`; returns 0 and sets an error if it is none, or not finite. */
+static inline int read_number(PyObject *value, double *to) {
+    *to = PyFloat_AsDouble(value);
+    if (*to == -1.0 && PyErr_Occurred())
+        return 0;
+    if (*to - *to == 0)
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "number is not finite");
+    return 0;
+}
+
 /* Puts a number of a record into `to`; returns 0 and sets an error if it is none. */
 static inline int record_number(const Record *record, PyObject *instance, int field, double *to) {
     PyObject *value = record_get(record, instance, field);
-    if (value == NULL)
-        return 0;
-    *to = PyFloat_AsDouble(value);
-    return *to != -1.0 || !PyErr_Occurred();
+    return value != NULL && read_number(value, to);
 }
 
 typedef struct {
@@ -165,7 +180,7 @@ static inline int read_numbers(PyObject *tuple, double *to, Py_ssize_t count) {
         return 0;
     }
     for (Py_ssize_t at = 0; at < count; at++)
-        if ((to[at] = PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, at))) == -1.0 && PyErr_Occurred())
+        if (!read_number(PyTuple_GET_ITEM(tuple, at), to + at))
             return 0;
     return 1;
 }

@@ -76,7 +76,8 @@ static PyObject *boxes_of(PyObject *module, PyObject *arguments) {
             Handle object = handle_of(handle);
             if (PyErr_Occurred())
                 box = NULL;
-            else if (!pdfium.FPDFPageObj_GetBounds(object, &left, &bottom, &right, &top))
+            else if (!pdfium.FPDFPageObj_GetBounds(object, &left, &bottom, &right, &top) || !is_place(left) ||
+                     !is_place(bottom) || !is_place(right) || !is_place(top))
                 box = Py_NewRef(Py_None);
             else if (is_plain && !PyTuple_GET_SIZE(matrices))
                 box = four(left + right_of, top_of - top, right + right_of, top_of - bottom);

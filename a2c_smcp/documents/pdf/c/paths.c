@@ -103,6 +103,9 @@ static int add_segments(const Drawing *drawing, Handle path, PyObject *around, i
     }
     if (!show(drawing, path, around, points, count))
         return 0;
+    for (int number = 0; number < count; number++)
+        if (!is_place(points[number].x) || !is_place(points[number].y))
+            return 1; /* it leads nowhere */
     for (int number = 1; number < count; number++)
         if (kinds[number] == LINE_TO && kinds[number - 1] != BEZIER_TO &&
             !add_stroke(drawing, points[number - 1], points[number]))

@@ -11,7 +11,7 @@ static int span_of(Characters *self, Py_ssize_t position, double *left, double *
     return 1;
 }
 
-static long steps(double way) { return way > 1e6 ? 1000000 : way < -1e6 ? -1000000 : (long)way; }
+static long steps(double way) { return way > 1e6 ? 1000000 : !(way > -1e6) ? -1000000 : (long)way; }
 
 /* Puts how many letters of a line are left of `x`, by their middles, into `to`; looks first where `x` should be. */
 static int letters_left_of(Characters *self, const Place *line, double x, Py_ssize_t *to) {
@@ -43,8 +43,8 @@ PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count
         PyErr_SetString(PyExc_TypeError, "expected a line and a place");
         return NULL;
     }
-    double x = PyFloat_AsDouble(arguments[1]);
-    if (PyErr_Occurred() || !line_whole(arguments[0], &line) || !letters_left_of(self, &line, x, &left))
+    double x;
+    if (!read_number(arguments[1], &x) || !line_whole(arguments[0], &line) || !letters_left_of(self, &line, x, &left))
         return NULL;
     return PyLong_FromSsize_t(left);
 }

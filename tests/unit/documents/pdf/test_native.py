@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -222,8 +223,17 @@ def test_tenths_are_counted_alike(box: tuple[float, float, float, float]) -> Non
 
 @pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
 def test_a_box_that_is_nowhere_is_refused(nowhere: float) -> None:
-    with pytest.raises(ValueError, match="nowhere"):
+    with pytest.raises(ValueError, match="not finite"):
         NATIVE.tenths((0.0, 0.0, nowhere, 1.0))
+
+
+@pytest.mark.parametrize("nowhere", [math.inf, -math.inf, math.nan])
+def test_numbers_that_have_no_order_never_reach_a_sort(nowhere: float) -> None:
+    rules = [graphics.Rule(0.0, 1.0, float(at)) for at in range(50)]
+    with pytest.raises(ValueError, match="not finite"):
+        NATIVE.merged([*rules, graphics.Rule(0.0, 1.0, nowhere)], graphics.Rule, 1.5)
+    with pytest.raises(ValueError, match="not finite"):
+        NATIVE.rows_of([replace(WORD, y0=nowhere)] * 3)
 
 
 @given(words())
