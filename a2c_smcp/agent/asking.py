@@ -16,6 +16,7 @@ from a2c_smcp.errors import (
     NotInOffice,
     RequestTimeout,
     SMCPError,
+    ToolStarting,
     from_wire,
     is_error,
 )
@@ -36,6 +37,13 @@ REMEMBERED: Final = 1_000
 
 RECALL: Final = 10.0
 """Seconds for which a cancel is worth sending: as long as a Computer remembers one whose call has not come yet."""
+
+SHORTEST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 10.0
+"""Seconds between two attempts to call a tool whose MCP server is starting; the Computer's wish counts in between."""
+
+LAST_ATTEMPT: Final = 0.5
+"""Seconds that the last of these attempts has."""
 
 ACKNOWLEDGED: Final = 2.0
 """Seconds for the ack of a cancel."""
@@ -80,11 +88,12 @@ class Asker:
         self._entries[computer] = self._entries.pop(computer, 0) + 1
         if len(self._entries) > REMEMBERED:
             self._entries.popitem(last=False)
-        self._entered.set()
-        self._entered = asyncio.Event()
+        self.news()
 
     async def ask(self, event: str, request: dict[str, Any], *, within: float) -> Any:
         """Return the answer to a request; a connection that breaks is waited for, and the request sent again.
+
+        A tool whose MCP server is starting is asked for again until the time is over.
 
         Raises:
             SMCPError: The answer is an error.
@@ -125,8 +134,18 @@ class Asker:
                 until = min(deadline, clock() + (COMEBACK if broken else BLIP))
                 if not await self._comeback(computer, entries, until):
                     raise error
+            elif isinstance(error, ToolStarting):
+                pause = _retry_after(error)
+                again = clock() + pause + LAST_ATTEMPT < deadline
+                if not await self._news(clock() + pause if again else deadline - LAST_ATTEMPT) and not again:
+                    raise error
             else:
                 raise error
+
+    def news(self) -> None:
+        """The tools of a Computer changed."""
+        self._entered.set()
+        self._entered = asyncio.Event()
 
     async def fetch(self, event: str, request: dict[str, Any], *, within: float) -> Any:
         """Return the answer to a request to a Computer, however large.
@@ -202,6 +221,15 @@ class Asker:
             why = status.problem or f"the connection is {status.state.value}"
             raise RequestTimeout(f"{event} could not be sent in time: {why}") from None
 
+    async def _news(self, until: float) -> bool:
+        """Wait until a Computer or its tools come; whether they have."""
+        try:
+            async with asyncio.timeout_at(until):
+                await self._entered.wait()
+        except TimeoutError:
+            return False
+        return True
+
     async def _comeback(self, computer: str, entries: int, until: float) -> bool:
         """Wait until a Computer has joined again; whether it has."""
         try:
@@ -211,6 +239,11 @@ class Asker:
         except TimeoutError:
             return False
         return True
+
+
+def _retry_after(error: ToolStarting) -> float:
+    named = (error.details or {}).get("retry_after")
+    return min(max(float(named), SHORTEST_PAUSE), LONGEST_PAUSE) if isinstance(named, int | float) else SHORTEST_PAUSE
 
 
 def _error_of(event: str, reply: Any) -> SMCPError | None:

@@ -38,6 +38,7 @@ from a2c_smcp.smcp import (
     SOCKETIO_PATH,
     TOOL_CALL_EVENT,
     UPDATE_PROGRESS_NOTIFICATION,
+    UPDATE_TOOL_LIST_NOTIFICATION,
     parse_request,
 )
 from a2c_smcp.types import Desktop
@@ -261,6 +262,7 @@ class AsyncSMCPAgentClient(Resources, Uses):
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
+            ToolStarting: Its MCP server was still starting when `timeout` was over; the tool did not run.
             NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """
@@ -400,4 +402,6 @@ class AsyncSMCPAgentClient(Resources, Uses):
             return
         if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
             self._asker.came(str(payload.get("computer")))
+        elif event == UPDATE_TOOL_LIST_NOTIFICATION:
+            self._asker.news()
         self._live.heard(event, payload)

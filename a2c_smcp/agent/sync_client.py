@@ -196,6 +196,7 @@ class SMCPAgentClient(Blocking, SyncUses):
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
+            ToolStarting: Its MCP server was still starting when `timeout` was over; the tool did not run.
             NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """

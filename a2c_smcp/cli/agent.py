@@ -23,6 +23,7 @@ HINTS: Final = {
     404: "`a2c agent rooms` lists the Computers of the office",
     4001: "`a2c agent tools` lists the tools",
     4005: "its owner has to approve the call, or to set auto_apply for the tool",
+    4006: "the tool's MCP server is still starting; try again soon, or with a longer --timeout",
     4101: "an office has one Agent at a time: end the other one, or name another office",
     4201: "`a2c agent finder` lists the documents and their URIs",
     4202: "read the document's URI with ?depth=pages for its pages",

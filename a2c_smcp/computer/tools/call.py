@@ -152,6 +152,8 @@ class Call:
         session = around.sessions.get(route.server)
         if session is None or session.status.state is not ServerState.RUNNING:
             # Before the owner is asked about a call that cannot be made.
+            if session is not None and session.status.state is ServerState.STARTING:
+                raise around.box.starting(route.server)
             return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
         if not around.gate.is_open(route, self.key):
             if around.journal is not None:

@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
-from a2c_smcp.computer.ports import Json, Sessions
+from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Catalogue, Route, ServerTools, build_catalogue, reserved_aliases
 from a2c_smcp.computer.tools.naming import NameProblem, NameRegistry
-from a2c_smcp.errors import SMCPError, ToolNotFound
+from a2c_smcp.errors import SMCPError, ToolNotFound, ToolStarting
 from a2c_smcp.messages import SMCPTool
 from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)
 
 METHOD_NOT_FOUND: Final = -32601
+RETRY_SHORTEST: Final = 0.5
+RETRY_LONGEST: Final = 5.0
+NAMED: Final = 5
 MAX_LOGGED: Final = 5
 ROUNDS: Final = 2
 """Who asks while a list is being fetched that is already out of date waits for that one and for the next."""
@@ -42,6 +45,7 @@ class ListingLimits:
 class _Shelf:
     tools: list[Json] = field(default_factory=list)
     up: bool = False
+    listed: bool = False
     stale: bool = True
     late: bool = False
     task: asyncio.Task[None] | None = None
@@ -141,6 +145,7 @@ class ToolBox:
         Raises:
             ToolDisabled: It is forbidden.
             ToolNotFound: No enabled server has it.
+            ToolStarting: The server that may have it has not listed its tools yet.
         """
         try:
             route = self.catalogue.resolve(name)
@@ -156,7 +161,33 @@ class ToolBox:
             if self._warm or shelf is None or not (shelf.stale or shelf.task):
                 return route
             await self._refresh(route.server)
-        return self.catalogue.resolve(name)
+        try:
+            return self.catalogue.resolve(name)
+        except ToolNotFound:
+            owner = self._registry.owner(name)
+            late = [server for server in self._shelves if owner in (None, server) and self._is_coming(server)]
+            if late:
+                raise self.starting(*late) from None
+            raise
+
+    def starting(self, *servers: SERVER_NAME) -> ToolStarting:
+        """Return the error for a call of a tool whose server is starting; it says when to try again."""
+        sessions = [session for name in servers if (session := self._sessions.get(name)) is not None]
+        elapsed = min((session.status.starting_for or 0.0 for session in sessions), default=0.0)
+        pause = round(min(RETRY_LONGEST, max(RETRY_SHORTEST, elapsed / 4)), 1)
+        named = ", ".join(map(repr, servers[:NAMED])) + (", …" if len(servers) > NAMED else "")
+        return ToolStarting(
+            f"The tool may belong to an MCP server that is still starting ({named}); try again in {pause:g} s",
+            details={"retry_after": pause, "mcp_servers": list(servers[:NAMED])},
+        )
+
+    def _is_coming(self, server: SERVER_NAME) -> bool:
+        """Whether a server is on its way to its first list of tools."""
+        shelf, session = self._shelves[server], self._sessions.get(server)
+        if shelf.listed or session is None:
+            return False
+        state = session.status.state
+        return state is ServerState.STARTING or (state is ServerState.RUNNING and (shelf.stale or bool(shelf.task)))
 
     async def aclose(self) -> None:
         """End what is under way."""
@@ -226,6 +257,7 @@ class ToolBox:
 
     def _put(self, shelf: _Shelf, tools: list[Json], problem: str | None) -> bool:
         up = problem is None
+        shelf.listed = shelf.listed or up
         shelf.problem = problem
         shelf.retry_at = None if up else self._clock() + self._limits.pause
         changed = (shelf.tools, shelf.up) != (tools, up)

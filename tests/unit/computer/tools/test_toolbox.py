@@ -9,7 +9,7 @@ import pytest
 from a2c_smcp.computer.mcp_clients.model import ToolMeta
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.computer.tools.toolbox import ListingLimits, ToolBox
-from a2c_smcp.errors import SMCPError, ToolDisabled, ToolNotFound
+from a2c_smcp.errors import SMCPError, ToolDisabled, ToolNotFound, ToolStarting
 from tests.unit.computer.tools.fakes import FakeSession, FakeSessions, config, in_virtual_time, until
 
 
@@ -315,3 +315,49 @@ async def test_closing_ends_what_is_under_way() -> None:
     await until(lambda: session.listings == 1)
     await box.aclose()
     assert await asked == []
+
+
+def starting(*sessions: FakeSession) -> ToolBox:
+    for session in sessions:
+        session.state = ServerState.STARTING
+    return ToolBox(FakeSessions(*sessions), {session.name: config(session.name) for session in sessions})
+
+
+async def test_a_tool_that_a_starting_server_may_have_is_said_to_be_starting() -> None:
+    slow = FakeSession("slow", ["dig"])
+    box = starting(slow)
+    for name in ("dig", "slow__dig", "no_such_tool"):
+        with pytest.raises(ToolStarting, match=r"still starting \('slow'\); try again in 0.5 s") as told:
+            await box.resolve(name)
+        assert told.value.details == {"retry_after": 0.5, "mcp_servers": ["slow"]}
+    slow.state = ServerState.RUNNING
+    box.tools_changed("slow")
+    assert (await box.resolve("dig")).server == "slow"
+    with pytest.raises(ToolNotFound):
+        await box.resolve("no_such_tool")
+
+
+async def test_a_name_with_the_prefix_of_a_server_that_runs_is_not_waited_for() -> None:
+    slow, quick = FakeSession("slow", ["dig"]), FakeSession("quick", ["run"])
+    box = starting(slow, quick)
+    quick.state = ServerState.RUNNING
+    assert (await box.resolve("run")).server == "quick"
+    with pytest.raises(ToolNotFound):
+        await box.resolve("quick__jump")
+    with pytest.raises(ToolStarting):
+        await box.resolve("jump")
+
+
+async def test_a_server_that_failed_or_was_there_before_is_not_starting() -> None:
+    gone = FakeSession("gone", ["dig"])
+    box = starting(gone)
+    gone.state = ServerState.WAITING
+    with pytest.raises(ToolNotFound):
+        await box.resolve("dig")
+    gone.state = ServerState.RUNNING
+    box.tools_changed("gone")
+    await box.resolve("dig")
+    gone.state = ServerState.STARTING
+    box.tools_changed("gone")
+    with pytest.raises(ToolNotFound):
+        await box.resolve("jump")
