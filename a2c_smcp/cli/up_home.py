@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from a2c_smcp.computer.tools.journal_files import DAY
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.state import is_private
 
@@ -60,9 +59,10 @@ def digests_folder(folder: Path, roots: Sequence[Path]) -> Path:
 
 def journal_folder(folder: Path, *names: str) -> Path:
     """Return where the calls of a Computer are recorded; what else is there and too old to matter is deleted."""
-    root = folder / "journals"
     from a2c_smcp.computer.tools.journal import discard_old  # noqa: PLC0415 - help and completion need no Computer
+    from a2c_smcp.computer.tools.journal_files import DAY  # noqa: PLC0415
 
+    root = folder / "journals"
     discard_old(root, DAY)
     return root / hashlib.sha256("\0".join(names).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
