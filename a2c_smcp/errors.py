@@ -34,7 +34,7 @@ the process (secrets, host paths, internal addresses, stack traces) is taken out
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
 from a2c_smcp.redaction import redact, redact_text
 
@@ -44,6 +44,8 @@ WireForm: TypeAlias = Literal["plain", "flat", "tool"]
 
 class SMCPError(Exception):
     """Something the protocol has a code for.
+
+    `SMCPError(4201, "No such document")` makes the error of a code: here a `DocumentNotFound`.
 
     Attributes:
         message: What went wrong, in words a person can act on.
@@ -56,14 +58,23 @@ class SMCPError(Exception):
     """Tells a class from others of its code on the wire."""
     title: ClassVar[str] = "Error"
 
+    def __new__(cls, message: str | int | None = None, *_: Any, **__: Any) -> Self:  # noqa: D102
+        chosen: Any = BY_CODE.get(message, cls) if cls is SMCPError and isinstance(message, int) else cls
+        made: Self = super(SMCPError, chosen).__new__(chosen)
+        return made
+
     def __init__(
         self,
-        message: str | None = None,
+        message: str | int | None = None,
+        text: str | None = None,
         *,
         details: Mapping[str, Any] | None = None,
         req_id: str | None = None,
         code: int | None = None,
     ) -> None:
+        if isinstance(message, int):
+            code = message
+            message = text
         self.message = message if message is not None else self.title
         self.details: dict[str, Any] | None = dict(details) if details else None
         self.req_id = req_id
@@ -299,6 +310,15 @@ def to_wire(error: SMCPError, req_id: str | None = None, *, form: WireForm = "pl
     if req_id is not None:
         ack["req_id"] = req_id
     return ack
+
+
+def make_finder_error(code: int, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the error ack of a code: `{"error": {"code", "message", "details"?}}`."""
+    return to_wire(SMCPError(code, message, details=details))
+
+
+SmcpError = SMCPError
+"""The name that the Finder guide uses."""
 
 
 def is_error(ack: object) -> bool:

@@ -92,7 +92,8 @@ def blocking_twin(sources: list[str]) -> str:
 def _constructor(client: ast.ClassDef) -> str:
     init = next(node for node in client.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
     agent = _wrapped(f"        self._agent = {ASYNC_NAME}", _handed_on(init.args), "")
-    return f"\n{_signature(init)}        super().__init__(name)\n{agent}"
+    follow = "        self._follow(self._agent.on)\n"
+    return f"\n{_signature(init)}        super().__init__(name)\n{agent}{follow}"
 
 
 def _members(of: ast.ClassDef) -> list[str]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
-from a2c_smcp.agent.events import EventStream, OfficeEvent
+from a2c_smcp.agent.events import EventStream, FinderHook, OfficeEvent
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.errors import BadRequest
 
@@ -313,7 +313,7 @@ def _settle(done: "asyncio.Future[None]", mistake: Exception | None) -> None:
         done.set_exception(mistake)
 
 
-class Blocking:
+class Blocking(FinderHook):
     """What the blocking client stands on; its methods are generated."""
 
     def __init__(self, name: str) -> None:
@@ -341,6 +341,11 @@ class Blocking:
             self._thread.stop()
             for handler in list(self._handlers):
                 handler.stop()
+
+    def _follow(self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]]) -> None:
+        """Call the hooks that a derived class overrides."""
+        if (handler := self._finder_handler()) is not None:
+            self._listen(on, "update_finder", cast("BlockingHandler", handler))
 
     def _listen(
         self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]], kind: str, handler: BlockingHandler

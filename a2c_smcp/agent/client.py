@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from a2c_smcp.agent.asking import Asker, Unfetched
-from a2c_smcp.agent.events import Events, EventStream, Handler
+from a2c_smcp.agent.events import Events, EventStream, FinderHook, Handler
 from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
 from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.progress import Hearings, ProgressHandler
@@ -55,7 +55,7 @@ GRACE: Final = 1.0
 DEFAULT_LIMIT: Final = 20
 
 
-class AsyncSMCPAgentClient(Resources, Uses):
+class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
@@ -127,6 +127,8 @@ class AsyncSMCPAgentClient(Resources, Uses):
             log=log,
         )
         self._asker = Asker(self._seat, timeout, there=lambda computer: computer in self._office.computers)
+        if (handler := self._finder_handler()) is not None:
+            self._events.on("update_finder", handler)
 
     @property
     def name(self) -> str:

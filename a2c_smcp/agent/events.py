@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from a2c_smcp.agent.turns import Turns
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.messages import GetFinderRet
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,29 @@ class OfficeEvent:
 
 
 Handler: TypeAlias = Callable[[OfficeEvent], Awaitable[None] | None]
+
+
+class FinderHook:
+    """The hook that the Finder guide names, for classes that are derived from a client."""
+
+    def _on_finder_changed(self, computer: str, finder: GetFinderRet) -> Any:
+        """Override it: called with the catalogue of a Computer each time it was read anew after a change.
+
+        It may be a coroutine function in the async client. If it fails, that is logged and hurts nobody.
+        """
+
+    def _finder_handler(self) -> Handler | None:
+        """Return what calls the hook; None where nobody has overridden it."""
+        if type(self)._on_finder_changed is FinderHook._on_finder_changed:  # noqa: SLF001
+            return None
+
+        def changed(event: OfficeEvent) -> Any:
+            finder = event.data.get("finder")
+            if finder is None or event.computer is None:  # it could not be read
+                return None
+            return self._on_finder_changed(event.computer, finder)
+
+        return changed
 
 
 class EventStream(AsyncIterator[OfficeEvent]):

@@ -84,6 +84,7 @@ class SMCPAgentClient(Blocking, SyncUses):
             transports=transports,
             ssl_context=ssl_context,
         )
+        self._follow(self._agent.on)
 
     def __enter__(self) -> Self:
         self.connect()

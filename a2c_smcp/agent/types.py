@@ -10,11 +10,15 @@ from a2c_smcp.messages import (
     DPEElementDetail,
     DPEPageSummary,
     GetComputerConfigRet,
+    GetDeskTopReq,
+    GetDeskTopRet,
+    GetFinderReq,
     GetFinderRet,
     GetResourcesRet,
     GetResourceTemplatesRet,
     SessionInfo,
     SMCPTool,
+    UpdateComputerConfigReq,
 )
 from a2c_smcp.types import Desktop
 from a2c_smcp.wire.reconnect import Backoff
@@ -33,6 +37,9 @@ __all__ = [
     "Desktop",
     "EventStream",
     "GetComputerConfigRet",
+    "GetDeskTopReq",
+    "GetDeskTopRet",
+    "GetFinderReq",
     "GetFinderRet",
     "GetResourceTemplatesRet",
     "GetResourcesRet",
@@ -43,4 +50,5 @@ __all__ = [
     "SMCPTool",
     "SessionInfo",
     "ToolProgress",
+    "UpdateComputerConfigReq",
 ]

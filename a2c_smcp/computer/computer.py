@@ -13,7 +13,7 @@ from typing import Any, Final, Self, cast
 
 from a2c_smcp.computer.answers import ANSWERS
 from a2c_smcp.computer.desktop.collector import DesktopCollector
-from a2c_smcp.computer.finder.aggregator import FinderAggregator
+from a2c_smcp.computer.finder.collector import FinderCollector
 from a2c_smcp.computer.index import ResourceIndex
 from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources, workspace_of
 from a2c_smcp.computer.listeners import Listener, Listeners
@@ -108,7 +108,7 @@ class Computer:
         )
         self.index = ResourceIndex(self.servers)
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
-        self.documents = FinderAggregator(self.index, lambda: self._tell("finder"))
+        self.documents = FinderCollector(self.index, lambda: self._tell("finder"))
         self.resources = ResourceReader(self.index)
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)

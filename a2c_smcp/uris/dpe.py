@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast
 from a2c_smcp.errors import InvalidDPEUri
 from a2c_smcp.types import CATEGORIES, ElementCategory
 from a2c_smcp.uris import syntax
-from a2c_smcp.uris.syntax import NUMBER, Breach, Param, QueryParams, Scheme
+from a2c_smcp.uris.syntax import NUMBER, Breach, Param, Scheme
 
 Format: TypeAlias = Literal["json", "markdown", "text"]
 Depth: TypeAlias = Literal["metadata", "pages"]
@@ -62,9 +62,8 @@ class ParsedDPEUri:
     sub_path: str | None
     query_params: dict[str, str]
 
-    def __post_init__(self) -> None:
-        if type(self.query_params) is not QueryParams:
-            object.__setattr__(self, "query_params", QueryParams(self.query_params))
+    def __hash__(self) -> int:
+        return hash((self.host, self.doc_ref, self.sub_path, frozenset(self.query_params.items())))
 
     def __str__(self) -> str:
         if self.scheme != _DPE.name:
@@ -128,7 +127,20 @@ def parse_dpe_uri(raw: str) -> ParsedDPEUri:
     Raises:
         InvalidDPEUri: One of the eight rules is broken; `details` name the rule and the offending part.
     """
-    return _remember(raw) if len(raw) <= syntax.SHORT else _remember_long(raw)
+    known = _remember(raw) if len(raw) <= syntax.SHORT else _remember_long(raw)
+    # What is remembered is shared; a caller may change its own parameters.
+    return ParsedDPEUri(known.scheme, known.host, known.doc_ref, known.sub_path, known.query_params.copy())
+
+
+def is_valid_dpe_uri(uri: object) -> bool:
+    """Whether this is a `dpe://` URI, of any level, that breaks no rule."""
+    if not isinstance(uri, str):
+        return False
+    try:
+        parse_dpe_uri(uri)
+    except InvalidDPEUri:
+        return False
+    return True
 
 
 def build_dpe_uri(

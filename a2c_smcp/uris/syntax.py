@@ -6,7 +6,7 @@ A URI is read from left to right: scheme, host, the characters of the rest, path
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from a2c_smcp.errors import SMCPError
@@ -50,37 +50,6 @@ class Breach(Exception):
         self.rule = rule
         self.part = part
         self.problem = problem
-
-
-class QueryParams(dict[str, str]):
-    """Query parameters in their written order: a `dict` that is read-only, and so hashable and safe to share.
-
-    `dict(params)`, `params.copy()` and `params | {...}` give ordinary dicts to change.
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # The default would fill an empty copy item by item, which is refused.
-        return QueryParams, (dict(self),)
-
-    def _refuse(self, *_args: object, **_named: object) -> NoReturn:
-        raise TypeError("query parameters are read-only: change a copy, dict(params)")
-
-    __setitem__ = _refuse
-    __delitem__ = _refuse
-    __ior__ = _refuse
-    clear = _refuse
-    pop = _refuse
-    popitem = _refuse
-    setdefault = _refuse
-    update = _refuse
-
-
-NO_PARAMS: Final = QueryParams()
 
 
 class Parts(NamedTuple):
@@ -153,7 +122,7 @@ class Scheme:
             raise Breach(self.path_rule, path, problem)
         return [decode(segment) for segment in segments]
 
-    def query(self, text: str) -> QueryParams:
+    def query(self, text: str) -> dict[str, str]:
         """Return the decoded and checked parameters of a query.
 
         Raises:
@@ -169,7 +138,7 @@ class Scheme:
                 raise self.repeated(key)
             found[key] = decode(value)
         self.check_params(found)
-        return QueryParams(found) if found else NO_PARAMS
+        return found
 
     def repeated(self, key: str) -> Breach:
         """Return the breach of a key that is given twice, for which two readers could take different values."""
@@ -210,12 +179,12 @@ class Scheme:
         )
 
 
-def plain_query(text: str | None) -> QueryParams | None:
+def plain_query(text: str | None) -> dict[str, str] | None:
     """Return the parameters of a query whose pairs are known to be sound and free of escapes; None if one repeats."""
     if not text:
-        return NO_PARAMS
+        return {}
     pairs = text.split("&")
-    params = QueryParams([pair.split("=") for pair in pairs])
+    params = dict(pair.split("=") for pair in pairs)
     return params if len(params) == len(pairs) else None
 
 

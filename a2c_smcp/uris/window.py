@@ -8,7 +8,7 @@ from typing import Final
 
 from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.uris import syntax
-from a2c_smcp.uris.syntax import Breach, Param, QueryParams, Scheme
+from a2c_smcp.uris.syntax import Breach, Param, Scheme
 
 PATH: Final = 5
 
@@ -33,6 +33,20 @@ _PLAIN = re.compile(
 )
 
 
+class Segments(tuple[str, ...]):
+    """The decoded path segments of a window; equal to a list of the same texts as well."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedWindowUri:
     """A `window://` URI in its parts, with the path segments decoded. `str()` gives the canonical URI.
@@ -46,10 +60,10 @@ class ParsedWindowUri:
     query_params: dict[str, str]
 
     def __post_init__(self) -> None:
-        if type(self.path) is not tuple:
-            object.__setattr__(self, "path", tuple(self.path))
-        if type(self.query_params) is not QueryParams:
-            object.__setattr__(self, "query_params", QueryParams(self.query_params))
+        object.__setattr__(self, "path", Segments(self.path))
+
+    def __hash__(self) -> int:
+        return hash((self.host, self.path, frozenset(self.query_params.items())))
 
     def __str__(self) -> str:
         if self.scheme != _WINDOW.name:
@@ -76,7 +90,9 @@ def parse_window_uri(raw: str) -> ParsedWindowUri:
     Raises:
         InvalidWindowUri: One of the five rules is broken; `details` name the rule and the offending part.
     """
-    return _remember(raw) if len(raw) <= syntax.SHORT else _remember_long(raw)
+    known = _remember(raw) if len(raw) <= syntax.SHORT else _remember_long(raw)
+    # What is remembered is shared; a caller may change its own parameters.
+    return ParsedWindowUri(known.scheme, known.host, known.path, known.query_params.copy())
 
 
 def build_window_uri(

@@ -13,12 +13,17 @@ from a2c_smcp import errors
 from a2c_smcp.errors import (
     BY_CODE,
     BadRequest,
+    DocumentNotFound,
     InternalError,
     InvalidDPEUri,
+    NotFound,
     PageOutOfRange,
     SMCPError,
+    SmcpError,
+    ToolTimeout,
     from_wire,
     is_error,
+    make_finder_error,
     to_wire,
 )
 
@@ -64,7 +69,7 @@ def test_the_drawn_tree_is_the_real_one() -> None:
         for name, kind in vars(errors).items()
         if isinstance(kind, type)
         and issubclass(kind, SMCPError)
-        and name not in {"SMCPError", "ToolError", "OfficeError", "DocumentError"}
+        and name not in {"SMCPError", "SmcpError", "ToolError", "OfficeError", "DocumentError"}
     }
     assert drawn == real
 
@@ -209,3 +214,21 @@ def test_what_goes_on_the_wire_is_redacted_and_what_stays_is_not() -> None:
         "details": {"password": "<redacted>", "path": "…/q3.pdf"},
     }
     assert error.message == "Cannot read /home/someone/plans/q3.pdf"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(4201, DocumentNotFound), (404, NotFound), (4004, ToolTimeout), (999, SMCPError)]
+)
+def test_an_error_is_made_from_its_code_and_caught_by_either_name(code: int, kind: type[SMCPError]) -> None:
+    with pytest.raises(SmcpError) as raised:
+        raise SmcpError(code, "No MCP server for this host")
+    error = raised.value
+    assert (type(error), error.code, error.message) == (kind, code, "No MCP server for this host")
+    assert pickle.loads(pickle.dumps(error)).code == code
+
+
+def test_the_error_of_the_guide_has_details_only_where_there_are_any() -> None:
+    details = {"page_index": 99, "page_count": 12}
+    body = {"code": 4202, "message": "Page out of range"}
+    assert make_finder_error(4202, "Page out of range", details) == {"error": body | {"details": details}}
+    assert make_finder_error(4202, "Page out of range") == {"error": body}

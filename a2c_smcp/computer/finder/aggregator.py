@@ -1,233 +1,98 @@
-"""The documents of all MCP servers as one catalogue: read in parallel, kept until they change, told of when they do."""
+"""The aggregation of the Finder guide: every document of some MCP clients, read anew each time.
 
-import asyncio
-import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+A Computer uses `FinderCollector`, which reads in parallel and keeps what has not changed.
+"""
 
-from a2c_smcp.computer.cells import Cell, in_time
-from a2c_smcp.computer.finder.catalogue import Catalogue, Shelf
-from a2c_smcp.computer.finder.organize import organize_finder
-from a2c_smcp.computer.finder.shelving import ServerDocuments
-from a2c_smcp.computer.finder.summaries import is_cut, shown
-from a2c_smcp.computer.index import IndexedServer, ResourceIndex
-from a2c_smcp.computer.listing import DPE, Listing, scheme_of
-from a2c_smcp.computer.recency import History
-from a2c_smcp.errors import SMCPError
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+from a2c_smcp.computer.finder.summaries import plain_uri, summary_of
+from a2c_smcp.computer.listing import document_of
+from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 
-logger = logging.getLogger(__name__)
 
-_MANY: Final = 5_000
-"""So many documents are sorted and folded in a thread, to keep the event loop free."""
+class McpClient(Protocol):
+    """What is asked of a client: the official SDK's `mcp.Client` is one, and so is a session of this package."""
 
+    async def list_resources(self, *, cursor: str | None = None) -> Any:
+        """One page of resources, with the cursor of the next."""
 
-class Found(NamedTuple):
-    """A page of the catalogue.
-
-    Attributes:
-        total: How many documents pass the filters.
-        unavailable: The MCP servers that could not be asked for all their documents.
-    """
-
-    documents: list[DPEDocumentSummary]
-    total: int
-    unavailable: list[SERVER_NAME]
-
-
-@dataclass(slots=True)
-class _Part:
-    """One server's part of the catalogue. `quiet`: nobody was told yet of what the next reading may find."""
-
-    documents: ServerDocuments
-    cell: Cell[bool]
-    quiet: bool = False
+    async def read_resource(self, uri: str) -> Any:
+        """The contents of a resource."""
 
 
 class FinderAggregator:
-    """Answers `get_finder`.
-
-    What has not changed is not read again. A reply waits `limits.reply` seconds at most, and for one server at most
-    once: the documents of a late one are missing, or as they were, until they arrive; that is a change like any other.
+    """Collects the documents of MCP servers that can be subscribed to.
 
     Args:
-        changed: Called, from within the event loop, when the catalogue is not what it was.
+        mcp_clients: Connected clients by the names of their servers.
     """
 
-    def __init__(self, index: ResourceIndex, changed: Callable[[], None]) -> None:
-        self._index = index
-        self._changed = changed
-        self._catalogue = Catalogue.of()
-        self._parts: dict[SERVER_NAME, _Part] = {}
-        self._late: set[SERVER_NAME] = set()
-        self._cut: dict[SERVER_NAME, int] = {}
-        index.observe(self)
+    def __init__(self, mcp_clients: Mapping[SERVER_NAME, McpClient]) -> None:
+        self._clients = mcp_clients
+        self._uri_cache: set[str] = set()
 
-    @property
-    def left_out(self) -> Mapping[SERVER_NAME, int]:
-        """How many documents of a server say more of themselves than is kept and searched."""
-        return {server: count for server, count in self._cut.items() if count}
+    async def collect_documents(self) -> list[DPEDocumentSummary]:
+        """Return the summaries of all documents; what a server answers about a document may be incomplete.
 
-    async def find(
-        self,
-        keywords: Iterable[str] | None = None,
-        file_type: str | None = None,
-        offset: int = 0,
-        limit: int = 20,
-        history: History | None = None,
-    ) -> Found:
-        """Return a page of the documents: see `organize_finder`.
-
-        Raises:
-            BadRequest: An argument is of the wrong kind.
+        Raises whatever the clients raise.
         """
-        servers = self._index.servers()
-        reached = await self._collect([server for server in servers if server.takes_part])
-        unavailable = [
-            server.name for server in servers if server.absent or (server.takes_part and server.name not in reached)
-        ]
-        page, total = organize_finder(self._catalogue, keywords, file_type, history, offset, limit)
-        return Found([shown(document) for document in page], total, unavailable)
+        documents: list[DPEDocumentSummary] = []
+        for server, client in self._clients.items():
+            if _can_subscribe(client):
+                documents += await self._documents_of(server, client)
+        return documents
 
-    async def close(self) -> None:
-        """End what is being read."""
-        for part in list(self._parts.values()):
-            await part.cell.close()
+    def update_uri_cache(self, current_uris: Iterable[str]) -> bool:
+        """Keep these URIs; return whether they differ from those of the last call."""
+        uris = set(current_uris)
+        changed, self._uri_cache = uris != self._uri_cache, uris
+        return changed
 
-    # Collecting
+    async def _documents_of(self, server: SERVER_NAME, client: McpClient) -> list[DPEDocumentSummary]:
+        async def page(cursor: str | None) -> Page[Mapping[str, Any]]:
+            listed = await client.list_resources(cursor=cursor)
+            if isinstance(listed, tuple):
+                return listed
+            return [_as_json(one) for one in listed.resources], getattr(listed, "next_cursor", None)
 
-    async def _collect(self, servers: list[IndexedServer]) -> set[SERVER_NAME]:
-        reached = {server.name for server in servers if self._holds(server)}
-        self._late -= reached
-        if len(reached) < len(servers):
-            waiting = [server for server in servers if server.name not in reached]
-            await in_time([self._visit(server, reached) for server in waiting], self._index.limits.reply)
-            self._late.update(server.name for server in waiting if server.name not in reached and self._silent(server))
-        return reached
-
-    def _holds(self, server: IndexedServer) -> bool:
-        return server.fresh() is not None and self._part(server).cell.value is True
-
-    def _silent(self, server: IndexedServer) -> bool:
-        problem = server.problem or self._part(server).cell.error
-        return problem is None or isinstance(problem, TimeoutError)
-
-    async def _visit(self, server: IndexedServer, reached: set[SERVER_NAME]) -> None:
-        cell = self._part(server).cell
-        if server.name in self._late:
-            if not cell.settled:
-                cell.start()
-            return
-        try:
-            await server.listing()
-            await cell.get()
-        except SMCPError:
-            return  # told as unavailable
-        reached.add(server.name)
-
-    def _part(self, server: IndexedServer) -> _Part:
-        part = self._parts.get(server.name)
-        if part is None:
-            documents = ServerDocuments(server)
-            part = _Part(documents, Cell(lambda: self._read(server), pause=self._index.limits.pause))
-            self._parts[server.name] = part
-        return part
-
-    async def _read(self, server: IndexedServer) -> bool:
-        part, name = self._parts[server.name], server.name
-        quiet, part.quiet = part.quiet, False
-        problem = await part.documents.read()
-        self._count_cut(name, sum(map(is_cut, part.documents.documents)))
-        shelf = await _shelve(part.documents.documents)
-        if not server.known.documents:
-            shelf = None  # they went while they were put in order
-        before = self._put(name, shelf)
-        if problem is not None:
-            logger.warning("Not all documents of %r could be read: %s", name, problem, extra={"server": name})
-            raise problem
-        if name in self._late or (quiet and before != shelf):
-            self._late.discard(name)
-            self._changed()
-        return True
-
-    def _count_cut(self, server: SERVER_NAME, count: int) -> None:
-        if count and self._cut.get(server) != count:
-            logger.warning(
-                "summaries or keywords cut before searching: documents=%d mcp_server=%s",
-                count,
-                server,
-                extra={"server": server},
-            )
-        self._cut[server] = count
-
-    def _put(self, server: SERVER_NAME, shelf: Shelf | None) -> Shelf | None:
-        """Replace the documents of one server, and return those of before. Nothing is awaited: no other's are lost."""
-        shelves = dict(self._catalogue.shelves)
-        before = shelves.pop(server, None)
-        if shelf is not None:
-            shelves[server] = shelf
-        self._catalogue = Catalogue(shelves)
-        return before
-
-    # What is heard
-
-    def forgotten(self, server: SERVER_NAME) -> None:
-        """Nothing that was read from this server holds any more."""
-        self._late.discard(server)
-        self._cut.pop(server, None)
-        part = self._parts.pop(server, None)
-        if part is not None:
-            part.cell.cancel()
-        if self._put(server, None) is not None:
-            self._changed()
-
-    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
-        """Compare the documents: other ones are a change."""
-        part = self._parts.get(server)
-        if before.documents != after.documents:
-            if part is not None:
-                part.documents.list_changed()
-                part.cell.expire()
-            if not after.documents:
-                self._put(server, None)
-            self._changed()
-            return
-        logger.debug("list changed, same documents mcp_server=%s", server, extra={"server": server})
-        if part is not None and part.documents.mark_unlisted(after):
-            self._renew(part)
-
-    def watched(self, server: SERVER_NAME) -> None:
-        """What was read before may have changed unheard: look once more."""
-        part = self._parts.get(server)
-        if part is not None and part.documents.mark_early():
-            self._renew(part)
-
-    def updated(self, server: SERVER_NAME, uri: str) -> None:
-        """A document, or a catalogue, has new contents."""
-        if scheme_of(uri) != DPE:
-            return
-        part = self._parts.get(server)
-        if part is not None:
-            part.documents.mark(uri)
-            part.cell.expire()
-        self._changed()
-
-    @staticmethod
-    def _renew(part: _Part) -> None:
-        part.quiet = True
-        part.cell.renew()
+        found: dict[str, DPEDocumentSummary] = {}
+        async for resources in walk(page, PageLimits(), lambda _: None):
+            for resource in resources:
+                uri = str(resource.get("uri", ""))
+                place = document_of(uri)
+                if place is None or place[1] is None or uri in found:
+                    continue
+                metadata = _metadata(await client.read_resource(uri))
+                found[uri] = summary_of(metadata, server, place[1], plain_uri(uri), resource)
+        return list(found.values())
 
 
-async def _shelve(documents: list[DPEDocumentSummary]) -> Shelf | None:
-    """Put the documents of one server in order. They come from `ServerDocuments`, and so are catalogue entries."""
-    if not documents:
+def _can_subscribe(client: Any) -> bool:
+    """Whether the server behind a client declares `resources.subscribe`."""
+    if hasattr(client, "has_capability"):
+        return bool(client.has_capability("resources.subscribe"))
+    if hasattr(client, "status"):
+        return bool(client.status.subscribes)
+    resources = getattr(getattr(client, "server_capabilities", None), "resources", None)
+    return bool(getattr(resources, "subscribe", None))
+
+
+def _metadata(reply: Any) -> object:
+    """Return the JSON of a level-1 reply; None where it has none."""
+    contents = reply if isinstance(reply, list) else getattr(reply, "contents", [])
+    texts = [_as_json(one).get("text") for one in contents]
+    try:
+        return json.loads(next(text for text in texts if isinstance(text, str)))
+    except (StopIteration, ValueError, RecursionError):
         return None
-    return Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(_sort_and_fold, documents)
 
 
-def _sort_and_fold(documents: list[DPEDocumentSummary]) -> Shelf:
-    shelf = Shelf.of(documents)
-    _ = shelf.texts
-    return shelf
+def _as_json(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    dumped: Mapping[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped

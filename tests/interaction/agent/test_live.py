@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
+import queue
 from typing import Any
 
 import pytest
 
-from a2c_smcp.agent import AsyncSMCPAgentClient, ComputerView, EventStream, OfficeEvent
+from a2c_smcp.agent import AsyncSMCPAgentClient, ComputerView, EventStream, OfficeEvent, SMCPAgentClient
 from a2c_smcp.errors import InternalError
 from a2c_smcp.server import create_app
 from a2c_smcp.server.limits import Limits
@@ -284,3 +285,40 @@ async def test_a_computer_that_was_never_seen_to_enter_is_known_once_it_is_heard
         await relay.tell("notify:update_desktop", {"computer": "c"})
         assert await anext(events) == OfficeEvent("update_desktop", "c", {"desktop": ["w"]})
         assert client.office.computers["c"].desktop == ["w"]
+
+
+async def test_a_class_derived_from_the_client_is_told_of_a_changed_finder(
+    ready: Running, office: str, computer: Computers
+) -> None:
+    answerer = Scripted(get_tools={"tools": []}, get_finder={"documents": [], "total_count": 7})
+    there = await computer(answerer, ready.url, office)
+    told: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
+
+    class Follower(AsyncSMCPAgentClient):
+        async def _on_finder_changed(self, computer: str, finder: Any) -> None:
+            await told.put((computer, finder["total_count"]))
+
+    async with Follower(ready.url, name="a", office_id=office) as client:
+        await client.settled()
+        await there.emit_update("finder")
+        assert await asyncio.wait_for(told.get(), CAP) == ("c", 7)
+
+
+async def test_a_class_derived_from_the_blocking_client_is_told_of_a_changed_finder(
+    ready: Running, office: str, computer: Computers
+) -> None:
+    answerer = Scripted(get_tools={"tools": []}, get_finder={"documents": [], "total_count": 7})
+    there = await computer(answerer, ready.url, office)
+    told: queue.SimpleQueue[tuple[str, int]] = queue.SimpleQueue()
+
+    class Follower(SMCPAgentClient):
+        def _on_finder_changed(self, computer: str, finder: Any) -> None:
+            told.put((computer, finder["total_count"]))
+
+    client = Follower(ready.url, name="a", office_id=office)
+    await asyncio.to_thread(client.connect)
+    try:
+        await there.emit_update("finder")
+        assert await asyncio.to_thread(told.get, timeout=CAP) == ("c", 7)
+    finally:
+        await asyncio.to_thread(client.close)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from a2c_smcp.computer.desktop.collector import DesktopCollector
-from a2c_smcp.computer.finder.aggregator import FinderAggregator
+from a2c_smcp.computer.finder.collector import FinderCollector
 from a2c_smcp.computer.index import Limits, ResourceIndex
 from a2c_smcp.computer.ports import Json, Progress, ServerState, ServerStatus
 from a2c_smcp.computer.resources import ResourceReader
@@ -138,7 +138,7 @@ class Office:
         self.pushes: list[str] = []
         self.index = ResourceIndex(self, limits or Limits())
         self.collector = DesktopCollector(self.index, lambda: self.pushes.append("desktop"))
-        self.finder = FinderAggregator(self.index, lambda: self.pushes.append("finder"))
+        self.finder = FinderCollector(self.index, lambda: self.pushes.append("finder"))
         self.reader = ResourceReader(self.index)
 
     def get(self, name: str) -> FakeServer | None:

@@ -50,6 +50,7 @@ class SMCPAgentClient(Blocking, SyncUses):
     def __init__(self, url: str, *, name: str) -> None:
         super().__init__(name)
         self._agent = AsyncSMCPAgentClient(url, name=name)
+        self._follow(self._agent.on)
 
     def __enter__(self) -> Self:
         self.connect()

@@ -6,7 +6,7 @@ import pytest
 
 from a2c_smcp.errors import InvalidDPEUri, to_wire
 from a2c_smcp.types import CATEGORIES
-from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri
+from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, is_valid_dpe_uri, parse_dpe_uri
 
 
 def parsed(
@@ -341,13 +341,12 @@ def test_parsed_uris_cannot_be_changed() -> None:
     uri = parse_dpe_uri("dpe://h/d?format=json")
     with pytest.raises(dataclasses.FrozenInstanceError):
         uri.host = "other"  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        uri.query_params["format"] = "text"
 
 
 @pytest.mark.parametrize("doc_ref", ["d", "d" * 10_000])
 def test_a_uri_that_was_just_read_is_not_read_again(doc_ref: str) -> None:
-    assert parse_dpe_uri(f"dpe://h/{doc_ref}") is parse_dpe_uri(f"dpe://h/{doc_ref}")
+    first, again = parse_dpe_uri(f"dpe://h/{doc_ref}"), parse_dpe_uri(f"dpe://h/{doc_ref}")
+    assert first.doc_ref is again.doc_ref
 
 
 def test_the_limit_counts_the_canonical_page_index() -> None:
@@ -358,3 +357,26 @@ def test_the_limit_counts_the_canonical_page_index() -> None:
 def test_a_changed_copy_of_a_parsed_uri_builds_its_own_uri() -> None:
     uri = parse_dpe_uri("dpe://h/d?format=json")
     assert str(dataclasses.replace(uri, sub_path="pages/3", query_params={})) == "dpe://h/d/pages/3"
+
+
+@pytest.mark.parametrize(
+    ("uri", "valid"),
+    [
+        ("dpe://h", True),
+        ("dpe://h/doc", True),
+        ("dpe://h/doc/pages/0?format=text", True),
+        ("dpe://h/doc/pages/x", False),
+        ("window://h", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_uri_of_any_level_is_valid_where_it_breaks_no_rule(uri: object, valid: bool) -> None:
+    assert is_valid_dpe_uri(uri) is valid
+
+
+def test_query_parameters_are_a_plain_dict_of_their_own() -> None:
+    first, second = parse_dpe_uri("dpe://h/doc?format=text"), parse_dpe_uri("dpe://h/doc?format=text")
+    assert (type(first.query_params), first.query_params) == (dict, {"format": "text"})
+    first.query_params["limit"] = "5"
+    assert second.query_params == {"format": "text"}

@@ -1,60 +1,8 @@
-import copy
-import json
-import pickle
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.uris.syntax import Breach, QueryParams, decode, encode, quoted, shown
-
-PARAMS = QueryParams({"format": "json", "limit": "10"})
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda params: params.__setitem__("format", "text"),
-        lambda params: params.__delitem__("format"),
-        lambda params: params.__ior__({"format": "text"}),
-        lambda params: params.clear(),
-        lambda params: params.pop("format"),
-        lambda params: params.popitem(),
-        lambda params: params.setdefault("depth", "pages"),
-        lambda params: params.update(format="text"),
-    ],
-)
-def test_query_parameters_refuse_every_change(change: Callable[[dict[str, str]], object]) -> None:
-    with pytest.raises(TypeError, match="change a copy"):
-        change(PARAMS)
-    assert PARAMS == {"format": "json", "limit": "10"}
-
-
-def test_query_parameters_are_a_dict_that_json_writes_as_an_object() -> None:
-    assert isinstance(PARAMS, dict)
-    assert json.dumps(PARAMS) == '{"format": "json", "limit": "10"}'
-
-
-def test_query_parameters_hash_as_they_compare_whatever_their_order() -> None:
-    turned = QueryParams({"limit": "10", "format": "json"})
-    assert turned == PARAMS
-    assert hash(turned) == hash(PARAMS)
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [pickle.loads(pickle.dumps(PARAMS)), copy.copy(PARAMS), copy.deepcopy(PARAMS)],
-    ids=["pickle", "copy", "deep"],
-)
-def test_copies_of_query_parameters_are_equal_and_read_only_too(copied: QueryParams) -> None:
-    assert (copied, type(copied)) == (PARAMS, QueryParams)
-
-
-def test_what_is_derived_from_query_parameters_can_be_changed() -> None:
-    changed = PARAMS | {"limit": "20"}
-    changed["offset"] = "5"
-    assert changed == {"format": "json", "limit": "20", "offset": "5"}
+from a2c_smcp.uris.syntax import Breach, decode, encode, quoted, shown
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

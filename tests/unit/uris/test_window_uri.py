@@ -244,5 +244,12 @@ def test_parsed_uris_cannot_be_changed() -> None:
     uri = parse_window_uri("window://h/a?priority=1")
     with pytest.raises(dataclasses.FrozenInstanceError):
         uri.host = "other"  # type: ignore[misc]
-    with pytest.raises(TypeError):
-        uri.query_params["priority"] = "2"
+
+
+@pytest.mark.parametrize("same", [["src/main", "file"], ("src/main", "file")])
+def test_the_path_is_equal_to_a_list_and_to_a_tuple(same: object) -> None:
+    path: object = parse_window_uri("window://h/src%2Fmain/file").path
+    assert path == same
+    assert same == path
+    assert path != ["src", "main", "file"]
+    assert hash(path) == hash(("src/main", "file"))

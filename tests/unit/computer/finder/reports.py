@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from a2c_smcp.computer.finder.aggregator import Found
+from a2c_smcp.computer.finder.collector import Found
 from a2c_smcp.smcp import DPEDocumentSummary
 from tests.unit.computer.resource_servers import FakeServer, Office
 

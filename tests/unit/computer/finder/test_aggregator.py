@@ -1,81 +1,60 @@
-"""The catalogue of a Computer: what is kept, what is read again, and what is told."""
+"""The aggregation of the guide, over clients of the official SDK and sessions of this package."""
 
-import asyncio
+import json
+from typing import Any
 
+import mcp.types as t
 import pytest
+from mcp import Client
+from mcp.server.lowlevel import Server
 
-from a2c_smcp.computer.finder.aggregator import Found
-from a2c_smcp.errors import BadRequest
-from tests.unit.computer.finder.reports import HOST, document, entry, reports, warm
-from tests.unit.computer.resource_servers import FakeServer, Office
-from tests.unit.computer.virtual_time import in_virtual_time
+from a2c_smcp.computer.finder import FinderAggregator
+from tests.unit.computer.finder.reports import HOST, document, entry, reports
 
-
-@in_virtual_time
-async def test_the_documents_are_filtered_ordered_and_cut() -> None:
-    async with Office(reports("a", "b"), reports("c", "d", name="slides")) as office:
-        found = await office.finder.find(["A", "c"], "pdf", 1, 1, ["reports", "slides"])
-        assert found == Found([entry("a")], 2, [])
+LISTED = [f"{HOST}/a", "file:///notes.txt", HOST, f"{HOST}/b", f"{HOST}/b/pages/0"]
 
 
-@in_virtual_time
-async def test_a_long_summary_and_many_keywords_are_searched_whole_and_shown_in_part() -> None:
-    told = document("long", summary="x" * 10_000 + "needle", keywords=[f"word{number}" for number in range(60)])
-    resources = {f"{HOST}/long": told, HOST: {"documents": [told], "total_count": 1}}
-    async with Office(FakeServer("reports", resources, listed=[f"{HOST}/long"])) as office:
-        for keyword in ("needle", "word59"):
-            (found,) = (await office.finder.find([keyword])).documents
-            assert found["summary"] == "x" * 3_999 + "…"
-            assert found["keywords"] == [f"word{number}" for number in range(50)] + ["…"]
-        assert office.finder.left_out == {}
+async def list_resources(ctx: Any, params: Any) -> t.ListResourcesResult:
+    start = int(params.cursor or 0) if params else 0
+    page = [t.Resource(uri=uri, name=uri) for uri in LISTED[start : start + 2]]
+    following = str(start + 2) if start + 2 < len(LISTED) else None
+    return t.ListResourcesResult(resources=page, next_cursor=following)
 
 
-@in_virtual_time
-async def test_a_document_that_says_more_than_is_kept_is_counted(caplog: pytest.LogCaptureFixture) -> None:
-    told = document("long", summary="x" * 100_000)
-    resources = {f"{HOST}/long": told, HOST: {"documents": [told], "total_count": 1}}
-    async with Office(FakeServer("reports", resources, listed=[f"{HOST}/long"])) as office:
-        await office.finder.find()
-        assert office.finder.left_out == {"reports": 1}
-        assert "summaries or keywords cut before searching: documents=1 mcp_server=reports" in caplog.text
+async def read_resource(ctx: Any, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
+    text = json.dumps(document(params.uri.rpartition("/")[2]))
+    return t.ReadResourceResult(contents=[t.TextResourceContents(uri=params.uri, text=text)])
 
 
-@in_virtual_time
-async def test_an_argument_of_the_wrong_kind_is_a_bad_request() -> None:
-    async with Office(reports("a")) as office:
-        with pytest.raises(BadRequest):
-            await office.finder.find(offset=-1)
+async def subscribe(ctx: Any, params: Any) -> t.EmptyResult:
+    return t.EmptyResult()
 
 
-@pytest.mark.rule("6.2")
-@in_virtual_time
-async def test_a_server_that_cannot_be_subscribed_to_takes_no_part() -> None:
-    async with Office(reports("a"), reports("b", name="plain", subscribes=False)) as office:
-        assert await office.finder.find() == Found([entry("a")], 1, [])
+def server(**more: Any) -> Server[Any]:
+    return Server("reports", on_list_resources=list_resources, on_read_resource=read_resource, **more)
 
 
 @pytest.mark.rule("7.3")
-@in_virtual_time
-async def test_a_warm_catalogue_makes_no_mcp_call() -> None:
-    async with warm(reports("a", "b"), reports("c", name="plain", catalogue=False)) as office:
-        for offset in range(3):
-            await office.finder.find(["a"], offset=offset, history=["plain"])
-        await office.settle()
-        assert (office.calls(), office.pushes) == ({}, [])
+async def test_the_documents_of_clients_of_the_official_sdk_are_collected() -> None:
+    async with Client(server(on_subscribe_resource=subscribe), mode="legacy") as client:
+        assert await FinderAggregator({"reports": client}).collect_documents() == [entry("a"), entry("b")]
 
 
-@in_virtual_time
-async def test_all_who_ask_at_a_time_share_one_reading() -> None:
-    server = reports("a", "b")
-    async with Office(server) as office:
-        await office.settle()
-        server.delay[HOST] = 0.5
-        await asyncio.gather(*(office.finder.find() for _ in range(20)))
-        assert server.asked("read") == [f"read {HOST}"]
+async def test_a_server_that_cannot_be_subscribed_to_takes_no_part() -> None:
+    async with Client(server(), mode="legacy") as client:
+        assert await FinderAggregator({"reports": client}).collect_documents() == []
 
 
-@in_virtual_time
-async def test_two_servers_whose_documents_arrive_at_once_are_both_there() -> None:
-    many = [f"doc-{number}" for number in range(600)]
-    async with Office(reports(*many, name="first"), reports(*many, name="second")) as office:
-        assert (await office.finder.find()).total == 1_200
+async def test_the_documents_of_sessions_are_collected() -> None:
+    assert await FinderAggregator({"reports": reports("a", "b")}).collect_documents() == [entry("a"), entry("b")]
+
+
+def test_the_cache_of_uris_tells_whether_they_changed() -> None:
+    aggregator = FinderAggregator({})
+    assert [aggregator.update_uri_cache(uris) for uris in ({"a"}, {"a"}, {"a", "b"}, set(), set())] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]

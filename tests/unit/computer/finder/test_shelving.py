@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.finder.aggregator import Found
+from a2c_smcp.computer.finder.collector import Found
 from a2c_smcp.computer.finder.shelving import LONG
 from a2c_smcp.computer.index import Limits
 from tests.unit.computer.finder.reports import HOST, document, entry, refs, reports, warm

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.finder.aggregator import Found
+from a2c_smcp.computer.finder.collector import Found
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import DocumentNotFound, InternalError, SMCPError, ToolFailed
 from tests.unit.computer.finder.reports import HOST, document, entry, refs, reports, warm
