@@ -9,9 +9,10 @@ import ipaddress
 import logging
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -376,6 +377,17 @@ class Connection:
         if not self.trusted:
             self.trusted = True
             self._connections.trusted(self)
+
+    def unsent(self) -> int:
+        """Return how many bytes the other side has not received yet, as far as this system tells."""
+        waiting = self.transport.get_write_buffer_size()
+        with suppress(ImportError, OSError, AttributeError):
+            import fcntl  # noqa: PLC0415 - not on Windows
+            import termios  # noqa: PLC0415
+
+            answer = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, b"\0" * 4)
+            waiting += int.from_bytes(answer, sys.byteorder)
+        return waiting
 
     def allow_large_frames(self) -> None:
         """Accept websocket messages of any size that the server is configured for."""

@@ -88,6 +88,9 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
     def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
         """Send an event that wants an ack."""
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
+        socket = self.eio.sockets.get(eio_sid)
+        if socket is not None and type(payload) is Raw:
+            socket.check_room(len(payload.text))
         number: int = self.manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
         try:
             if type(payload) is Raw:

@@ -14,7 +14,8 @@ class Limits:
         message_bytes: The largest message passed on. Larger ones are refused with an error and the connection lives;
             the default is what every released client can receive.
         frame_bytes: The largest frame read at all; a larger one ends its connection.
-        backlog_bytes: What may wait for a client that reads too slowly before it is disconnected.
+        backlog_bytes: What may wait for a client that reads too slowly before it is disconnected. Requests are refused
+            from half of it.
         requests_per_second: Requests of one connection (bursts of twice as many).
         office_requests_per_second: Requests of all members of one office.
         in_flight: Requests of one connection that wait for an answer.

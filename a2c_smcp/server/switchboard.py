@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from a2c_smcp.callbacks import call_guarded
 from a2c_smcp.durations import seconds_text
-from a2c_smcp.errors import BadRequest, ComputerLost, InternalError, RequestTimeout, SMCPError, Unauthorized
+from a2c_smcp.errors import (
+    BadRequest,
+    ComputerLost,
+    InternalError,
+    RateLimited,
+    RequestTimeout,
+    SMCPError,
+    Unauthorized,
+)
 from a2c_smcp.server.calls import Answer, Call, Connection, Deadlines, Refuse, Reply
 from a2c_smcp.server.labels import event_name
 from a2c_smcp.server.limits import Bucket, Limits, exceeded
@@ -46,6 +54,9 @@ class Port(Protocol):
         """Send an event that wants an ack; `answered` is called with it, at most once.
 
         Returns the number of the ack, for `forget`.
+
+        Raises:
+            RateLimited: So much waits for that connection already that more could end it.
         """
 
     def forget(self, sid: str, ack: int) -> None:
@@ -326,7 +337,10 @@ class Switchboard:
 
     def _send(self, call: Call, target: Connection, payload: Payload) -> None:
         self._begin(call, target)
-        call.ack = self.port.request(target.sid, call.event, payload, lambda answer: self.settle(call, answer))
+        try:
+            call.ack = self.port.request(target.sid, call.event, payload, lambda answer: self.settle(call, answer))
+        except RateLimited as error:
+            self.fail(call, error)
 
     def settle(self, call: Call, answer: Answer) -> None:
         """Hand the answer to the caller; one that comes late is dropped."""

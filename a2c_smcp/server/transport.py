@@ -7,6 +7,8 @@ Until it has joined an office its frames and HTTP bodies are small.
 import asyncio
 import base64
 import logging
+import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -41,17 +43,25 @@ DOORSTEP: Final = 2
 class SendQueue(asyncio.Queue[Any]):
     """What waits to be written to one client, counted in bytes."""
 
+    _queue: deque[Any]
+
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
         self.bytes = 0
+        self.taken = 0
 
     def _put(self, item: Any) -> None:
         self.bytes += _length(item)
-        super()._put(item)
+        if type(item) is eio_packet.Packet and item.packet_type == eio_packet.PING:
+            self._queue.appendleft(item)  # its answer says whether the client lives: it does not wait behind the rest
+        else:
+            super()._put(item)
 
     def _get(self) -> Any:
         item = super()._get()
-        self.bytes -= _length(item)
+        size = _length(item)
+        self.bytes -= size
+        self.taken += size
         return item
 
 
@@ -80,6 +90,8 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     frames: "list[str | bytes] | None" = None
     _lean = False
     _polls = 0
+    _moved = 0
+    last_ping: float | None
     _reader: "asyncio.Task[Any] | None" = None
     _ending: asyncio.TimerHandle | None = None
 
@@ -113,6 +125,17 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         if connection is not None and self.joined:
             connection.allow_large_frames()
 
+    def check_room(self, size: int) -> None:
+        """Check that a request may be queued. What cannot be refused, notifications and replies, has the other half.
+
+        Raises:
+            RateLimited: So much waits already that the sender has to wait.
+        """
+        limit = self.server.limits.backlog_bytes // 2
+        waiting = self.queue.bytes
+        if waiting and waiting + size > limit:
+            raise exceeded("bytes that wait for one computer", limit)
+
     def push(self, part: str | bytes) -> None:
         """Queue a Socket.IO packet or an attachment; end the connection if too much waits already."""
         if self.closed:
@@ -122,6 +145,16 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         if self.queue.bytes > self.server.limits.backlog_bytes:
             log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)
+
+    async def check_ping_timeout(self) -> bool:
+        """Whether its client still answers pings; a line that is full and moves has its pong still on the way."""
+        if self.last_ping:
+            unsent = self._connection.unsent() if self._lean and self._connection is not None else 0
+            moved = self.queue.taken - unsent
+            if moved > self._moved and (unsent or self.queue.bytes):
+                self.last_ping = time.time()
+            self._moved = moved
+        return bool(await super().check_ping_timeout())
 
     async def receive(self, pkt: Any) -> None:
         """Take a packet; one that is refused changes nothing."""
