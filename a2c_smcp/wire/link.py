@@ -212,7 +212,7 @@ class Link:
             raise ConnectionError(_words(problem, self._address.shown)) from None
         except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError, ValueError) as problem:
             if SMCP_NAMESPACE in self._sio.failed_namespaces:
-                raise _refusal_error(self._refusal) from None
+                raise _refusal_error(self._refusal, self._address.shown, _sent(auth, headers)) from None
             if self._answer.status is None:
                 raise ConnectionError(f"{self._address.shown}: {problem}") from None
         else:
@@ -417,7 +417,13 @@ class Answer:
         return text if len(text) <= LONGEST_WORDS else f"{text[:LONGEST_WORDS]}…"
 
 
-def _refusal_error(data: Any) -> SMCPError:
+def _sent(auth: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
+    """Where credentials were sent, without them."""
+    places = [*(f"header {name}" for name in headers), *(f"auth.{name}" for name in auth or ())]
+    return ", ".join(places) or "none"
+
+
+def _refusal_error(data: Any, url: str, sent: str) -> SMCPError:
     """The error behind a refused connection: ours tells a code, an older server only words or nothing."""
     inner = data.get("data") if isinstance(data, Mapping) else None
     for told in (inner, data):
@@ -425,7 +431,10 @@ def _refusal_error(data: Any) -> SMCPError:
             return from_wire(told)
     words = data.get("message") if isinstance(data, Mapping) else data
     reason = words if isinstance(words, str) and words else "it gave no reason"
-    return Forbidden(f"The server refused the connection: {reason}")
+    return Forbidden(
+        f"{url} refused the connection: {reason} (credentials sent: {sent}; released servers read the header x-api-key "
+        "up to 0.1.3, the header access_token up to 0.2.1, and auth.token since)"
+    )
 
 
 def _words(problem: Exception, url: str) -> str:
