@@ -107,9 +107,9 @@ class Seats:
         await computer.ask("join", office=self.office)
         return computer
 
-    def our_agent(self, **options: Any) -> AsyncSMCPAgentClient:
+    def our_agent(self, name: str = "agent", **options: Any) -> AsyncSMCPAgentClient:
         return AsyncSMCPAgentClient(
-            self.url, name="agent", office_id=self.office, api_key=self.key, timeout=CAP, **options
+            self.url, name=name, office_id=self.office, api_key=self.key, timeout=CAP, **options
         )
 
 
@@ -303,7 +303,7 @@ async def test_our_agent_gets_an_error_for_what_its_side_does_not_know(either: S
         else:
             assert len((await agent.get_config(either.computer_name))["servers"]) == 1
         with pytest.raises(SMCPError) as refusal:
-            await either.our_agent().connect()
+            await either.our_agent("second").connect()
         assert isinstance(refusal.value, Forbidden) or refusal.value.code == 4101
 
 
