@@ -52,12 +52,21 @@ def environment(*names: str, prefixes: Iterable[str] = ()) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in wanted or name.startswith(begins)}
 
 
+def python_path(value: str) -> str:
+    """Return a `PYTHONPATH` that means the same in every folder, without the current one (see `import_path`)."""
+    return os.pathsep.join(_trusted(os.path.abspath(entry) for entry in value.split(os.pathsep) if entry))  # noqa: PTH100
+
+
 def import_path() -> list[str]:
     """Return `sys.path` without the current folder, unless this package itself was imported from there."""
+    return _trusted(entry for entry in sys.path if Path(entry).is_absolute())
+
+
+def _trusted(entries: Iterable[str]) -> list[str]:
     home = os.path.realpath(Path(a2c_smcp.__file__).parent.parent)
     try:
         here = os.path.realpath(Path.cwd())
     except OSError:  # it was deleted
         here = ""
     trusted = here == home
-    return [entry for entry in sys.path if Path(entry).is_absolute() and (trusted or os.path.realpath(entry) != here)]
+    return [entry for entry in entries if trusted or os.path.realpath(entry) != here]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.child_python import FOLDER
+from a2c_smcp.child_python import FOLDER, python_path
 from a2c_smcp.cli.up_home import digests_folder
 from a2c_smcp.cli.up_trust import Trust, describe
 from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
@@ -178,7 +178,7 @@ def document_server(
         server_parameters=MCPServerStdioParameters(
             command=sys.executable,
             args=["-P", "-m", "a2c_smcp.cli", *words],
-            env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+            env=_passed_on(env) or None,
             cwd=FOLDER,
         ),
         tool_meta={tool: ToolMeta(auto_apply=True) for tool in READING},
@@ -192,10 +192,17 @@ def demo_server(name: str, env: Mapping[str, str]) -> MCPServerStdioConfig:
         server_parameters=MCPServerStdioParameters(
             command=sys.executable,
             args=["-P", "-m", "a2c_smcp.cli.demo_server"],
-            env={key: value for key, value in env.items() if key.startswith(PASSED_ON)} or None,
+            env=_passed_on(env) or None,
             cwd=FOLDER,
         ),
     )
+
+
+def _passed_on(env: Mapping[str, str]) -> dict[str, str]:
+    passed = {key: value for key, value in env.items() if key.startswith(PASSED_ON)}
+    if path := python_path(passed.pop("PYTHONPATH", "")):
+        passed["PYTHONPATH"] = path  # it may be relative, and the server runs in another folder
+    return passed
 
 
 def free_name(wanted: str, taken: Sequence[str]) -> str:

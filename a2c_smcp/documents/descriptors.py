@@ -163,6 +163,19 @@ def regular_file(root: str, relative: str) -> tuple[Descriptor, os.stat_result]:
     return opened, status
 
 
+def read_at(number: int, buffer: Any, position: int) -> int:
+    """Fill a buffer from a place in an open file, as far as there is something; return how many bytes that were.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if hasattr(os, "preadv"):
+        return os.preadv(number, [buffer], position)
+    data = os.pread(number, len(buffer), position)  # older macOS
+    memoryview(buffer).cast("B")[: len(data)] = data
+    return len(data)
+
+
 class HeldPath(type(Path())):  # type: ignore[misc]
     """The path of a file that is already open: whoever opens it reads the descriptor, wherever the path leads now."""
 
@@ -218,7 +231,7 @@ class _Raw(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = os.preadv(self._held.number, [buffer], self._at)
+        count = read_at(self._held.number, buffer, self._at)
         self._at += count
         return count
 

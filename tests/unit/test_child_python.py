@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import a2c_smcp
-from a2c_smcp.child_python import FOLDER, environment, import_path, python_command, script_command
+from a2c_smcp.child_python import FOLDER, environment, import_path, python_command, python_path, script_command
 
 HOME = str(Path(a2c_smcp.__file__).parent.parent)
 
@@ -55,3 +55,9 @@ def test_a_child_gets_only_variables_that_are_named(monkeypatch: pytest.MonkeyPa
     assert not environment().keys() & {"A2C_LLM_API_KEY", "MY_TOKEN", "HTTPS_PROXY"}
     assert environment()["LC_ALL"] == "value"
     assert {"A2C_LLM_API_KEY", "HTTPS_PROXY"} <= environment("HTTPS_PROXY", prefixes=["A2C_LLM_"]).keys()
+
+
+def test_a_search_path_means_the_same_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert python_path(f":src:.:/elsewhere:{tmp_path}") == f"{tmp_path}/src:/elsewhere"
+    assert python_path("") == ""

@@ -11,7 +11,7 @@ from ctypes import CFUNCTYPE, PYFUNCTYPE, c_double, c_float, c_int, c_uint, c_ul
 from functools import cache, cached_property
 from typing import Any, Final
 
-from a2c_smcp.documents.descriptors import Descriptor
+from a2c_smcp.documents.descriptors import Descriptor, read_at
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.pdf.native import native
 
@@ -230,7 +230,7 @@ class FileAccess(ctypes.Structure):
 def _read_into(descriptor: int | None, position: int, buffer: int, size: int) -> int:
     # Returning 0 tells PDFium that the file cannot be read there.
     try:
-        read = os.preadv(descriptor or 0, [(ctypes.c_char * size).from_address(buffer)], position)
+        read = read_at(descriptor or 0, (ctypes.c_char * size).from_address(buffer), position)
     except OSError:
         return 0
     return int(read == size)

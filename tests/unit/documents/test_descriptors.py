@@ -8,7 +8,7 @@ import pytest
 
 from a2c_smcp.documents import descriptors
 from a2c_smcp.documents.catalogue import scan
-from a2c_smcp.documents.descriptors import Descriptor, HeldPath, open_beneath, regular_file
+from a2c_smcp.documents.descriptors import Descriptor, HeldPath, open_beneath, read_at, regular_file
 from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.files import find_files
 
@@ -97,6 +97,19 @@ def test_an_open_file_is_read_wherever_its_path_leads_now(root: Path) -> None:
     with pytest.raises(OSError, match="Read-only"):
         path.open("w")
     assert type(path.parent / "x") is not HeldPath or not hasattr(path.parent / "x", "held")
+
+
+@pytest.mark.parametrize("has_preadv", [True, False])
+def test_a_place_in_a_file_is_read_into_a_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_preadv: bool
+) -> None:
+    if not has_preadv:
+        monkeypatch.delattr(os, "preadv")
+    (tmp_path / "file").write_bytes(b"0123456789")
+    opened, _ = regular_file(str(tmp_path), "file")
+    buffer = bytearray(4)
+    assert (read_at(opened.number, buffer, 3), bytes(buffer)) == (4, b"3456")
+    assert (read_at(opened.number, buffer, 8), bytes(buffer)) == (2, b"8956")
 
 
 def test_an_archive_can_be_read_by_descriptor(tmp_path: Path) -> None:
