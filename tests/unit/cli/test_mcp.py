@@ -1,8 +1,12 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from a2c_smcp.cli.mcp import address
+from a2c_smcp.cli.seating import Access, access_lines
+from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.computer import parse_config
 from tests.unit.cli.running import a2c
 
 SEAT = ("mcp", "--url", "http://127.0.0.1:9", "--office", "lab")
@@ -53,3 +57,19 @@ def test_an_empty_token_file_protects_nothing(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(" \n", encoding="utf-8")
     run = a2c(*SEAT, "--http", "0", "--http-token-file", str(tmp_path / "token"))
     assert (run.code, "is empty" in run.err) == (1, True)
+
+
+def test_the_configuration_that_is_printed_is_one_that_clients_read() -> None:
+    access = Access("t0ken", generated=True)
+    url = "http://127.0.0.1:9000/mcp"
+    printed = list(access_lines(access.facts("a2c-lab", url), Terminal()))
+    assert printed[0] == "token      t0ken"
+    server = parse_config(json.loads("".join(printed[2:]))).config.servers["a2c-lab"]
+    assert server.type == "streamable"
+    assert (server.server_parameters.url, server.server_parameters.headers) == (url, {"Authorization": "Bearer t0ken"})
+
+
+def test_a_token_that_was_chosen_is_not_printed() -> None:
+    facts = Access("chosen").facts("a2c-lab", "http://127.0.0.1:9000/mcp")
+    assert facts == {"token": None, "mcp": None}
+    assert list(access_lines(facts, Terminal())) == []
