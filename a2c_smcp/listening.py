@@ -454,12 +454,14 @@ def _observed_websocket(base: Any, connections: Connections) -> Any:
             self._observed: Connection | None = app_state.get(_KEY)
             protocol: Any = getattr(self, "conn", None)
             early = connections.limits.early_bytes
-            if self._observed is None or not early or not hasattr(protocol, "max_message_size"):
+            if self._observed is None or not early or protocol is None:
                 return
-            usual, protocol.max_message_size = protocol.max_message_size, early
+            name = "max_message_size" if hasattr(protocol, "max_message_size") else "max_size"  # before websockets 16
+            usual = getattr(protocol, name)
+            setattr(protocol, name, early)
 
             def allow_large() -> None:
-                protocol.max_message_size = usual
+                setattr(protocol, name, usual)
 
             self._observed.large = allow_large
 
