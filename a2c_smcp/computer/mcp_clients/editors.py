@@ -33,7 +33,7 @@ _PARAMETERS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "streamable": ("url", "headers"),
     "sse": ("url", "headers"),
 }
-_OWN: Final = ("tool_meta", "default_tool_meta", "vrl", "subscribe", "start_timeout")
+_OWN: Final = ("tool_meta", "default_tool_meta", "vrl", "subscribe", "start_timeout", "max_message")
 _READ: Final = (
     *("type", "transport", "disabled", "enabled"),
     *("command", "args", "env", "cwd", "headers"),

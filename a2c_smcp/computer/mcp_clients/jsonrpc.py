@@ -1,6 +1,7 @@
 """JSON-RPC messages as text: what `mcp` validates twice is told apart here by its keys, at a tenth of the cost."""
 
 import json
+import re
 from contextlib import suppress
 from typing import Any, Final
 
@@ -16,7 +17,14 @@ from mcp.types import (
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from a2c_smcp.computer.mcp_clients.lines import Line
+from a2c_smcp.computer.mcp_clients.lines import Line, Oversized
+from a2c_smcp.errors import BadRequest
+
+_ID: Final = rb'"id"\s*:\s*(\d{1,18}|"(?:[^"\\]|\\.)*")'
+_VERSION: Final = rb'"jsonrpc"\s*:\s*"2\.0"'
+_FIRST_ID: Final = re.compile(rb"\{\s*(?:" + _VERSION + rb"\s*,\s*)?" + _ID + rb'\s*,\s*"result"')
+_LAST_ID: Final = re.compile(_ID + rb"\s*(?:,\s*" + _VERSION + rb"\s*)?\}$")
+"""Where an answer names its request: before the result, or after it."""
 
 _UNREADABLE: Final = ErrorData(code=INTERNAL_ERROR, message="The server answered in bytes that are not of its encoding")
 
@@ -24,12 +32,14 @@ _UNREADABLE: Final = ErrorData(code=INTERNAL_ERROR, message="The server answered
 def decode(line: Line, encoding: str = "utf-8", errors: str = "strict") -> list[JSONRPCMessage]:
     """Return the messages of one line: one, or those of a batch.
 
-    An answer that breaks the encoding becomes an error to the same request, because a request whose answer was
-    thrown away would wait for ever.
+    An answer that breaks the encoding or is over the limit becomes an error to the same request, because a request
+    whose answer was thrown away would wait for ever.
 
     Raises:
         ValueError: The line is not JSON-RPC.
     """
+    if isinstance(line, Oversized):
+        return [_too_large(line)]
     value: Any = None
     if (encoding, errors) == ("utf-8", "strict"):
         with suppress(ValueError):
@@ -71,6 +81,22 @@ def _message(value: Any) -> JSONRPCMessage:
     except ValidationError as error:
         raise ValueError("not a JSON-RPC message") from error
     return message
+
+
+def _too_large(line: Oversized) -> JSONRPCMessage:
+    found = _FIRST_ID.match(line) or _LAST_ID.search(line.tail)
+    if found is None:
+        raise ValueError(f"a message of {line.size} bytes, over the limit of {line.limit} bytes")
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=json.loads(found[1]),
+        error=ErrorData(
+            code=BadRequest.code,
+            message=f"The MCP server did what was asked, but its answer of {line.size} bytes is over the limit of "
+            f"{line.limit} bytes; ask for less at a time, or raise max_message in the server's configuration",
+            data={"limit": "message size", "size": line.size, "value": line.limit},
+        ),
+    )
 
 
 def _unreadable(text: str) -> list[JSONRPCMessage]:

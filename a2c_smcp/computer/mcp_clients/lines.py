@@ -10,11 +10,25 @@ MAX_LINE: Final = 64 * 1024 * 1024
 SAMPLE: Final = 500
 
 
+class Oversized(bytes):
+    """The first bytes of a line that is over the limit.
+
+    Attributes:
+        size: Bytes of the whole line.
+        limit: Bytes that a line may have.
+        tail: Its last bytes.
+    """
+
+    size: int
+    limit: int
+    tail: bytes
+
+
 class Lines:
     """A stream that is fed in chunks and read in lines.
 
-    A line longer than `limit` is cut to its first characters and the rest skipped, so that no process can fill the
-    memory; it then does not parse, which is how its reader learns of it. Empty lines are left out.
+    A line longer than `limit` is skipped but for its beginning and its end, so that no process can fill the memory: it
+    comes as `Oversized`. Empty lines are left out.
     """
 
     def __init__(self, encoding: str = "utf-8", *, limit: int = MAX_LINE) -> None:
@@ -22,6 +36,7 @@ class Lines:
         self._kept: list[bytes] = []
         self._size = 0
         self._sample: bytes | None = None
+        self._tail = b""
         # A line break of several bytes (UTF-16) cannot be found byte by byte.
         wide = "\n".encode(encoding) != b"\n"
         self._decoder = None if not wide else _decoder(encoding)
@@ -46,21 +61,30 @@ class Lines:
 
     def _completed(self, piece: bytes) -> bytes:
         self._keep(piece)
-        line = self._sample if self._sample is not None else b"".join(self._kept)
-        self._kept, self._size, self._sample = [], 0, None
-        return line.strip().removeprefix(codecs.BOM_UTF8)
+        if self._sample is None:
+            line = b"".join(self._kept).strip().removeprefix(codecs.BOM_UTF8)
+        else:
+            line = oversized = Oversized(self._sample.strip().removeprefix(codecs.BOM_UTF8))
+            oversized.size, oversized.limit, oversized.tail = self._size, self._limit, self._tail.strip()
+        self._kept, self._size, self._sample, self._tail = [], 0, None, b""
+        return line
 
     def _keep(self, piece: bytes) -> None:
-        if not piece or self._sample is not None:
+        if not piece:
+            return
+        self._size += len(piece)
+        if self._sample is not None:
+            self._tail = (self._tail + piece[-SAMPLE:])[-SAMPLE:]
             return
         self._kept.append(piece)
-        self._size += len(piece)
         if self._size > self._limit:
-            self._sample = b"".join(self._kept)[:SAMPLE]
+            whole = b"".join(self._kept)
+            self._sample, self._tail = whole[:SAMPLE], whole[-SAMPLE:]
             self._kept = []
 
     def _told(self, lines: list[bytes]) -> list[Line]:
-        return [line if self._decoder is None else line.decode() for line in lines if line]
+        plain = self._decoder is None
+        return [line if plain or isinstance(line, Oversized) else line.decode() for line in lines if line]
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

@@ -93,6 +93,13 @@ class BaseMCPServerConfig(ConfigModel):
         "handshake. By default 60; a process that is visibly at work, as when it downloads, gets more.",
         examples=[300],
     )
+    max_message: int | None = Field(
+        None,
+        ge=65_536,
+        description="Bytes of the longest message taken from the server, by default 64 MiB. A request whose answer is "
+        "longer fails at once.",
+        examples=[268_435_456],
+    )
 
     def meta_of(self, tool: TOOL_NAME) -> ToolMeta | None:
         """Return what is configured for a tool: its own meta over the default, or None where there is neither."""

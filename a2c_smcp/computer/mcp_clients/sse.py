@@ -25,8 +25,9 @@ from a2c_smcp.computer.mcp_clients.model import MCPSSEParameters
 class SseLink(HttpLink):
     """One event stream of a server, and the endpoint it named."""
 
-    def __init__(self, parameters: MCPSSEParameters, mask: Mask) -> None:
+    def __init__(self, parameters: MCPSSEParameters, mask: Mask, max_message: int = MAX_MESSAGE) -> None:
         super().__init__(mask)
+        self._max_message = max_message
         self._parameters = parameters
         self._stack = AsyncExitStack()
         self.ended = False
@@ -67,7 +68,7 @@ class SseLink(HttpLink):
         self._stack.push_async_callback(response.aclose)
         if response.status_code != 200:
             raise LinkError(diagnosis.bad_status(response.status_code))
-        events = aiter(httpx2.EventSource(response, max_event_size=MAX_MESSAGE))
+        events = aiter(httpx2.EventSource(response, max_event_size=self._max_message))
         try:
             endpoint = await _endpoint(events, url)
         except (httpx2.HTTPError, httpx2.SSEError) as error:

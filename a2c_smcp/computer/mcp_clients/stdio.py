@@ -22,7 +22,7 @@ from a2c_smcp.computer.mcp_clients.diagnosis import Failure, Output
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
 from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
 from a2c_smcp.computer.mcp_clients.lines import Line, Lines
-from a2c_smcp.computer.mcp_clients.links import Incoming, Link, LinkError, ReadEnd, Work, WriteEnd
+from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Incoming, Link, LinkError, ReadEnd, Work, WriteEnd
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioParameters
 
 INHERITED: Final = (
@@ -49,14 +49,20 @@ class StdioLink(Link):
     probed = False
 
     def __init__(
-        self, parameters: MCPServerStdioParameters, guardian: Guardian | None = None, *, grace: float = GRACE_SECONDS
+        self,
+        parameters: MCPServerStdioParameters,
+        guardian: Guardian | None = None,
+        *,
+        grace: float = GRACE_SECONDS,
+        max_message: int = MAX_MESSAGE,
     ) -> None:
         super().__init__()
         self._parameters = parameters
         self._guardian = guardian
         self._grace = grace
         self._mark = "-"
-        self._process = _Process(codecs.lookup(parameters.encoding).name, parameters.encoding_error_handler)
+        encoding = codecs.lookup(parameters.encoding).name
+        self._process = _Process(encoding, parameters.encoding_error_handler, max_message)
         self.output: Output = self._process.output
 
     @property
@@ -157,7 +163,7 @@ class StdioLink(Link):
 class _Process(asyncio.SubprocessProtocol):
     """The process as the loop reports it."""
 
-    def __init__(self, encoding: str, errors: str) -> None:
+    def __init__(self, encoding: str, errors: str, max_message: int) -> None:
         self.encoding = encoding
         self.errors = errors
         self.output = Output(errors=deque(maxlen=STDERR_LINES))
@@ -172,7 +178,7 @@ class _Process(asyncio.SubprocessProtocol):
         self._paused = False
         self._unwanted = False
         self._output_ended = False
-        self._stdout = Lines(encoding)
+        self._stdout = Lines(encoding, limit=max_message)
         self._stderr = Lines(limit=STDERR_LINE)
         self._exited = asyncio.Event()
         self._arrived = asyncio.Event()

@@ -14,8 +14,11 @@ from a2c_smcp.computer.mcp_clients.model import MCPServerStreamableHttpParameter
 class StreamableLink(HttpLink):
     """One session with a server on streamable HTTP."""
 
-    def __init__(self, parameters: MCPServerStreamableHttpParameters, mask: Mask) -> None:
+    def __init__(
+        self, parameters: MCPServerStreamableHttpParameters, mask: Mask, max_message: int = MAX_MESSAGE
+    ) -> None:
         super().__init__(mask)
+        self._max_message = max_message
         self._parameters = parameters
         self._stack = AsyncExitStack()
 
@@ -35,7 +38,7 @@ class StreamableLink(HttpLink):
                 parameters.url,
                 http_client=client,
                 terminate_on_close=parameters.terminate_on_close,
-                max_sse_event_size=MAX_MESSAGE,
+                max_sse_event_size=self._max_message,
             )
         )
         return cast("tuple[Reader, Writer]", streams)

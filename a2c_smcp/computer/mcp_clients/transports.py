@@ -1,7 +1,7 @@
 """From a resolved configuration to the link that leads to its server."""
 
 from a2c_smcp.computer.mcp_clients.guardian import Guardian
-from a2c_smcp.computer.mcp_clients.links import Link
+from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Link
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import (
     MCPServerConfig,
@@ -21,13 +21,14 @@ def link_to(config: MCPServerConfig, mask: Mask, guardian: Guardian | None, *, g
     Args:
         sse: Whether a URL configured for streamable HTTP turned out to speak the older transport.
     """
+    limit = config.max_message or MAX_MESSAGE
     if isinstance(config, MCPServerStdioConfig):
-        return StdioLink(config.server_parameters, guardian, grace=grace)
+        return StdioLink(config.server_parameters, guardian, grace=grace, max_message=limit)
     if isinstance(config, MCPServerStreamableHttpConfig):
         if not sse:
-            return StreamableLink(config.server_parameters, mask)
-        return SseLink(_as_sse(config.server_parameters), mask)
-    return SseLink(config.server_parameters, mask)
+            return StreamableLink(config.server_parameters, mask, limit)
+        return SseLink(_as_sse(config.server_parameters), mask, limit)
+    return SseLink(config.server_parameters, mask, limit)
 
 
 def _as_sse(parameters: MCPServerStreamableHttpParameters) -> MCPSSEParameters:

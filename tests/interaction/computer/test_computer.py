@@ -184,3 +184,16 @@ async def test_a_computer_without_servers_answers_too(relay: Running, agent: Cli
         assert (await agent.ask("client:get_tools", "c"))["tools"] == []
         assert (await agent.ask("client:get_desktop", "c"))["desktops"] == []
         assert (await agent.ask("client:get_finder", "c"))["total_count"] == 0
+
+
+async def test_a_result_over_the_limit_fails_at_once_with_its_size_and_the_limit() -> None:
+    async with Computer(office_config("a", max_message=100_000), name="c") as computer:
+        await computer.settled()
+        request: Any = {"agent": "me", "computer": "c", "tool_name": "large", "timeout": 600}
+        result = await computer.call_tool(request | {"req_id": "1", "params": {"size": 1_000_000}})
+        assert (result["isError"], result["meta"]["code"]) == (True, 400)
+        assert result["meta"]["details"]["value"] == 100_000
+        assert result["meta"]["details"]["size"] > 1_000_000
+        assert "over the limit of 100000 bytes" in result["content"][0]["text"]
+        result = await computer.call_tool(request | {"req_id": "2", "params": {"size": 10_000}})
+        assert result["content"][0]["text"] == "x" * 10_000

@@ -17,6 +17,7 @@ from mcp.types import (
 )
 
 from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
+from a2c_smcp.computer.mcp_clients.lines import Lines
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -120,3 +121,32 @@ def test_bytes_that_are_not_of_the_encoding_are_handled_as_configured() -> None:
     assert [decode(line, "utf-8", errors) for errors in ("replace", "ignore")] == [
         [JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": text})] for text in ("a\ufffdb", "ab")
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"result":{"x":"%s"}}', 7),
+        ('{"id": "a-7", "result": {"x": "%s"}}', "a-7"),
+        ('{"jsonrpc":"2.0","result":{"x":"%s","id":3},"id":7}', 7),
+        ('{"result":{"x":"%s"}, "id": 7, "jsonrpc": "2.0"}\r', 7),
+    ],
+)
+def test_an_answer_over_the_limit_is_an_error_to_its_request(text: str, answered: int | str) -> None:
+    data = (text % ("x" * 5_000)).encode() + b"\n"
+    lines = Lines(limit=1_000)
+    [line] = [line for start in range(0, len(data), 300) for line in lines.feed(data[start : start + 300])]
+    [message] = decode(line)
+    assert isinstance(message, JSONRPCError)
+    assert (message.id, message.error.code) == (answered, 400)
+    assert message.error.data == {"limit": "message size", "size": len(data) - 1, "value": 1_000}
+    assert f"{len(data) - 1} bytes is over the limit of 1000 bytes" in message.error.message
+
+
+@pytest.mark.parametrize(
+    "text", ['{"jsonrpc":"2.0","id":7,"method":"roots/list","x":"%s"}', '{"result":{"x":"%s","id":7}}', "%s"]
+)
+def test_what_is_over_the_limit_and_no_answer_is_no_message(text: str) -> None:
+    [line] = Lines(limit=1_000).feed((text % ("x" * 5_000)).encode() + b"\n")
+    with pytest.raises(ValueError, match="over the limit of 1000 bytes"):
+        decode(line)

@@ -41,6 +41,7 @@ BASE = {
     "vrl": None,
     "subscribe": "declared",
     "start_timeout": None,
+    "max_message": None,
 }
 DUMPED: list[tuple[MCPServerConfig, dict[str, Any]]] = [
     (
@@ -112,7 +113,7 @@ def test_a_dumped_server_is_a_server_on_the_wire(server: MCPServerConfig, dumped
         "sse": config_messages.MCPSSEConfig,
     }
     kind = wire[server.type]
-    own = ("subscribe", "start_timeout")
+    own = ("subscribe", "start_timeout", "max_message")
     assert TypeAdapter[Any](kind).validate_python(dumped) == {k: v for k, v in dumped.items() if k not in own}
 
 

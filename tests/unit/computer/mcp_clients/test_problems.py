@@ -96,8 +96,8 @@ def stdio(**more: Any) -> dict[str, Any]:
 
 
 KEYS = (
-    "name, disabled, forbidden_tools, tool_meta, default_tool_meta, vrl, subscribe, start_timeout, type, "
-    "server_parameters"
+    "name, disabled, forbidden_tools, tool_meta, default_tool_meta, vrl, subscribe, start_timeout, "
+    "max_message, type, server_parameters"
 )
 
 

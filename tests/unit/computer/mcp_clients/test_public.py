@@ -194,6 +194,7 @@ def test_the_wire_form_of_a_whole_configuration() -> None:
         "vrl": None,
         "subscribe": "declared",
         "start_timeout": None,
+        "max_message": None,
     }
     assert public_config(config) == {
         "inputs": [{"type": "promptString", "id": "k", "description": "", "default": HIDDEN, "password": True}],

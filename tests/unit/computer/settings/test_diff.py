@@ -55,6 +55,7 @@ def test_every_setting_of_a_server_is_noticed() -> None:
         "vrl": ".",
         "subscribe": "assume",
         "start_timeout": 5.0,
+        "max_message": 1_000_000,
         "server_parameters": stdio("b").server_parameters,
     }
     plain = stdio("a")
