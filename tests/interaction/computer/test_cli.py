@@ -161,7 +161,7 @@ async def test_a_server_that_is_away_is_tried_again_and_ctrl_c_ends(tmp_path: Pa
         process.send_signal(signal.SIGINT)
         assert await ended(process) == 0
     said = (tmp_path / "err.txt").read_text()
-    assert re.search(r"^connection: waiting lab: .* next attempt in [\d.]+ s$", said, re.MULTILINE)
+    assert re.search(r"^\S+Z connection: waiting lab: .* next attempt in [\d.]+ s$", said, re.MULTILINE)
     assert "Traceback" not in said
 
 
@@ -353,5 +353,5 @@ async def test_the_shell_asks_for_a_password_and_does_not_show_it(tmp_path: Path
 def test_a_script_that_waits_for_a_server_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computer_run, "PATIENCE_SECONDS", 0)
     run = in_process("computer", "--config", write_config(tmp_path, "slow"), "--do", "status")
-    assert (run.code, run.err) == (0, "waiting for slow to start, for 60 s at most\n")
+    assert (run.code, run.err) == (0, "waiting for slow to start\n")
     assert "server slow: running" in run.out
