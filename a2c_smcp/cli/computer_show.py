@@ -43,7 +43,7 @@ def status(value: Any, terminal: Terminal) -> Iterator[str]:
         fields = ", ".join(change["fields"])
         yield one_line(
             f"note: tool {change['listed']} of {change['server']} changed since auto_apply was set ({fields}): its "
-            f"calls need confirmation; approvals shows what changed, approvals accept {change['listed']} accepts it"
+            f"calls need confirmation; approvals shows what changed and how to accept it"
         )
     if problem := value.get("journal"):
         yield f"note: calls are not recorded and could run again after a restart: {one_line(problem)}"
@@ -204,7 +204,7 @@ def approvals(value: Any, terminal: Terminal) -> Iterator[str]:
     for one in value["changed"]:
         yield one_line(f"changed since auto_apply was set: {one['server']}/{one['tool']}")
         yield from (f"  {visible(line)}" for line in one["lines"])
-        yield f"approvals accept {one_line(one['listed'])}"
+        yield one_line(f"approvals accept {one['listed']} {one['digest'][:12]}")
     if not value["pending"]:
         yield "nothing waits"
 

@@ -203,7 +203,7 @@ async def _refuse(owner: Owner, words: Words) -> Any:
 
 
 async def _accept(owner: Owner, words: Words) -> Any:
-    return asdict(await owner.computer.accept_tool(words["tool"]))
+    return asdict(await owner.computer.accept_tool(words["tool"], words["fingerprint"]))
 
 
 async def _withdraw(owner: Owner, _: Words) -> Any:
@@ -314,9 +314,9 @@ VERBS: Final[tuple[Verb, ...]] = (
     Verb("approvals refuse", "Refuse a call.", _refuse, (Place("number", "approval"),), show.answered),
     Verb(
         "approvals accept",
-        "Let auto_apply hold for a tool that changed since.",
+        "Let auto_apply hold for a tool that changed since; approvals shows the fingerprint.",
         _accept,
-        (Place("tool", "tool"),),
+        (Place("tool", "tool"), Place("fingerprint")),
         show.accepted,
     ),
     Verb("approvals withdraw", "Ask again about everything.", _withdraw, show=show.withdrawn),

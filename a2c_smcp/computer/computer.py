@@ -43,6 +43,7 @@ from a2c_smcp.types import SERVER_NAME, Desktop
 logger = logging.getLogger(__name__)
 
 SAVE_SECONDS: Final = 5.0
+MIN_DIGEST: Final = 8
 
 
 class Computer:
@@ -283,17 +284,23 @@ class Computer:
         routes = {id(route): route for route in self.box.catalogue.routes.values()}.values()
         return [change for route in routes if (change := self._consent.changes(route)) is not None]
 
-    async def accept_tool(self, name: str) -> Changed:
+    async def accept_tool(self, name: str, digest: str) -> Changed:
         """Let `auto_apply` hold for the definition that a tool has now, and return what had changed.
 
+        Args:
+            digest: The fingerprint of the definition that the owner has seen (`Changed.digest`), or its first eight
+                characters or more: a server may change the tool once more before the owner accepts it.
+
         Raises:
-            BadRequest: The tool has not changed since `auto_apply` was set, or has none.
+            BadRequest: The tool has not changed since `auto_apply` was set, has none, or has changed once more.
             ToolNotFound: There is no such tool.
         """
         route = await self.box.resolve(name)
         change = self._consent.changes(route)
         if change is None:
             raise BadRequest(f"The definition of {name!r} has not changed since auto_apply was set, or it has none")
+        if len(digest) < MIN_DIGEST or not change.digest.startswith(digest):
+            raise BadRequest(f"The definition of {name!r} is not the one with this fingerprint; see what changed")
         self._consent.accept(route)
         return change
 

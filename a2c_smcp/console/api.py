@@ -202,7 +202,12 @@ class Console:
                 for one in self._computer.calls.gate.standing()
             ],
             "changed": [
-                {"name": one.listed, "server": visible(one.server), "changes": visible("\n".join(one.lines))}
+                {
+                    "name": one.listed,
+                    "server": visible(one.server),
+                    "digest": one.digest,
+                    "changes": visible("\n".join(one.lines)),
+                }
                 for one in self._computer.changed_tools()
             ],
         }
@@ -261,7 +266,8 @@ class Console:
         return {"ok": True}
 
     async def _accept(self, request: Request) -> Any:
-        await self._computer.accept_tool(text(await body_of(request), "tool"))
+        body = await body_of(request)
+        await self._computer.accept_tool(text(body, "tool"), text(body, "digest"))
         self._news.tell("approvals")
         return {"ok": True}
 

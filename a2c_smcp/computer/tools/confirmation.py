@@ -106,8 +106,8 @@ def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None
     if change is not None:
         return ConfirmationRequired(
             f"The tool {route.listed!r} changed since its owner allowed it ({', '.join(change.fields)}), needs a "
-            f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals accept "
-            f"{route.listed}`) or at its console.",
+            f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals`) or at "
+            "its console.",
             details={**details, "changed": list(change.fields)},
         )
     return ConfirmationRequired(

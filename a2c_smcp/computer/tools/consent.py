@@ -39,6 +39,7 @@ class Changed:
     Attributes:
         fields: The names of the fields that differ.
         lines: What differs, as lines.
+        digest: The fingerprint of the definition as it is now.
     """
 
     server: SERVER_NAME
@@ -46,6 +47,7 @@ class Changed:
     listed: str
     fields: tuple[str, ...]
     lines: tuple[str, ...]
+    digest: str
 
 
 class ConsentFile:
@@ -213,6 +215,7 @@ def changed(route: Route, before: Json | None) -> Changed:
         route.listed,
         tuple(changed_fields(before, route.definition)),
         tuple(change_lines(before, route.definition)),
+        route.definition.digest,
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.consent import FOLDER
-from a2c_smcp.errors import ConfirmationRequired, SMCPError, ToolDisabled, ToolNotFound
+from a2c_smcp.errors import BadRequest, ConfirmationRequired, SMCPError, ToolDisabled, ToolNotFound
 from tests.interaction.computer.changing import CAP, call, change, entry, write
 from tests.interaction.computer.conftest import AUTO
 
@@ -115,7 +115,10 @@ async def test_another_process_of_the_owner_can_accept_a_change(tmp_path: Path) 
             await call(computer, "pay")
         async with Computer(config, state=state) as other:
             await settled(other)
-            assert (await other.accept_tool("pay")).fields == ("description",)
+            (seen,) = other.changed_tools()
+            with pytest.raises(BadRequest):
+                await other.accept_tool("pay", "0" * 64)
+            assert (await other.accept_tool("pay", seen.digest[:12])).fields == ("description",)
         assert await call(computer, "pay") == "bank/pay"
 
 

@@ -25,7 +25,7 @@ QUESTION = {
 
 CHANGED = (
     "note: tool pay of bank changed since auto_apply was set (description): its calls need confirmation; "
-    "approvals shows what changed, approvals accept pay accepts it"
+    "approvals shows what changed and how to accept it"
 )
 
 
@@ -172,9 +172,9 @@ def test_an_event_is_a_line(event: dict[str, Any], lines: list[str]) -> None:
             {
                 "pending": [],
                 "standing": [],
-                "changed": [{"server": "s", "tool": "t", "listed": "t", "lines": ["a:"]}],
+                "changed": [{"server": "s", "tool": "t", "listed": "t", "lines": ["a:"], "digest": "0" * 64}],
             },
-            ["changed since auto_apply was set: s/t", "  a:", "approvals accept t", "nothing waits"],
+            ["changed since auto_apply was set: s/t", "  a:", "approvals accept t 000000000000", "nothing waits"],
         ),
         (show.accepted, {"server": "s", "tool": "t", "lines": ["title:"]}, ["accepted: s/t as it is now", "  title:"]),
         (show.answered, {"number": 1, "answer": "once"}, ["1: once"]),

@@ -136,9 +136,9 @@ function question(one) {
 }
 
 function drawChanged(root, changed, load) {
-  const accept = async (event, tool) => {
+  const accept = async (event, one) => {
     event.target.disabled = true;
-    try { await post("accept", { tool }); } catch (error) { toast(error.message); }
+    try { await post("accept", { tool: one.name, digest: one.digest }); } catch (error) { toast(error.message); }
     load();
   };
   show(root, changed.length ? [
@@ -146,7 +146,7 @@ function drawChanged(root, changed, load) {
     h("p", { class: "dim small" }, t("changedToolsHint")),
     changed.map((one) => {
       const button = h("button", { type: "button", disabled: true, "data-key": `accept-${one.name}`, "aria-label": `${t("acceptChange")}: ${one.name}`,
-        onclick: (event) => accept(event, one.name) }, t("acceptChange"));
+        onclick: (event) => accept(event, one) }, t("acceptChange"));
       const box = readBox(one.changes, t("changedTools"), () => { button.disabled = false; });
       return h("section", { class: "card", "aria-label": one.name },
         h("h3", { class: "mono" }, h("bdi", {}, one.name), " ", h("span", { class: "pill" }, t("on", one.server))),
