@@ -33,13 +33,22 @@ def api_key() -> str:
 
 
 @pytest.fixture(scope="session")
-def server_url(api_key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def other_key() -> str:
+    """Another key that the server takes, of somebody else."""
+    return "a-key-for-somebody-else-of-this-suite"
+
+
+@pytest.fixture(scope="session")
+def server_url(api_key: str, other_key: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Our server, as its operator starts it; it must have logged no traceback when the peers are done with it."""
     log = tmp_path_factory.mktemp("server") / "log"
+    keys = log.with_name("keys")
+    keys.write_text(f"{api_key}\n{other_key}\n")
+    keys.chmod(0o600)
     with log.open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "a2c_smcp.cli", "server", "--port", "0", "--drain", "0", "--json"],
-            env=os.environ | {"A2C_SERVER_API_KEY": api_key},
+            env=os.environ | {"A2C_SERVER_API_KEY_FILE": str(keys)},
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

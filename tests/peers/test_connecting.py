@@ -84,9 +84,9 @@ async def test_a_client_comes_in_over_one_transport_alone(
 @pytest.mark.rule("1.3.names", "2.join")
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 async def test_a_computer_whose_name_is_taken_is_told_why_it_may_not_join(
-    pool: Pool, server_url: str, api_key: str | None, office: str, implementation: str
+    pool: Pool, server_url: str, api_key: str | None, other_key: str, office: str, implementation: str
 ) -> None:
-    await seat(await pool.take("socket.io-client", "computer"), "computer", server_url, api_key, office, "desk")
+    await seat(await pool.take("socket.io-client", "computer"), "computer", server_url, other_key, office, "desk")
     newcomer = await pool.take(implementation, "computer", copy=1)
 
     with pytest.raises(PeerError, match="desk"):

@@ -61,6 +61,23 @@ async def test_a_request_passes_to_another_node_and_back_unchanged(
     assert asked == [("client:tool_call", request | {"params": {"text": "x|y\n", "nested": {"deep": [1, None, True]}}})]
 
 
+@pytest.mark.rule("1.5")
+async def test_a_request_in_another_name_reaches_another_node_under_the_joined_name(
+    pair: list[Node], connect: Connect, office: str
+) -> None:
+    agent, computer = await couple(connect, pair, office)
+    asked: list[Any] = []
+
+    async def answer(_: str, data: Any) -> Any:
+        asked.append(data["agent"])
+        return RESULT
+
+    computer.answers["*"] = answer
+    agent.name = "somebody else"
+    assert await agent.tool("c") == RESULT
+    assert asked == ["a"]
+
+
 @pytest.mark.rule("2.1.forward")
 @pytest.mark.parametrize("stock", [False, True], ids=["ready", "stock"])
 @pytest.mark.parametrize("event", ["client:get_tools", "client:from_the_future", 'client:with "quotes" and 中文'])
