@@ -41,6 +41,20 @@ def spell(value: object) -> object:
     return value
 
 
+def spell_headers(value: object) -> object:
+    """Return headers as texts: a list joined by commas, an object as JSON; those of `null` are left out."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _spell_header(one) for name, one in value.items() if one is not None}
+
+
+def _spell_header(value: object) -> object:
+    if isinstance(value, list | tuple):
+        parts = [_spell_header(one) for one in value]
+        return ", ".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else value
+    return json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else spell(value)
+
+
 def parse_duration(value: object) -> timedelta:
     """Return a positive duration from an ISO-8601 text, a number of seconds or a `timedelta`."""
     try:
@@ -200,6 +214,11 @@ EnvValue = Annotated[
 HeaderName = Annotated[str, AfterValidator(_check_header_name)]
 HeaderValue = Annotated[
     str, BeforeValidator(spell), AfterValidator(_check_header_value), WithJsonSchema(_SPELLED, mode="validation")
+]
+Headers = Annotated[
+    dict[HeaderName, HeaderValue],
+    BeforeValidator(spell_headers),
+    WithJsonSchema({"type": "object", "additionalProperties": True}, mode="validation"),
 ]
 Duration = Annotated[
     timedelta,

@@ -18,8 +18,7 @@ from a2c_smcp.computer.mcp_clients.fields import (
     Encoding,
     EnvName,
     EnvValue,
-    HeaderName,
-    HeaderValue,
+    Headers,
     Name,
     Seconds,
     Url,
@@ -36,6 +35,15 @@ class ConfigModel(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, allow_inf_nan=False, validate_default=False
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_left_out(cls, value: object) -> object:
+        """Take `null` for a field that has a default as if the field was not there."""
+        if not isinstance(value, dict) or None not in value.values():
+            return value
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {name: one for name, one in value.items() if one is not None or name not in optional}
 
 
 class ToolMeta(ConfigModel):
@@ -137,7 +145,7 @@ class MCPServerStreamableHttpParameters(ConfigModel):
     """Where a streamable HTTP server is. Both time-outs are ISO-8601 durations."""
 
     url: Url = Field(description="The endpoint.", examples=["https://example.com/mcp"], repr=False)
-    headers: dict[HeaderName, HeaderValue] | None = Field(
+    headers: Headers | None = Field(
         None,
         description="Headers sent with every request.",
         examples=[{"Authorization": "Bearer ${input:token}"}],
@@ -163,7 +171,7 @@ class MCPSSEParameters(ConfigModel):
     """Where an SSE server is. Both time-outs are seconds."""
 
     url: Url = Field(description="The endpoint.", examples=["https://example.com/sse"], repr=False)
-    headers: dict[HeaderName, HeaderValue] | None = Field(
+    headers: Headers | None = Field(
         None,
         description="Headers sent with every request.",
         examples=[{"Authorization": "Bearer ${input:token}"}],
