@@ -87,14 +87,14 @@ async def test_options_reach_the_bridge(relay: Running, office: str) -> None:
 
 
 async def test_it_ends_when_its_input_ends(relay: Running, office: str) -> None:
-    async with started("--url", relay.url, "--office", office) as process:
+    async with computer_in(relay, office), started("--url", relay.url, "--office", office) as process:
         await say(process, HELLO)
         assert (await line_of(process))["result"]["serverInfo"]["name"] == "a2c"
         assert await ended(process) == (0, "", "")
 
 
 async def test_it_ends_in_silence_when_nobody_reads_its_output(relay: Running, office: str) -> None:
-    async with started("--url", relay.url, "--office", office) as process:
+    async with computer_in(relay, office), started("--url", relay.url, "--office", office) as process:
         await say(process, HELLO)
         await line_of(process)
         process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
