@@ -400,6 +400,40 @@ class CompleteRet(TypedDict):
     req_id: str
 
 
+class SubscribeResourceReq(AgentCallData):
+    """Report updates of a resource, or report them no more.
+
+    Without `mcp_server`, a URI that several MCP servers serve is refused.
+    """
+
+    computer: Name
+    uri: Annotated[str, StringConstraints(min_length=1)]
+    mcp_server: NotRequired[Name | None]
+
+
+class SubscribeResourceRet(TypedDict):
+    """The MCP server whose resource it is, where that is known."""
+
+    mcp_server: NotRequired[SERVER_NAME | None]
+    req_id: str
+
+
+class UpdateResourcesReq(TypedDict):
+    """Resources of this Computer changed: those of `uris`, which the Agent subscribed to, or the list of them.
+
+    A message with neither says that anything may have changed.
+    """
+
+    computer: Name
+    mcp_server: NotRequired[SERVER_NAME | None]
+    uris: NotRequired[list[str]]
+    list_changed: NotRequired[bool]
+
+
+class UpdateResourcesNotification(UpdateResourcesReq):
+    """Resources of a Computer changed; only the Agent of the office is told."""
+
+
 class Chunked(TypedDict):
     """A reply that is fetched in pieces: `size` and `sha256` are those of its JSON text in UTF-8."""
 

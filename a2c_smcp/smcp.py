@@ -71,6 +71,8 @@ from a2c_smcp.messages import (
     RoutedReq,
     SessionInfo,
     SMCPTool,
+    SubscribeResourceReq,
+    SubscribeResourceRet,
     ToolCallReq,
     UpdateComputerConfigReq,
     UpdateDesktopNotification,
@@ -78,6 +80,8 @@ from a2c_smcp.messages import (
     UpdateMCPConfigNotification,
     UpdateProgressNotification,
     UpdateProgressReq,
+    UpdateResourcesNotification,
+    UpdateResourcesReq,
     UpdateToolListNotification,
     Whole,
 )
@@ -109,7 +113,9 @@ __all__ = [
     "READ_RESOURCE_EVENT",
     "SMCP_NAMESPACE",
     "SOCKETIO_PATH",
+    "SUBSCRIBE_RESOURCE_EVENT",
     "TOOL_CALL_EVENT",
+    "UNSUBSCRIBE_RESOURCE_EVENT",
     "UPDATE_CONFIG_EVENT",
     "UPDATE_CONFIG_NOTIFICATION",
     "UPDATE_DESKTOP_EVENT",
@@ -118,6 +124,8 @@ __all__ = [
     "UPDATE_FINDER_NOTIFICATION",
     "UPDATE_PROGRESS_EVENT",
     "UPDATE_PROGRESS_NOTIFICATION",
+    "UPDATE_RESOURCES_EVENT",
+    "UPDATE_RESOURCES_NOTIFICATION",
     "UPDATE_TOOL_LIST_EVENT",
     "UPDATE_TOOL_LIST_NOTIFICATION",
     "AgentCallData",
@@ -174,6 +182,8 @@ __all__ = [
     "RoutedReq",
     "SMCPTool",
     "SessionInfo",
+    "SubscribeResourceReq",
+    "SubscribeResourceRet",
     "ToolCallReq",
     "ToolMeta",
     "UpdateComputerConfigReq",
@@ -182,6 +192,8 @@ __all__ = [
     "UpdateMCPConfigNotification",
     "UpdateProgressNotification",
     "UpdateProgressReq",
+    "UpdateResourcesNotification",
+    "UpdateResourcesReq",
     "UpdateToolListNotification",
     "Whole",
     "error_ack",
@@ -206,6 +218,8 @@ GET_RESOURCES_EVENT: Final = "client:get_resources"
 GET_RESOURCE_TEMPLATES_EVENT: Final = "client:get_resource_templates"
 COMPLETE_EVENT: Final = "client:complete"
 GET_CHUNK_EVENT: Final = "client:get_chunk"
+SUBSCRIBE_RESOURCE_EVENT: Final = "client:subscribe_resource"
+UNSUBSCRIBE_RESOURCE_EVENT: Final = "client:unsubscribe_resource"
 
 # Agent, Computer -> Server
 JOIN_OFFICE_EVENT: Final = "server:join_office"
@@ -217,6 +231,7 @@ UPDATE_TOOL_LIST_EVENT: Final = "server:update_tool_list"
 UPDATE_DESKTOP_EVENT: Final = "server:update_desktop"
 UPDATE_FINDER_EVENT: Final = "server:update_finder"
 UPDATE_PROGRESS_EVENT: Final = "server:update_progress"
+UPDATE_RESOURCES_EVENT: Final = "server:update_resources"
 
 # Server -> the office, sender left out
 ENTER_OFFICE_NOTIFICATION: Final = "notify:enter_office"
@@ -229,6 +244,9 @@ UPDATE_FINDER_NOTIFICATION: Final = "notify:update_finder"
 
 # Server -> the Agent whose call it is
 UPDATE_PROGRESS_NOTIFICATION: Final = "notify:update_progress"
+
+# Server -> the Agent of the office
+UPDATE_RESOURCES_NOTIFICATION: Final = "notify:update_resources"
 
 # Server -> one connection, before the Server closes it
 DISCONNECT_NOTIFICATION: Final = "notify:disconnect"
@@ -269,6 +287,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(UPDATE_DESKTOP_EVENT, _COMPUTER, UpdateComputerConfigReq, None, UPDATE_DESKTOP_NOTIFICATION),
         Event(UPDATE_FINDER_EVENT, _COMPUTER, UpdateComputerConfigReq, None, UPDATE_FINDER_NOTIFICATION),
         Event(UPDATE_PROGRESS_EVENT, _COMPUTER, UpdateProgressReq, None, UPDATE_PROGRESS_NOTIFICATION),
+        Event(UPDATE_RESOURCES_EVENT, _COMPUTER, UpdateResourcesReq, None, UPDATE_RESOURCES_NOTIFICATION),
         Event(TOOL_CALL_EVENT, _AGENT, ToolCallReq, CallToolResult),
         Event(GET_TOOLS_EVENT, _AGENT, GetToolsReq, GetToolsRet),
         Event(GET_CONFIG_EVENT, _AGENT, GetComputerConfigReq, GetComputerConfigRet),
@@ -279,6 +298,8 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(GET_RESOURCE_TEMPLATES_EVENT, _AGENT, GetResourceTemplatesReq, GetResourceTemplatesRet),
         Event(COMPLETE_EVENT, _AGENT, CompleteReq, CompleteRet),
         Event(GET_CHUNK_EVENT, _AGENT, GetChunkReq, GetChunkRet),
+        Event(SUBSCRIBE_RESOURCE_EVENT, _AGENT, SubscribeResourceReq, SubscribeResourceRet),
+        Event(UNSUBSCRIBE_RESOURCE_EVENT, _AGENT, SubscribeResourceReq, SubscribeResourceRet),
         Event(ENTER_OFFICE_NOTIFICATION, _SERVER, EnterOfficeNotification),
         Event(LEAVE_OFFICE_NOTIFICATION, _SERVER, LeaveOfficeNotification),
         Event(CANCEL_TOOL_CALL_NOTIFICATION, _SERVER, AgentCallData),
@@ -287,6 +308,7 @@ EVENTS: Final[Mapping[str, Event]] = {
         Event(UPDATE_DESKTOP_NOTIFICATION, _SERVER, UpdateDesktopNotification),
         Event(UPDATE_FINDER_NOTIFICATION, _SERVER, UpdateFinderNotification),
         Event(UPDATE_PROGRESS_NOTIFICATION, _SERVER, UpdateProgressNotification),
+        Event(UPDATE_RESOURCES_NOTIFICATION, _SERVER, UpdateResourcesNotification),
         Event(DISCONNECT_NOTIFICATION, _SERVER, DisconnectNotification),
     )
 }

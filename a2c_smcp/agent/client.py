@@ -23,6 +23,7 @@ from a2c_smcp.agent.requests import (
     words_of,
 )
 from a2c_smcp.agent.resources import Resources
+from a2c_smcp.agent.subscriptions import Subscriptions
 from a2c_smcp.agent.uses import Uses
 from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import RequestTimeout
@@ -120,12 +121,14 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
             backoff=backoff,
             callbacks=Callbacks(
                 connected=lambda: self._events.tell("connected"),
-                moved=lambda _: self._live.moved(),
+                moved=lambda _: self._moved(),
                 joined=self._live.joined,
                 disconnected=lambda why: self._events.tell("disconnected", data={"problem": why}),
             ),
             log=log,
         )
+        self._subscriptions = Subscriptions(self._ask, self._events)
+        self._events.on("*", self._subscriptions.heard)
         self._asker = Asker(self._seat, timeout, there=lambda computer: computer in self._office.computers)
         if (handler := self._finder_handler()) is not None:
             self._events.on("update_finder", handler)
@@ -173,6 +176,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
 
     async def close(self) -> None:
         """Leave, and end the connection; requests that are under way fail."""
+        await self._subscriptions.close()
         await self._asker.close()
         await self._live.close()
         await self._seat.close()
@@ -397,6 +401,10 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
                 f"Could not join within {seconds_text(self._timeout)}: {self.status.problem}"
             ) from None
         raise ConnectionError("The connection was closed")
+
+    def _moved(self) -> None:
+        self._live.moved()
+        self._subscriptions.clear()
 
     def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
         if event == UPDATE_PROGRESS_NOTIFICATION:

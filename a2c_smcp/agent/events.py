@@ -21,6 +21,7 @@ KINDS: Final = (
     "update_tool_list",
     "update_desktop",
     "update_finder",
+    "update_resources",
     "connected",
     "disconnected",
     "joined",
@@ -41,7 +42,8 @@ class OfficeEvent:
         kind: One of `KINDS`.
         computer: The Computer it is about, where it is about one.
         data: What is known: the members' names and the office for those who come and go; what was read anew
-            (`tools`, `desktop`, `finder`) for updates, or the `problem` that kept it from being read.
+            (`tools`, `desktop`, `finder`) for updates, or the `problem` that kept it from being read; for
+            `update_resources` the `mcp_server`, the `uris` that changed, and `list_changed`.
     """
 
     kind: str

@@ -18,6 +18,7 @@ from a2c_smcp.smcp import (
     UPDATE_CONFIG_NOTIFICATION,
     UPDATE_DESKTOP_NOTIFICATION,
     UPDATE_FINDER_NOTIFICATION,
+    UPDATE_RESOURCES_NOTIFICATION,
     UPDATE_TOOL_LIST_NOTIFICATION,
 )
 from a2c_smcp.wire.reconnect import Backoff
@@ -100,6 +101,10 @@ class Live:
             self._events.tell("enter_office" if came else "leave_office", name, _texts(payload))
             if name is not None and came:
                 self.refresh(name, TOOLS)
+        elif event == UPDATE_RESOURCES_NOTIFICATION and name is not None:
+            if self._keeping and name not in self._office.computers:
+                self._office.enter(name)
+            self._events.tell("update_resources", name, _resources(payload))
         elif event in UPDATES and name is not None:
             kind, aspect = UPDATES[event]
             if self._keeping and name not in self._office.computers:
@@ -315,6 +320,15 @@ class Live:
         self._stop_relisting()
         self._stop(list(self._reading))
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _resources(payload: Mapping[str, Any]) -> dict[str, Any]:
+    server, uris = payload.get("mcp_server"), payload.get("uris")
+    found: dict[str, Any] = {"mcp_server": server if isinstance(server, str) else None}
+    found["uris"] = [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
+    # One that says nothing says that anything may have changed.
+    found["list_changed"] = payload.get("list_changed") is True or not found["uris"]
+    return found
 
 
 def _texts(payload: Mapping[str, Any]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
+from a2c_smcp.agent.subscriptions import Subscriptions
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import (
     CompleteRet,
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 
 class Resources(ABC):
     """Reading through a Computer."""
+
+    _subscriptions: Subscriptions
 
     @abstractmethod
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
@@ -127,6 +130,26 @@ class Resources(ABC):
         else:
             found = await self._ask(GET_RESOURCE_TEMPLATES_EVENT, computer, mcp_server=mcp_server, cursor=cursor)
         return found
+
+    async def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
+        """Hear of updates of a resource of any scheme, as events of the kind `update_resources`.
+
+        A subscription lasts until it is ended or the Agent goes to another office. When the Computer, or the
+        connection, was away, it is made again, and the resource is reported as updated.
+
+        Returns:
+            The MCP server whose resource it is.
+
+        Raises:
+            BadRequest: Several MCP servers serve the URI, or its server takes no subscriptions.
+            RateLimited: The Agent has as many subscriptions at the Computer as it may have.
+            SMCPError: As `get_tools`.
+        """
+        return await self._subscriptions.add(computer, uri, mcp_server)
+
+    async def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
+        """End a subscription, named as it was made; raises as `get_tools`."""
+        await self._subscriptions.remove(computer, uri, mcp_server)
 
     async def complete(
         self,

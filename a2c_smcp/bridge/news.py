@@ -76,10 +76,12 @@ class News:
 
     Args:
         subscribed: Called with what a subscription means, before it is answered.
+        unsubscribed: Called when subscriptions have ended.
     """
 
-    def __init__(self, subscribed: Callable[[Place], Awaitable[None]]) -> None:
+    def __init__(self, subscribed: Callable[[Place], Awaitable[None]], unsubscribed: Callable[[], None]) -> None:
         self._subscribed = subscribed
+        self._unsubscribed = unsubscribed
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._listeners: dict[int, _Listener] = {}
@@ -101,13 +103,19 @@ class News:
         """
         listener = self._listener(connection)
         _check({*listener.uris, uri})
-        await self._subscribed(place_of(uri))
-        _check({*listener.uris, uri})  # others may have come meanwhile
+        if uri in listener.uris:
+            return
         listener.uris.add(uri)
+        try:
+            await self._subscribed(place_of(uri))
+        except BaseException:
+            listener.uris.discard(uri)
+            raise
 
     def unsubscribe(self, connection: Connection, uri: str) -> None:
         """It wants to hear of it no more."""
         self._listener(connection).uris.discard(uri)
+        self._unsubscribed()
 
     async def listen(
         self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
@@ -120,9 +128,12 @@ class News:
                 raise RateLimited(f"The bridge has {MAX_STREAMS} open streams, the most it serves; close one")
         except SMCPError as error:
             raise as_mcp_error(error) from None
-        for uri in uris:
-            await self._subscribed(place_of(uri))
         with self._counted(uris):
+            try:
+                for uri in uris:
+                    await self._subscribed(place_of(uri))
+            except SMCPError as error:
+                raise as_mcp_error(error) from None
             return await self._listen(context, params)
 
     def subscriptions(self) -> list[tuple[str, Place]]:
@@ -167,6 +178,7 @@ class News:
         listener = self._listeners.pop(id(connection), None)
         if listener is not None:
             await listener.close()
+            self._unsubscribed()
 
     @contextmanager
     def _counted(self, uris: list[str]) -> Iterator[None]:
@@ -178,6 +190,7 @@ class News:
             self._open -= 1
             self._streams.subtract(uris)
             self._streams += Counter()  # drops those that nobody wants
+            self._unsubscribed()
 
 
 def _check(uris: Collection[str]) -> None:

@@ -78,6 +78,12 @@ class Office(Protocol):
     ) -> ReadResourceRet:
         """Return what an MCP server answers to the reading of a resource."""
 
+    async def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
+        """Hear of updates of a resource."""
+
+    async def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
+        """Hear of them no more."""
+
     async def call_tool(
         self,
         computer: str,

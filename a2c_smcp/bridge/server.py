@@ -99,7 +99,7 @@ class Bridge:
         self.name = name
         self._office = office
         self._directory = Directory(office)
-        self._watcher = Watcher(self._directory)
+        self._watcher = Watcher(office, self._directory)
         self._resources = Resources(office, self._directory)
         self._completer = Completer(office, self._directory)
         self._reading = Reading(office, self._directory, self._resources)

@@ -5,6 +5,7 @@ from typing import Final, Protocol, TypeAlias, cast
 
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.resources import ResourceReader
+from a2c_smcp.computer.watches import ResourceWatches
 from a2c_smcp.smcp import (
     COMPLETE_EVENT,
     GET_CONFIG_EVENT,
@@ -14,7 +15,9 @@ from a2c_smcp.smcp import (
     GET_RESOURCES_EVENT,
     GET_TOOLS_EVENT,
     READ_RESOURCE_EVENT,
+    SUBSCRIBE_RESOURCE_EVENT,
     TOOL_CALL_EVENT,
+    UNSUBSCRIBE_RESOURCE_EVENT,
     GetComputerConfigRet,
     GetFinderRet,
     SMCPTool,
@@ -27,6 +30,7 @@ class Offers(Protocol):
     """What a Computer offers, to its owner as to Agents."""
 
     resources: ResourceReader
+    watches: ResourceWatches
 
     async def call_tool(self, request: ToolCallReq) -> Json:
         """Run a tool."""
@@ -95,6 +99,16 @@ async def _completion(computer: Offers, request: Json) -> Json:
     return completion | {"req_id": request["req_id"]}
 
 
+async def _subscribe(computer: Offers, request: Json) -> Json:
+    name = await computer.watches.subscribe(request["agent"], request["uri"], request.get("mcp_server"))
+    return {"mcp_server": name, "req_id": request["req_id"]}
+
+
+async def _unsubscribe(computer: Offers, request: Json) -> Json:
+    await computer.watches.unsubscribe(request["agent"], request["uri"], request.get("mcp_server"))
+    return {"req_id": request["req_id"]}
+
+
 ANSWERS: Final[Mapping[str, Answer]] = {
     TOOL_CALL_EVENT: _call,
     GET_TOOLS_EVENT: _tools,
@@ -105,5 +119,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     GET_RESOURCES_EVENT: _resources,
     GET_RESOURCE_TEMPLATES_EVENT: _templates,
     COMPLETE_EVENT: _completion,
+    SUBSCRIBE_RESOURCE_EVENT: _subscribe,
+    UNSUBSCRIBE_RESOURCE_EVENT: _unsubscribe,
 }
 """By event. Each raises what the Agent gets as an error ack."""

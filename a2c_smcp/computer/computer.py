@@ -35,6 +35,7 @@ from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.watches import ResourceWatches
 from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.state import state_folder
@@ -111,6 +112,7 @@ class Computer:
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
         self.documents = FinderCollector(self.index, lambda: self._tell("finder"))
         self.resources = ResourceReader(self.index)
+        self.watches = ResourceWatches(self.servers, self.resources.server_of, lambda: self._tell("resources"))
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
         self._listings: Coalescer[str] = Coalescer(self._list_tools)
@@ -154,6 +156,7 @@ class Computer:
         await self.box.aclose()
         await self.windows.close()
         await self.documents.close()
+        await self.watches.close()
         await self.index.close()
         await self.servers.close()
         with suppress(TimeoutError):
@@ -370,6 +373,8 @@ class Computer:
 
     def office_changed(self, office_id: str | None) -> None:
         """The Computer serves another office: what was kept for the Agent of the former is nobody's."""
+        if self._office and office_id != self._office:
+            self.watches.drop()
         self._office = office_id or ""
 
     # What changes
@@ -423,8 +428,21 @@ class Computer:
         await self._consent.save(self.settings.file_servers)
 
     async def _push(self, kind: Kind) -> None:
-        await self._connected().emit_update(kind)
+        if kind == "resources":
+            await self._push_resources()
+        else:
+            await self._connected().emit_update(kind)
         logger.debug("The office was told", extra={"update": kind})
+
+    async def _push_resources(self) -> None:
+        reports = self.watches.take()
+        while reports:
+            try:
+                await self._connected().emit_update("resources", reports[0])
+            except BaseException:
+                self.watches.restore(reports)
+                raise
+            del reports[0]
 
 
 def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -> ConfigFile | None:
@@ -446,11 +464,14 @@ class _Ears:
 
     def resources_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.resources_changed(server)
+        self._computer.watches.list_changed(server)
 
     def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
         self._computer.index.resource_updated(server, uri)
+        self._computer.watches.updated(server, uri)
 
     def status_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.status_changed(server)
+        self._computer.watches.status_changed(server)
         self._computer._listeners.tell("servers")  # noqa: SLF001
         self._computer._server_changed()  # noqa: SLF001

@@ -109,6 +109,13 @@ class Session(Protocol):
     async def subscribe(self, uris: Sequence[str]) -> None:
         """Be told of updates of exactly these resources from now on (also after a restart of the server)."""
 
+    async def watch(self, uris: Sequence[str]) -> None:
+        """The same for those that an Agent subscribed to, which are told beside the others.
+
+        Raises:
+            SMCPError: The server does not run, or refuses one that was not watched before.
+        """
+
 
 class Sessions(Protocol):
     """The MCP servers of a Computer."""

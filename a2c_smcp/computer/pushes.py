@@ -17,7 +17,7 @@ from a2c_smcp.errors import SMCPError
 
 logger = logging.getLogger(__name__)
 
-Kind: TypeAlias = Literal["config", "tool_list", "desktop", "finder"]
+Kind: TypeAlias = Literal["config", "tool_list", "desktop", "finder", "resources"]
 """What a Computer tells its office about: `server:update_<kind>`."""
 
 WINDOW: Final = 0.1

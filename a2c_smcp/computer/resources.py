@@ -65,6 +65,17 @@ class ResourceReader:
             return await self._in_time(servers[0].name, servers[0].session.read(listed, meta=meta))
         return await self._only_of(servers, listed, meta)
 
+    async def server_of(self, uri: str) -> SERVER_NAME:
+        """Return the MCP server that serves a URI; raises as `read`, and asks no server for contents."""
+        if scheme_of(uri) == DPE:
+            parsed = parse_dpe_uri(uri)
+            servers = await self._servers_of_document(uri, parsed)
+            if not servers:
+                raise DocumentNotFound(f"No MCP server of this Computer serves dpe://{parsed.host}")
+            return servers[0].name
+        (server,) = _only(uri, list((await self._servers_of(uri))[1]))
+        return server.name
+
     async def get_resources(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
         """Return a page of what the server lists: `{"resources": […], "next_cursor"?: …}`.
 

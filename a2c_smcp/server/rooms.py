@@ -8,7 +8,12 @@ from typing import Any
 
 from a2c_smcp.errors import ComputerLost, CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
 from a2c_smcp.lookalikes import skeleton
-from a2c_smcp.smcp import UPDATE_PROGRESS_NOTIFICATION, EnterOfficeReq, SessionInfo
+from a2c_smcp.smcp import (
+    UPDATE_PROGRESS_NOTIFICATION,
+    UPDATE_RESOURCES_NOTIFICATION,
+    EnterOfficeReq,
+    SessionInfo,
+)
 from a2c_smcp.types import Role
 
 _skeleton = lru_cache(maxsize=8_192)(skeleton)
@@ -212,11 +217,14 @@ def as_role(seat: Seat, role: Role, event: str) -> None:
 def audience(office: Office, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
     """Return the connections that a notification is for.
 
-    The progress of a call concerns the Agent that made it and nobody else; everything else is for all but the sender.
+    The progress of a call concerns the Agent that made it and nobody else, and what changed at resources the Agent of
+    the office; everything else is for all but the sender.
     """
-    if event != UPDATE_PROGRESS_NOTIFICATION:
+    if event not in (UPDATE_PROGRESS_NOTIFICATION, UPDATE_RESOURCES_NOTIFICATION):
         return [seat.sid for seat in office if seat.sid != sender]
     agent = office.agent
+    if event == UPDATE_RESOURCES_NOTIFICATION:
+        return [agent.sid] if agent is not None else []
     return [agent.sid] if agent is not None and data.get("agent") == agent.name else []
 
 

@@ -22,6 +22,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "server:update_desktop": ("UpdateComputerConfigReq", None),
     "server:update_finder": ("UpdateComputerConfigReq", None),
     "server:update_progress": ("UpdateProgressReq", None),
+    "server:update_resources": ("UpdateResourcesReq", None),
     "server:tool_call_cancel": ("AgentCallData", None),
     "client:tool_call": ("ToolCallReq", "CallToolResult"),
     "client:get_tools": ("GetToolsReq", "GetToolsRet"),
@@ -33,6 +34,8 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "client:get_resource_templates": ("GetResourceTemplatesReq", "GetResourceTemplatesRet"),
     "client:complete": ("CompleteReq", "CompleteRet"),
     "client:get_chunk": ("GetChunkReq", "GetChunkRet"),
+    "client:subscribe_resource": ("SubscribeResourceReq", "SubscribeResourceRet"),
+    "client:unsubscribe_resource": ("SubscribeResourceReq", "SubscribeResourceRet"),
     "notify:enter_office": ("EnterOfficeNotification", None),
     "notify:leave_office": ("LeaveOfficeNotification", None),
     "notify:update_config": ("UpdateMCPConfigNotification", None),
@@ -40,6 +43,7 @@ TABLE: dict[str, tuple[str, str | None]] = {
     "notify:update_desktop": ("UpdateDesktopNotification", None),
     "notify:update_finder": ("UpdateFinderNotification", None),
     "notify:update_progress": ("UpdateProgressNotification", None),
+    "notify:update_resources": ("UpdateResourcesNotification", None),
     "notify:disconnect": ("DisconnectNotification", None),
     "notify:tool_call_cancel": ("AgentCallData", None),
 }
@@ -84,6 +88,9 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
     "ReadResourceRet": ({"contents", "req_id"}, {"meta"}),
     "ProgressData": ({"progress"}, {"total", "message"}),
     "UpdateProgressReq": ({"agent", "req_id", "computer", "progress"}, {"total", "message"}),
+    "SubscribeResourceReq": ({"agent", "req_id", "computer", "uri"}, {"mcp_server"}),
+    "SubscribeResourceRet": ({"req_id"}, {"mcp_server"}),
+    "UpdateResourcesReq": ({"computer"}, {"mcp_server", "uris", "list_changed"}),
     "Chunked": ({"transfer", "size", "count", "sha256"}, set()),
     "ChunkedRet": ({"chunked", "req_id"}, set()),
     "GetChunkReq": ({"agent", "req_id", "computer", "transfer", "index"}, set()),
@@ -130,6 +137,7 @@ def test_what_an_accepted_event_broadcasts_is_named_in_the_table() -> None:
         "server:update_desktop": "notify:update_desktop",
         "server:update_finder": "notify:update_finder",
         "server:update_progress": "notify:update_progress",
+        "server:update_resources": "notify:update_resources",
     }
 
 

@@ -24,7 +24,7 @@ from a2c_smcp.computer.mcp_clients.requests import Requests
 from a2c_smcp.computer.mcp_clients.streamable import StreamableLink
 from a2c_smcp.computer.mcp_clients.transports import link_to
 from a2c_smcp.computer.ports import Json, Listener, ServerState, ServerStatus
-from a2c_smcp.errors import SMCPError, ToolFailed
+from a2c_smcp.errors import BadRequest, SMCPError, ToolFailed
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +73,7 @@ class ServerSession(Requests):
         self._memory = Memory()
         self._mask = Mask()
         self._wanted: Sequence[str] = ()
+        self._watched: Sequence[str] = ()
         self._life: Life | None = None
         self._task: asyncio.Task[None] | None = None
         self._leaving = False
@@ -195,9 +196,38 @@ class ServerSession(Requests):
     async def subscribe(self, uris: Sequence[str]) -> None:
         """Be told of updates of exactly these resources; at a server that does not run, from its next start on."""
         self._wanted = tuple(uris)
-        life = self._life
-        if life is not None and self._subscribes:
-            await life.subscriptions.want(self._wanted)
+        if self._life is not None:
+            await self._renew(self._life)
+
+    async def watch(self, uris: Sequence[str]) -> None:
+        """Be told of updates of exactly these resources, too: an Agent subscribed to them.
+
+        Raises:
+            SMCPError: The server does not run, or refuses one that was not watched before.
+        """
+        new = set(uris).difference(self._watched)
+        if not new:
+            self._watched = tuple(uris)
+            if self._life is not None:
+                await self._renew(self._life)
+            return
+        life = self._living()
+        before, self._watched = self._watched, tuple(uris)
+        await self._renew(life)
+        if life.subscriptions.unsupported:
+            self._watched = before
+            raise BadRequest(f"MCP server {self.name!r} takes no subscriptions", details={"mcp_server": self.name})
+        if refused := [error for uri in new if (error := life.subscriptions.refused.get(uri)) is not None]:
+            self._watched = before
+            await self._renew(life)
+            raise self._failed(life, refused[0])
+
+    async def _renew(self, life: Life) -> None:
+        """Subscribe to what is wanted; what an Agent wants also where the server does not declare that it can be."""
+        declared = self._subscribes or is_modern(life.session)
+        wanted = (*self._wanted, *self._watched) if declared else self._watched
+        if declared or wanted or life.subscriptions.uris:
+            await life.subscriptions.want(wanted)
 
     def _living(self) -> Life:
         if self._life is None or self._life.over:
@@ -273,17 +303,16 @@ class ServerSession(Requests):
         self._server_info = _json(life.session.server_info)
         self._capabilities = _json(life.session.server_capabilities) or {}
         self._undeclared = False
-        life.link.on_gap = lambda: self._news.everything(self._wanted)
+        life.link.on_gap = lambda: self._news.everything((*self._wanted, *self._watched))
         self._enter(ServerState.RUNNING)
-        self._news.everything(self._wanted)
+        self._news.everything((*self._wanted, *self._watched))
         life.soon(self._settle_in)
 
     async def _settle_in(self) -> None:
         """What is done after each start: renew the subscriptions, and look for what was not declared."""
         try:
             life = self._living()
-            if self._subscribes or is_modern(life.session):
-                await life.subscriptions.want(self._wanted)
+            await self._renew(life)
             if not self._subscribes:
                 resources, _ = await self.list_resources()
                 if any(str(resource.get("uri", "")).lower().startswith(SCHEMES) for resource in resources):

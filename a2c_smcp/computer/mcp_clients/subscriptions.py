@@ -30,7 +30,13 @@ LISTEN_AGAIN: Final = (0.1, 0.5, 2.0, 5.0, 15.0, 60.0)
 
 
 class Subscriptions:
-    """What one session is subscribed to."""
+    """What one session is subscribed to.
+
+    Attributes:
+        uris: What was asked for last.
+        refused: Which of them the server refused, with its answer.
+        unsupported: Whether the server knows no subscriptions.
+    """
 
     def __init__(self, server: SERVER_NAME, session: ClientSession, news: News, tasks: anyio.abc.TaskGroup) -> None:
         self._server = server
@@ -38,10 +44,11 @@ class Subscriptions:
         self._news = news
         self._tasks = tasks
         self._turn = asyncio.Lock()
-        self._uris: frozenset[str] = frozenset()
+        self.uris: frozenset[str] = frozenset()
+        self.refused: dict[str, MCPError] = {}
         self._stream: anyio.CancelScope | None = None
         self._first = True
-        self._unsupported = False
+        self.unsupported = False
 
     async def want(self, uris: Sequence[str]) -> None:
         """Be subscribed to exactly these, and return when the server has agreed.
@@ -51,32 +58,37 @@ class Subscriptions:
         async with self._turn:
             wanted = frozenset(uris)
             if is_modern(self._session):
-                if self._stream is None or wanted != self._uris:
+                if self._stream is None or wanted != self.uris:
                     await self._listen(wanted)
             else:
                 await self._change(wanted)
-            self._uris = wanted
+            self.uris = wanted
+            self.refused = {uri: error for uri, error in self.refused.items() if uri in wanted}
 
     async def _change(self, wanted: frozenset[str]) -> None:
         slots = asyncio.Semaphore(AT_ONCE)
 
         async def ask(request: SubscribeRequest | UnsubscribeRequest) -> None:
             async with slots:
-                if self._unsupported:
+                if self.unsupported:
                     return
+                if isinstance(request, SubscribeRequest):
+                    self.refused.pop(request.params.uri, None)
                 try:
                     await self._session.send_request(request, EmptyResult)
                 except MCPError as error:
-                    self._unsupported = error.code == METHOD_NOT_FOUND
+                    self.unsupported = error.code == METHOD_NOT_FOUND
+                    if isinstance(request, SubscribeRequest):
+                        self.refused[request.params.uri] = error
                     logger.debug("A subscription was refused: %s", error.code, extra={"server": self._server})
 
-        news = [SubscribeRequest(params=SubscribeRequestParams(uri=uri)) for uri in sorted(wanted - self._uris)]
-        olds = [UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri)) for uri in sorted(self._uris - wanted)]
+        news = [SubscribeRequest(params=SubscribeRequestParams(uri=uri)) for uri in sorted(wanted - self.uris)]
+        olds = [UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri)) for uri in sorted(self.uris - wanted)]
         await asyncio.gather(*map(ask, news), *map(ask, olds))
 
     async def _listen(self, uris: frozenset[str]) -> None:
         """Open a stream for `uris`, and only then close the one before: nothing that changes meanwhile is missed."""
-        if self._unsupported:
+        if self.unsupported:
             return
         before = self._stream
         opened = asyncio.Event()
@@ -113,11 +125,11 @@ class Subscriptions:
                         async for _ in stream:
                             pass
                 except MCPError as error:
-                    self._unsupported = error.code == METHOD_NOT_FOUND
+                    self.unsupported = error.code == METHOD_NOT_FOUND
                 except SubscriptionLost:
                     pass
                 opened.set()
-                if self._unsupported:
+                if self.unsupported:
                     return
                 # A stream that lasted was no failure, however it ended.
                 tries = 0 if clock() - began > LISTEN_AGAIN[-1] else min(tries + 1, len(LISTEN_AGAIN) - 1)

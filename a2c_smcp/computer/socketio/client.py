@@ -21,6 +21,7 @@ from a2c_smcp.smcp import (
     UPDATE_DESKTOP_EVENT,
     UPDATE_FINDER_EVENT,
     UPDATE_PROGRESS_EVENT,
+    UPDATE_RESOURCES_EVENT,
     UPDATE_TOOL_LIST_EVENT,
 )
 from a2c_smcp.wire.link import PATIENCE, Address, Link, Secret
@@ -35,6 +36,7 @@ UPDATES: Final[Mapping[Kind, str]] = {
     "tool_list": UPDATE_TOOL_LIST_EVENT,
     "desktop": UPDATE_DESKTOP_EVENT,
     "finder": UPDATE_FINDER_EVENT,
+    "resources": UPDATE_RESOURCES_EVENT,
 }
 
 
@@ -186,8 +188,11 @@ class SMCPComputerClient:
         """
         await self._seat.leave()
 
-    async def emit_update(self, kind: Kind) -> None:
+    async def emit_update(self, kind: Kind, what: Mapping[str, Any] | None = None) -> None:
         """Tell the office that something changed; it returns when the server has it.
+
+        Args:
+            what: More fields of the message.
 
         Raises:
             NotInOffice: The server does not have it, because there is no seat at the moment. Tell it again after the
@@ -201,7 +206,7 @@ class SMCPComputerClient:
         if link is None or self._seat.office_id is None:
             raise NotInOffice("The computer is in no office at the moment")
         try:
-            answer = await link.call(event, {"computer": self.name}, within=link.silence)
+            answer = await link.call(event, {**(what or {}), "computer": self.name}, within=link.silence)
         except ConnectionError:
             raise NotInOffice("The connection was lost while the update was on its way") from None
         except RequestTimeout:

@@ -15,7 +15,7 @@ from mcp import Client, MCPError, types
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.computer import Computer, parse_config
 from a2c_smcp.errors import BadRequest, ToolNotFound
-from tests.interaction.bridge.conftest import CAP, ERAS, bridge_to, connected, text_of
+from tests.interaction.bridge.conftest import CAP, ERAS, Heard, bridge_to, connected, listening, text_of, until
 from tests.interaction.server.conftest import Running
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -170,3 +170,84 @@ async def test_the_instructions_of_mcp_servers_reach_the_agent_and_the_clients_l
         told = client.instructions or ""
     assert "Instructions of blue on desk:\nUse blue for memos." in told
     assert "Instructions of red on desk:\nUse red for memos." in told
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def listener(url: str, era: str, heard: Heard) -> AsyncIterator[Client]:
+    async with connected(url, mode=era, message_handler=heard.take) as opened:
+        yield opened
+
+
+async def subscribed_at(client: Client, tool: str) -> list[str]:
+    found: list[str] = json.loads(text_of(await client.call_tool(tool)))
+    return found
+
+
+@pytest.mark.rule("10.6.updates")
+async def test_an_update_of_any_scheme_is_told_to_the_client_that_subscribed_and_no_longer_wanted_is_ended(
+    listener: Client, era: str, heard: Heard
+) -> None:
+    uri = "a2c://desk/@blue/memo/same"
+    async with listening(listener, era, heard, uri):
+        assert await subscribed_at(listener, "desk__blue__subscribed") == [SAME]
+        await listener.call_tool("desk__touch", {"uri": SAME})  # the other server's: not what was subscribed to
+        await listener.call_tool("desk__blue__touch", {"uri": SAME, "text": era})
+        await heard.until("ResourceUpdated", uri)
+        if era == "legacy":
+            with pytest.warns(match="resources/unsubscribe"):
+                await listener.unsubscribe_resource(uri)
+
+    async def ended() -> bool:
+        return await subscribed_at(listener, "desk__blue__subscribed") == []
+
+    await until(ended)
+
+
+@pytest.mark.rule("10.6.updates")
+async def test_a_list_that_changes_is_told_whatever_its_scheme(listener: Client, era: str, heard: Heard) -> None:
+    await listener.list_resources()
+    async with listening(listener, era, heard):
+        await listener.call_tool("desk__add", {"uri": f"memo://added/{era}"})
+        await heard.until("ResourceListChanged")
+    uris = [one.uri for one in (await listener.list_resources()).resources]
+    assert f"a2c://desk/@red/memo/added/{era}" in uris
+
+
+@pytest.mark.rule("10.6.updates")
+async def test_an_agent_hears_of_what_it_subscribed_to_also_after_the_computer_was_away(
+    relay: Running, computer: Computer, agent: AsyncSMCPAgentClient
+) -> None:
+    events = agent.events()
+
+    async def until_updated(uri: str) -> Any:
+        async with asyncio.timeout(CAP):
+            while True:
+                event = await anext(events)
+                if event.kind == "update_resources" and uri in event.data["uris"]:
+                    return event
+
+    with pytest.raises(BadRequest, match="2 MCP servers"):
+        await agent.subscribe_resource("desk", SAME)
+    own = "memo://red/own"
+    assert await agent.subscribe_resource("desk", own) == "red"
+    await agent.call_tool("desk", "red__touch", {"uri": f"{own}/part"})
+    event = await until_updated(own)  # a part of it counts as it
+    assert (event.computer, event.data["mcp_server"]) == ("desk", "red")
+
+    await computer.disconnect()
+    computer.watches.drop()  # as a Computer that was started anew
+    await computer.connect(relay.url, "memos")
+    await until_updated(own)
+    await agent.call_tool("desk", "red__touch", {"uri": own})
+    await until_updated(own)
+
+    await computer.servers.restart("red")
+    await until_updated(own)
+    await agent.unsubscribe_resource("desk", own)
+    shown: Any = await agent.call_tool("desk", "red__subscribed")
+    assert json.loads(shown["content"][0]["text"]) == []

@@ -139,6 +139,13 @@ class FakeOffice:
             raise NotFound(f"no {uri}")
         return {"contents": contents, "req_id": "1"} | has.read_meta
 
+    async def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
+        self._computer(computer, "subscribe", uri, mcp_server)
+        return mcp_server
+
+    async def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
+        self._computer(computer, "unsubscribe", uri, mcp_server)
+
     async def call_tool(
         self,
         computer: str,

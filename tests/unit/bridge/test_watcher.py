@@ -47,7 +47,7 @@ async def watcher(office: FakeOffice) -> AsyncIterator[Watcher]:
     directory = Directory(office)
     await directory.all_listed()
     await directory.desktops.of("desk")
-    watching = Watcher(directory, burst=0)
+    watching = Watcher(office, directory, burst=0)
     yield watching
     await watching.close()
 

@@ -39,6 +39,7 @@ class FakeServer:
         self.metas: list[Json | None] = []
         self.answer_meta: Json = {}
         self.subscriptions: list[list[str]] = []
+        self.watched: list[str] = []
         self.most_at_once = 0
         self._at_once = 0
         self._status = ServerStatus(
@@ -112,6 +113,10 @@ class FakeServer:
     async def subscribe(self, uris: Sequence[str]) -> None:
         await self._answer("subscribe", "subscribe")
         self.subscriptions.append(list(uris))
+
+    async def watch(self, uris: Sequence[str]) -> None:
+        await self._answer("watch", "watch")
+        self.watched = list(uris)
 
     async def _answer(self, method: str, call: str, fate: Any = None, delay: float = 0) -> None:
         self.calls.append(call)

@@ -86,6 +86,9 @@ class FakeSession:
     async def subscribe(self, uris: Sequence[str]) -> None:
         raise NotImplementedError
 
+    async def watch(self, uris: Sequence[str]) -> None:
+        raise NotImplementedError
+
     def _check_running(self) -> None:
         if self.state is not ServerState.RUNNING:
             raise ToolFailed(f"The MCP server {self.name!r} is not running")
