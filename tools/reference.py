@@ -105,6 +105,8 @@ SAYS: Final = {
     "server:update_tool_list": "Tell that the tools changed.",
     "server:update_desktop": "Tell that the windows changed.",
     "server:update_finder": "Tell that the documents changed.",
+    "client:subscribe_resource": "Hear of updates of a resource.",
+    "client:unsubscribe_resource": "Hear of updates of a resource no more.",
     "notify:tool_call_cancel": "A call was cancelled.",
     "notify:disconnect": "The Server is about to close this connection; only the client it concerns is told.",
 }

@@ -331,6 +331,26 @@ class SMCPAgentClient(Blocking, SyncUses):
         """List the resource templates of one MCP server, or of all, as `get_resources` lists resources."""
         return self._thread.run(self._agent.get_resource_templates(computer, mcp_server, cursor))
 
+    def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
+        """Hear of updates of a resource of any scheme, as events of the kind `update_resources`.
+
+        A subscription lasts until it is ended or the Agent goes to another office. When the Computer, or the
+        connection, was away, it is made again, and the resource is reported as updated.
+
+        Returns:
+            The MCP server whose resource it is.
+
+        Raises:
+            BadRequest: Several MCP servers serve the URI, or its server takes no subscriptions.
+            RateLimited: The Agent has as many subscriptions at the Computer as it may have.
+            SMCPError: As `get_tools`.
+        """
+        return self._thread.run(self._agent.subscribe_resource(computer, uri, mcp_server=mcp_server))
+
+    def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
+        """End a subscription, named as it was made; raises as `get_tools`."""
+        return self._thread.run(self._agent.unsubscribe_resource(computer, uri, mcp_server=mcp_server))
+
     def complete(
         self,
         computer: str,

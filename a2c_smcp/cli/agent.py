@@ -210,6 +210,9 @@ COMMAND: Final = Command(
                 Argument("uri", "A dpe:// or window:// URI, or whatever the Computers serve."),
                 *SEAT,
                 COMPUTER,
+                Argument(
+                    "--mcp-server", "Read it from this MCP server; needed where several serve the URI.", metavar="NAME"
+                ),
                 Argument("--output", "Write it to this file; needed for what is no text.", metavar="FILE"),
             ),
             help="Documents come as Markdown unless ?format= or --json asks otherwise. " + _HELP,

@@ -162,7 +162,7 @@ def read(context: Context, arguments: Namespace) -> Any:
     """Return what is at a URI, or write it to a file and return how much that was."""
     uri = arguments.uri if arguments.json or arguments.output else readable(arguments.uri)
     with seated(context, arguments) as agent:
-        contents = _first(agent, computers(context, agent, arguments), uri)
+        contents = _first(agent, computers(context, agent, arguments), uri, arguments.mcp_server)
     if arguments.output is not None:
         return _save(contents, Path(arguments.output))
     return contents
@@ -192,15 +192,19 @@ def _told(event: OfficeEvent) -> dict[str, Any]:
     return {"event": event.kind, "computer": event.computer, "data": dict(event.data)}
 
 
-def _first(agent: SMCPAgentClient, names: Sequence[str], uri: str) -> list[dict[str, Any]]:
+def _first(
+    agent: SMCPAgentClient, names: Sequence[str], uri: str, mcp_server: str | None = None
+) -> list[dict[str, Any]]:
     """Read from the first Computer that has it; MCP servers have many ways to say that they have not."""
     problem: SMCPError | None = None
     for name in names:
         try:
-            return agent.read_contents(name, uri)
+            return agent.read_contents(name, uri, mcp_server=mcp_server)
         except InvalidDPEUri:
             raise
         except SMCPError as error:
+            if isinstance(error, BadRequest) and "mcp_servers" in (error.details or {}):
+                raise  # it has the resource more than once; another Computer's would be a guess
             if problem is None or isinstance(problem, _ABSENT):
                 problem = error
     raise problem or NotFound("No Computer is in the office")

@@ -133,6 +133,10 @@ def watch(value: Any, _: Namespace, terminal: Terminal) -> Lines:
         case "update_finder":
             total = (data.get("finder") or {}).get("total_count", "?")
             yield f"{who}: documents changed{problem or f', {total} in all'}"
+        case "update_resources":
+            uris = [one_line(uri) for uri in data.get("uris") or ()]
+            what = ", ".join(uris[:3]) + (f" and {len(uris) - 3} more" if len(uris) > 3 else "")
+            yield f"{who}: {f'{what} changed' if uris else 'the list of resources may have changed'}"
         case "update_config":
             yield f"{who}: its configuration changed"
         case "disconnected":

@@ -50,7 +50,7 @@ async def _finder(owner: Owner, words: Words) -> Any:
 
 
 async def _read(owner: Owner, words: Words) -> Any:
-    return await owner.computer.read(words["uri"])
+    return await owner.computer.read(words["uri"], words.get("server"))
 
 
 async def _call(owner: Owner, words: Words) -> Any:
@@ -269,7 +269,7 @@ VERBS: Final[tuple[Verb, ...]] = (
         (Place("words", optional=True, rest=True),),
         show.finder,
     ),
-    Verb("read", "What is at a URI.", _read, (_URI,), show.contents),
+    Verb("read", "What is at a URI.", _read, (_URI, Place("server", "server", optional=True)), show.contents),
     Verb("call", "Run a tool.", _call, (Place("tool", "tool"), Place("json", optional=True, rest=True)), show.result),
     Verb("history", "The tool calls so far.", _history, show=show.history),
     Verb("config", "The configuration as Agents see it, without secrets.", _config),

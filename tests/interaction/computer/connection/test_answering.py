@@ -25,6 +25,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "client:get_resources": {"mcp_server": "docs"},
     "client:get_resource_templates": {"mcp_server": "docs"},
     "client:complete": {"mcp_server": "docs", "ref": {}, "argument": {}},
+    "client:subscribe_resource": {"uri": "memo://a", "mcp_server": "docs"},
+    "client:unsubscribe_resource": {"uri": "memo://a"},
 }
 ASKED = sorted(event for event in EVENTS if event.startswith("client:") and event != "client:get_chunk")
 
