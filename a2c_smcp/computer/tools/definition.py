@@ -40,14 +40,17 @@ class Definition:
         return {name: self.tool[name] for name in FIELDS if self.tool.get(name) is not None}
 
     @cached_property
+    def _text(self) -> str:
+        return _canonical([self.tool.get("name"), self.fields])
+
+    @cached_property
     def digest(self) -> str:
         """The fingerprint of name and definition."""
-        return fingerprint(self.tool.get("name"), self.fields)
+        return hashlib.sha256(self._text.encode()).hexdigest()
 
     def kept(self) -> Json:
         """Return what is remembered of it: the fingerprint, and unless they are too long the fields."""
-        small = len(_canonical(self.fields)) <= MAX_KEPT
-        return {"digest": self.digest, "fields": self.fields if small else None}
+        return {"digest": self.digest, "fields": self.fields if len(self._text) <= MAX_KEPT else None}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Definition) and self.digest == other.digest
