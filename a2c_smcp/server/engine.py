@@ -300,7 +300,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             return
         if self._is_inside(eio_sid):
             socket.let_in()
-            asyncio.get_running_loop().call_later(JOIN_SECONDS, self._check_joined, eio_sid)
+            socket.expire(JOIN_SECONDS, lambda: socket.joined)
             if self.switchboard is None:
                 socket.join()  # there are no offices
             return
@@ -318,17 +318,8 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     def _expect_hello(self, eio_sid: str) -> None:
         """Hang up on a client that does not enter a namespace soon: it could answer pings for ever."""
-        asyncio.get_running_loop().call_later(self.limits.hello_seconds, self._check_hello, eio_sid)
-
-    def _check_hello(self, eio_sid: str) -> None:
-        socket = self.eio.sockets.get(eio_sid)
-        if socket is not None and not self._is_inside(eio_sid):
-            self.eio.hang_up(socket)
-
-    def _check_joined(self, eio_sid: str) -> None:
-        socket = self.eio.sockets.get(eio_sid)
-        if socket is not None and not socket.joined:
-            self.eio.hang_up(socket)
+        if (socket := self.eio.sockets.get(eio_sid)) is not None:
+            socket.expire(self.limits.hello_seconds, lambda: self._is_inside(eio_sid))
 
     async def _handle_eio_disconnect(self, eio_sid: str, reason: str) -> None:
         self._drop_partial(eio_sid)

@@ -36,6 +36,8 @@ TURN: Final = 64
 BODY: Final = "body size"
 KINDS: Final = frozenset("134")
 """Packets that a client may send in a POST: close, pong, message."""
+OUTSIDE: Final = 16
+"""Sessions without credentials that an address may have at least; a quarter of its connections, where that is more."""
 DOORSTEP: Final = 2
 """Sessions of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 
@@ -94,6 +96,8 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     last_ping: float | None
     _reader: "asyncio.Task[Any] | None" = None
     _ending: asyncio.TimerHandle | None = None
+    _pinging: asyncio.TimerHandle | None = None
+    _deadline: asyncio.TimerHandle | None = None
 
     def __init__(self, server: "EngineServer", sid: str, address: str, connection: Any) -> None:
         super().__init__(server, sid)
@@ -105,6 +109,18 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         """The largest frame or HTTP body that it may send."""
         limits = self.server.limits
         return limits.frame_bytes if self.joined else min(limits.early_bytes, limits.frame_bytes)
+
+    def expire(self, seconds: float, check: Callable[[], bool]) -> None:
+        """Hang up after so many seconds unless `check` says otherwise then; replaces what was set before."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        if not self.closing:
+            self._deadline = asyncio.get_running_loop().call_later(seconds, self._expired, check)
+
+    def _expired(self, check: Callable[[], bool]) -> None:
+        self._deadline = None
+        if not check():
+            self.server.hang_up(self)
 
     def let_in(self) -> None:
         """Its client was let into a namespace."""
@@ -145,6 +161,17 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         if self.queue.bytes > self.server.limits.backlog_bytes:
             log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)
+
+    def schedule_ping(self) -> None:
+        """Ping after a while; the stock method starts a task for that, which outlives the client."""
+        if self.last_ping:
+            self.last_ping = None
+            self._pinging = asyncio.get_running_loop().call_later(self.server.ping_interval, self._ping)
+
+    def _ping(self) -> None:
+        if not self.closing and not self.closed:
+            self.last_ping = time.time()
+            self.queue.put_nowait(eio_packet.Packet(eio_packet.PING))
 
     async def check_ping_timeout(self) -> bool:
         """Whether its client still answers pings; a line that is full and moves has its pong still on the way."""
@@ -197,6 +224,11 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         """Close without waiting for a client that may never read."""
         await super().close(wait=False, abort=abort, reason=reason)
         self.server.left(self)
+        for timer in (self._pinging, self._deadline):
+            if timer is not None:
+                timer.cancel()
+        if abort:
+            self.server.sockets.pop(self.sid, None)  # nobody comes to hear that it is over
         self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
         if self._reader is not None and self._reader is not asyncio.current_task():
             loop = asyncio.get_running_loop()
@@ -368,10 +400,12 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         Raises:
             RateLimited: All of its sessions are in use.
         """
-        limit = DOORSTEP * self.limits.connections_per_address
-        if not limit or len(self._sessions.get(address, ())) < limit:
+        each = self.limits.connections_per_address
+        limit = DOORSTEP * each
+        outside = self._outside.get(address, {})
+        few = len(self._sessions.get(address, ())) < limit and len(outside) < max(each // 4, OUTSIDE)
+        if not each or few:
             return
-        outside = self._outside.get(address)
         if not outside:
             raise exceeded("sessions per address", limit)
         oldest = next(iter(outside))

@@ -55,6 +55,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
             "handle_post_request": "self environ",
             "poll": "self",
             "receive": "self pkt",
+            "schedule_ping": "self",
         },
     ),
     transport.SendQueue: (asyncio.Queue, {"_get": "self", "_init": "self maxsize", "_put": "self item"}),
@@ -132,8 +133,8 @@ USED: dict[Any, dict[str, str]] = {
         "start_background_task": "self target args kwargs",
     },
     AsyncSocket: {
+        "_send_ping": "self",
         "handle_get_request": "self environ",
-        "schedule_ping": "self",
         "send": "self pkt",
     },
     EngineIOClient: {
