@@ -87,17 +87,22 @@ class ToolCallReq(AgentCallData):
 
 
 class ProgressData(TypedDict):
-    """How far a running tool is, in its own words: `progress` never goes back, `total` is where it ends, if known."""
+    """How far a running tool is, in its own words: `progress` never goes back, `total` is where it ends, if known.
+
+    `number` counts the reports of a call that are sent, from 1.
+    """
 
     progress: Number
     total: NotRequired[Number | None]
     message: NotRequired[str | None]
+    number: NotRequired[int]
 
 
 class CallToolResult(TypedDict, total=False):
     """The MCP tool result, by field name, as the wire carries it.
 
-    `progress` is the tool's last word of it, where the request said `accept_progress` and the tool said anything.
+    `progress` is the tool's last word of it, where the request said `accept_progress` and the tool said anything;
+    `progress_log` repeats the last reports that were sent, for those that the result overtook.
     """
 
     content: list[dict[str, Any]]
@@ -105,6 +110,7 @@ class CallToolResult(TypedDict, total=False):
     isError: bool
     meta: dict[str, Any] | None
     progress: ProgressData
+    progress_log: list[ProgressData]
     req_id: str
 
 

@@ -41,10 +41,16 @@ class Hearing:
     def __init__(self, handler: ProgressHandler) -> None:
         self._turns = Turns(handler, BUFFER, lambda _: "progress")
         self._last: ToolProgress | None = None
+        self._number = 0
 
     def hear(self, payload: object) -> None:
-        """Take a report; what is malformed, or behind the one before, is ignored."""
+        """Take a report; what is malformed, behind the one before, or heard already, is ignored."""
         report = progress_of(payload)
+        number = payload.get("number") if isinstance(payload, Mapping) else None
+        if isinstance(number, int):
+            if number <= self._number:
+                return
+            self._number = number
         if report is None or (self._last is not None and report.progress < self._last.progress):
             return
         if report != self._last:
@@ -52,7 +58,10 @@ class Hearing:
             self._turns.put(report)
 
     def end(self, result: CallToolResult) -> CallToolResult:
-        """Take the tool's last word out of its result."""
+        """Take the tool's last words out of its result, those included that the result overtook."""
+        log = result.pop("progress_log", None)
+        for report in log if isinstance(log, list) else ():
+            self.hear(report)
         self.hear(result.pop("progress", None))
         return result
 

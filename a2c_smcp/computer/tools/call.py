@@ -257,9 +257,8 @@ class Call:
         self._phase = "ended"
         self._timer.cancel()
         if self._reported is not None:
-            outcome = replace(outcome, progress=self._reported)
-            if self._around.reports is not None:
-                self._around.reports.end(self.key)
+            reports = self._around.reports.end(self.key) if self._around.reports is not None else ()
+            outcome = replace(outcome, progress=self._reported, reports=reports)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(outcome)

@@ -75,7 +75,8 @@ class ToolCalls:
     async def run(self, request: ToolCallReq, *, office: str = "") -> Json:
         """Return the result of a call: `content`, `structuredContent`, `isError`, `meta`.
 
-        With `accept_progress` it has `progress` as well, if the tool said how far it was.
+        With `accept_progress` it has `progress` as well, if the tool said how far it was, and `progress_log`, if it did
+        so several times.
 
         A request with a `req_id` that is running, or ended not long ago, gets that call's result. One that had started
         when an earlier run of the Computer ended gets a result that says so, with `meta.interrupted`. Whoever waits
@@ -194,4 +195,6 @@ def _deliver(outcome: Outcome, key: CallKey, *, follows: bool) -> Json:
     result = dict(outcome.result or {})
     if follows and outcome.progress is not None:
         result["progress"] = outcome.progress
+        if len(outcome.reports) > 1:
+            result["progress_log"] = list(outcome.reports)
     return result

@@ -1,6 +1,7 @@
 """Results kept for a while, so that a request sent again is answered and not run again. Pure: time is given."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -29,12 +30,14 @@ class Outcome:
     Attributes:
         final: Whether the same request, sent again, gets the same outcome; otherwise it is tried again.
         progress: The tool's last word of how far it was, where somebody asked to hear it.
+        reports: The last reports that were sent before.
     """
 
     result: Json | None = None
     error: SMCPError | None = None
     final: bool = True
     progress: ProgressData | None = None
+    reports: Sequence[ProgressData] = ()
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 A tool may speak thousands of times a second. Each call has an allowance of its own, and all together have another, so
 that whatever a tool says leaves the Computer's budget at the server untouched. What is held back is replaced by what
-comes after it; the very last word travels with the answer (`Outcome.progress`), where nothing can overtake it.
+comes after it. A result can overtake reports that are still to be sent, here or on the way: it repeats the last ones
+(`Outcome.reports`) and has the very last word (`Outcome.progress`), and the Agent passes over what it has heard.
 """
 
 import asyncio
@@ -22,6 +23,9 @@ LONGEST: Final = 1_000
 RATE: Final = 10.0
 BURST: Final = 5
 """Reports of one call a second, and how many may go out at once: the few of a short call all arrive."""
+
+RECENT: Final = 2 * BURST
+"""Reports of one call that its result repeats: so many can be on their way when it overtakes them."""
 
 RATE_OF_ALL: Final = 200.0
 """Reports of all calls a second: a small part of what a server takes from one connection."""
@@ -56,6 +60,8 @@ class _Lane:
     """A call: what it says, which of it may go out now, and when the next may."""
 
     latest: ProgressData
+    sent: int = 0
+    recent: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=RECENT))
     ready: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=BURST))
     timer: asyncio.TimerHandle | None = None
     meter: Meter = field(default_factory=lambda: Meter(RATE, BURST))
@@ -89,11 +95,14 @@ class Reports:
         else:
             self._send_soon(key, lane)
 
-    def end(self, key: CallKey) -> None:
-        """A call has ended: nothing more is sent of it."""
+    def end(self, key: CallKey) -> list[ProgressData]:
+        """A call has ended: nothing more is sent of it. Returns its last reports, for its result to repeat."""
         lane = self._lanes.pop(key, None)
-        if lane is not None and lane.timer is not None:
+        if lane is None:
+            return []
+        if lane.timer is not None:
             lane.timer.cancel()
+        return list(lane.recent)
 
     async def aclose(self) -> None:
         """Send nothing more."""
@@ -107,7 +116,10 @@ class Reports:
         lane.timer = None
         if len(lane.ready) < BURST:
             self._due.append(key)
-        lane.ready.append(lane.latest)  # where the line is slow, in place of the oldest
+        lane.sent += 1
+        report: ProgressData = {**lane.latest, "number": lane.sent}
+        lane.recent.append(report)
+        lane.ready.append(report)  # where the line is slow, in place of the oldest
         if self._sender is None:
             self._sender = asyncio.create_task(self._send(), name="a2c-progress")
 

@@ -129,3 +129,25 @@ async def test_what_is_no_notification_is_ignored(odd: Any) -> None:
     async with hearings.of("c", "r", told.append):
         hearings.hear(odd)
     assert told == []
+
+
+@pytest.mark.parametrize("heard", [[], [1], [1, 2], [1, 2, 3]])
+async def test_reports_that_the_result_overtook_are_heard_once_and_in_order(heard: list[int]) -> None:
+    hearings = Hearings()
+    told: list[float] = []
+    result: Any = {"content": [], "progress": {"progress": 3}}
+    result["progress_log"] = [{"progress": number, "number": number} for number in (1, 2, 3)]
+    async with hearings.of("c", "r", lambda report: told.append(report.progress)) as hearing:
+        for number in heard:
+            hearings.hear(REPORT | {"progress": number, "number": number, "total": None, "message": None})
+        assert hearing.end(result) == {"content": []}
+    assert told == [1, 2, 3]
+
+
+@pytest.mark.parametrize("log", [None, 7, "x", [None, 7, {}], {"a": 1}])
+async def test_a_log_that_is_none_is_ignored(log: object) -> None:
+    told: list[ToolProgress] = []
+    result: Any = {"content": [], "progress_log": log}
+    async with Hearings().of("c", "r", told.append) as hearing:
+        assert hearing.end(result) == {"content": []}
+    assert told == []

@@ -59,7 +59,7 @@ async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
     reports = Reports(lambda: line)
     reports.tell(KEY, {"progress": 1, "total": 2, "message": "half"})
     await asyncio.sleep(0)
-    told = {"agent": "a", "req_id": "r1", "progress": 1, "total": 2, "message": "half"}
+    told = {"agent": "a", "req_id": "r1", "progress": 1, "total": 2, "message": "half", "number": 1}
     assert [one[1:] for one in line.told] == [("office", told)]
 
 
@@ -147,11 +147,17 @@ def reporting(*steps: float) -> Behaviour:
 FOLLOWED: Any = request() | {"accept_progress": True}
 
 
-async def test_the_last_word_travels_with_the_result() -> None:
+async def test_the_last_words_travel_with_the_result() -> None:
     line = Line()
     calls = Bench(reporting(1, 2, 3), reports=Reports(lambda: line)).calls
     result = await calls.run(FOLLOWED, office="office")
-    assert result == {"content": [], "isError": False, "progress": {"progress": 3, "total": 3}}
+    log = [{"progress": number, "total": 3, "number": number} for number in (1, 2, 3)]
+    assert result == {
+        "content": [],
+        "isError": False,
+        "progress": {"progress": 3, "total": 3},
+        "progress_log": log,
+    }
     assert line.numbers == [1, 2, 3][: len(line.numbers)]
 
 
