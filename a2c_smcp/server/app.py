@@ -102,6 +102,11 @@ class SMCPApp:
         self.server.eio.refused = self._refused
         self.server.register_namespace(self.namespace)
         self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.board.in_flight)
+        backlog = self.server.eio.backlog
+        self.metrics.gauge("backlog_bytes", "What waits to be written to all clients.", lambda: backlog.bytes)
+        if (audit := self._audit) is not None:
+            self.metrics.gauge("audit_writable", "Whether the audit log can be written.", lambda: audit.problem is None)
+            self.metrics.gauge("audit_lost", "Lines that the audit log has lost.", lambda: audit.lost)
         self.metrics.gauge("ready", "Whether this node takes connections.", lambda: self.problem() is None)
 
     # Beginning and end
@@ -222,7 +227,11 @@ class SMCPApp:
             await self._page(scope, send, 200, {"status": "ok"})
         elif path == "/readyz":
             problem = self.problem()
-            status = {"status": "ready"} if problem is None else {"status": "not ready", "reason": problem}
+            status: dict[str, Any] = {"status": "ready"}
+            if problem is not None:
+                status = {"status": "not ready", "reason": problem}
+            if self._audit is not None and self._audit.problem is not None:
+                status["warnings"] = [self._audit.problem]
             await self._page(scope, send, 200 if problem is None else 503, status)
         else:
             try:

@@ -1,7 +1,9 @@
 """Who did what and when, as lines of JSON: joins, leaves, refusals and calls. Names and ids, never payloads."""
 
+import errno
 import json
 import logging
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from io import FileIO
@@ -26,6 +28,10 @@ REFUSALS_PER_SECOND: Final = 1_000
 class AuditLog(Observer):
     """Appends to a file. A file that cannot be written is reported in the log and holds up nothing.
 
+    Attributes:
+        problem: Why the last line could not be written, or None.
+        lost: How many lines could not be written.
+
     Raises:
         OSError: The file cannot be opened.
     """
@@ -35,7 +41,9 @@ class AuditLog(Observer):
         self._clock = clock or self.wall_clock
         self._file = self._open()
         self._throttle = Throttle(REFUSALS_PER_SECOND)
-        self._broken = False
+        self.problem: str | None = None
+        self.lost = 0
+        self._torn = False
 
     def _open(self) -> FileIO:
         # Unbuffered: each line is one append, so that processes can share a file and a full disk leaves nothing behind.
@@ -53,7 +61,7 @@ class AuditLog(Observer):
             OSError: It cannot be opened; the old one stays in use.
         """
         old, self._file = self._file, self._open()
-        self._broken = False
+        self.problem, self._torn = None, False
         old.close()
 
     def close(self) -> None:
@@ -95,12 +103,24 @@ class AuditLog(Observer):
     def _write(self, what: str, **facts: Any) -> None:
         moment = f"{datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec='milliseconds')[:-6]}Z"
         record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact not in (None, "")}
+        line = b"\n" * self._torn + _line(record)
         try:
-            self._file.write(_line(record))
+            if self._file.write(line) != len(line):  # the disk took a part of it
+                self._torn = True
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
         except (OSError, ValueError) as problem:  # a full disk, or a file that was closed
-            if not self._broken:
-                log.error("the audit log cannot be written: %s", type(problem).__name__)
-            self._broken = True
+            self._lose(problem)
+        else:
+            if self.problem is not None:
+                log.warning("the audit log can be written again; lines lost: %d", self.lost)
+            self.problem, self._torn = None, False
+
+    def _lose(self, problem: Exception) -> None:
+        self.lost += 1
+        why = (problem.strerror or type(problem).__name__).lower() if isinstance(problem, OSError) else "it is closed"
+        if self.problem is None:
+            log.error("the audit log cannot be written: %s", why)
+        self.problem = f"the audit log cannot be written: {why}"
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -57,9 +57,24 @@ class Call:
 
     One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
     it and words the answer.
+
+    Attributes:
+        late: What the caller hears when the time is over, where that is not the Computer's doing.
     """
 
-    __slots__ = ("ack", "caller", "deadline", "event", "head", "refuse", "reply", "settled", "started", "target")
+    __slots__ = (
+        "ack",
+        "caller",
+        "deadline",
+        "event",
+        "head",
+        "late",
+        "refuse",
+        "reply",
+        "settled",
+        "started",
+        "target",
+    )
 
     def __init__(
         self,
@@ -81,6 +96,7 @@ class Call:
         self.started = started
         self.deadline = deadline
         self.target: Connection | None = None
+        self.late: SMCPError | None = None
         self.settled = False
 
 

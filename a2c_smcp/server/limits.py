@@ -16,8 +16,10 @@ class Limits:
         frame_bytes: The largest frame read at all; a larger one ends its connection.
         backlog_bytes: What may wait for a client that reads too slowly before it is disconnected. Requests are refused
             from half of it.
+        backlog_total_bytes: What may wait for all clients together; beyond it the slowest reader is disconnected.
         requests_per_second: Requests of one connection (bursts of twice as many).
-        office_requests_per_second: Requests of all members of one office.
+        office_requests_per_second: Requests of all members of one office. A notification counts once for each member
+            that gets it.
         in_flight: Requests of one connection that wait for an answer.
         connections_per_address: Open connections from one network address, idle ones included.
         early_bytes: The largest frame or HTTP body of a client that has not joined an office.
@@ -33,6 +35,7 @@ class Limits:
     message_bytes: int = MAX_MESSAGE
     frame_bytes: int = 32_000_000
     backlog_bytes: int = 64_000_000
+    backlog_total_bytes: int = 512_000_000
     requests_per_second: float = 5_000
     office_requests_per_second: float = 20_000
     in_flight: int = 4_096
@@ -62,8 +65,8 @@ class Bucket:
         self._level = burst
         self._at = now
 
-    def take(self, now: float) -> bool:
-        """Take a token if there is one."""
+    def take(self, now: float, cost: float = 1) -> bool:
+        """Take tokens if there is one; what costs more than there are is paid by those who come later."""
         if not self.rate:
             return True
         level = min(self.burst, self._level + (now - self._at) * self.rate)
@@ -71,7 +74,7 @@ class Bucket:
         if level < 1:
             self._level = level
             return False
-        self._level = level - 1
+        self._level = level - cost
         return True
 
 

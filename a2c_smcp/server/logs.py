@@ -3,6 +3,7 @@
 A library adds no handlers: only the program calls `configure`.
 """
 
+import asyncio
 import json
 import logging
 import re
@@ -212,7 +213,8 @@ def _message(record: logging.LogRecord) -> str:
 
 def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
     problem = record.exc_info[1] if record.exc_info else None
-    if problem is None or record.exc_info is None:
+    # Whoever ends the process by force knows that what ran was cancelled.
+    if problem is None or record.exc_info is None or isinstance(problem, asyncio.CancelledError | KeyboardInterrupt):
         return []
     if messages:
         return "".join(traceback.format_exception(*record.exc_info)).splitlines()

@@ -20,6 +20,7 @@ from a2c_smcp.server.rooms import Identity, Seat, as_role, is_same_party, own_of
 from a2c_smcp.server.shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, pause, port_for, settle
 from a2c_smcp.server.switchboard import Switchboard, internal
 from a2c_smcp.smcp import (
+    CANCEL_TOOL_CALL_EVENT,
     EVENTS,
     JOIN_OFFICE_EVENT,
     LEAVE_OFFICE_EVENT,
@@ -27,6 +28,7 @@ from a2c_smcp.smcp import (
     LIST_ROOM_EVENT,
     SMCP_NAMESPACE,
     UPDATE_CONFIG_EVENT,
+    UPDATE_PROGRESS_EVENT,
     Event,
     ListRoomRet,
     OfficeAck,
@@ -179,7 +181,8 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     async def _attend(self, connection: Connection, event: str, payload: Any) -> Any:
         started = clock()
         with self._guard:
-            self.board.admit(connection, started)
+            # Whoever wants to leave is never kept by a limit.
+            self.board.admit(connection, started, limited=event != LEAVE_OFFICE_EVENT)
         async with self._gates.setdefault(connection.sid, Gate()):
             answer = await self._serve(connection, event, payload)
         self.observer.served(event, clock() - started, connection)
@@ -201,6 +204,11 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if event == LIST_ROOM_EVENT:
             own_office(seat, request["office_id"])
             return await self._list(seat, request["req_id"])
+        if event != UPDATE_PROGRESS_EVENT:  # it goes to one member
+            reach = self.registry.reach(seat.office_id)
+            with self._guard:
+                # An update that is refused comes again with the next change; a cancel does not.
+                self.board.charge(seat, clock(), reach, limited=event != CANCEL_TOOL_CALL_EVENT)
         await self._tell(seat, event.replace("server:", "notify:", 1), request)
         return None
 
@@ -277,7 +285,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             self.board.oust(holder.sid, holder.office_id, answered)
 
     async def _depart(self, connection: Connection, request: Any) -> OfficeAck:
-        self._count_join(connection)
+        connection.joins.take(clock())
         own_office(seated(connection.seat), request["office_id"])
         await self._leave(connection, "left")
         await self.registry.settled()

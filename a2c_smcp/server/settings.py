@@ -213,6 +213,11 @@ LIMITS: Final[tuple[Option, ...]] = (
     Option("limits.message_bytes", "The largest message passed on; larger ones are refused.", values.size),
     Option("limits.frame_bytes", "The largest frame read at all; a larger one ends its connection.", values.size),
     Option("limits.backlog_bytes", "What may wait for a slow client, requests up to half; more ends it.", values.size),
+    Option(
+        "limits.backlog_total_bytes",
+        "What may wait for all clients together; beyond it the slowest is disconnected.",
+        values.size,
+    ),
     Option("limits.requests_per_second", "Requests of one connection.", values.amount),
     Option("limits.office_requests_per_second", "Requests of one office.", values.amount),
     Option("limits.in_flight", "Requests of one connection that wait for an answer.", values.amount),

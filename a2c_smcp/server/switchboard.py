@@ -219,8 +219,11 @@ class Switchboard:
 
     # Requests
 
-    def admit(self, connection: Connection, now: float) -> None:
+    def admit(self, connection: Connection, now: float, *, limited: bool = True) -> None:
         """Count a request against the limits of its connection and its office.
+
+        Args:
+            limited: Whether it is refused when a limit is exceeded, or only counted.
 
         Raises:
             Unauthorized: The credentials have expired.
@@ -235,16 +238,32 @@ class Switchboard:
         expires = connection.identity.expires
         if expires is not None and self.observer.wall_clock() >= expires:
             raise expired()
-        if not connection.requests.take(now):
+        if not connection.requests.take(now) and limited:
             raise exceeded("requests per second per connection", self.limits.requests_per_second)
         seat = connection.seat
-        if seat is not None and self.limits.office_requests_per_second:
-            bucket = self._office_buckets.get(seat.office_id)
-            if bucket is None:
-                rate = self.limits.office_requests_per_second
-                bucket = self._office_buckets[seat.office_id] = Bucket(rate, 2 * rate, now)
-            if not bucket.take(now):
-                raise exceeded("requests per second per office", self.limits.office_requests_per_second)
+        if seat is not None:
+            self._charge(seat.office_id, now, 1, limited=limited)
+
+    def charge(self, seat: Seat, now: float, elsewhere: int, *, limited: bool) -> None:
+        """Count a notification for each member that gets it, those on other nodes included.
+
+        Raises:
+            RateLimited: The limit of the office is exceeded.
+        """
+        office = self.offices.get(seat.office_id)
+        members = len(office.computers) + (office.agent is not None) if office is not None else 0
+        if members + elsewhere > 2:  # the sender gets none, and the request itself has been counted
+            self._charge(seat.office_id, now, members + elsewhere - 2, limited=limited)
+
+    def _charge(self, office_id: str, now: float, cost: int, *, limited: bool) -> None:
+        rate = self.limits.office_requests_per_second
+        if not rate:
+            return
+        bucket = self._office_buckets.get(office_id)
+        if bucket is None:
+            bucket = self._office_buckets[office_id] = Bucket(rate, 2 * rate, now)
+        if not bucket.take(now, cost) and limited:
+            raise exceeded("requests per second per office", rate)
 
     def _check_lease(self, lease: Lease) -> None:
         if lease.is_over():
@@ -379,13 +398,11 @@ class Switchboard:
         """Let what has run out of time fail, and end connections whose credentials are over."""
         for call in self._deadlines.due(now):
             waited = call.deadline - call.started
-            self.fail(
-                call,
-                RequestTimeout(
-                    f"The computer {call.head.computer!r} did not answer within {seconds_text(waited)}",
-                    details={"computer": call.head.computer, "timeout": waited},
-                ),
+            late = RequestTimeout(
+                f"The computer {call.head.computer!r} did not answer within {seconds_text(waited)}",
+                details={"computer": call.head.computer, "timeout": waited},
             )
+            self.fail(call, call.late or late)
         if self.expiring:
             wall = self.observer.wall_clock()
             for sid in [sid for sid, one in self.expiring.items() if wall >= (one.identity.expires or wall)]:

@@ -21,6 +21,7 @@ from a2c_smcp.server.rooms import Identity, Seat, as_role, is_same_party, own_of
 from a2c_smcp.server.sync_shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, pause, port_for, settle
 from a2c_smcp.server.switchboard import Switchboard, internal
 from a2c_smcp.smcp import (
+    CANCEL_TOOL_CALL_EVENT,
     EVENTS,
     JOIN_OFFICE_EVENT,
     LEAVE_OFFICE_EVENT,
@@ -28,6 +29,7 @@ from a2c_smcp.smcp import (
     LIST_ROOM_EVENT,
     SMCP_NAMESPACE,
     UPDATE_CONFIG_EVENT,
+    UPDATE_PROGRESS_EVENT,
     Event,
     ListRoomRet,
     OfficeAck,
@@ -180,7 +182,8 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
     def _attend(self, connection: Connection, event: str, payload: Any) -> Any:
         started = clock()
         with self._guard:
-            self.board.admit(connection, started)
+            # Whoever wants to leave is never kept by a limit.
+            self.board.admit(connection, started, limited=event != LEAVE_OFFICE_EVENT)
         with self._gates.setdefault(connection.sid, Gate()):
             answer = self._serve(connection, event, payload)
         self.observer.served(event, clock() - started, connection)
@@ -202,6 +205,11 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if event == LIST_ROOM_EVENT:
             own_office(seat, request["office_id"])
             return self._list(seat, request["req_id"])
+        if event != UPDATE_PROGRESS_EVENT:  # it goes to one member
+            reach = self.registry.reach(seat.office_id)
+            with self._guard:
+                # An update that is refused comes again with the next change; a cancel does not.
+                self.board.charge(seat, clock(), reach, limited=event != CANCEL_TOOL_CALL_EVENT)
         self._tell(seat, event.replace("server:", "notify:", 1), request)
         return None
 
@@ -278,7 +286,7 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
             self.board.oust(holder.sid, holder.office_id, answered)
 
     def _depart(self, connection: Connection, request: Any) -> OfficeAck:
-        self._count_join(connection)
+        connection.joins.take(clock())
         own_office(seated(connection.seat), request["office_id"])
         self._leave(connection, "left")
         self.registry.settled()

@@ -42,10 +42,27 @@ DOORSTEP: Final = 2
 """Sessions of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 
 
+class Backlog:
+    """How many bytes wait to be written to all clients together."""
+
+    __slots__ = ("bytes",)
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+
 class SendQueue(asyncio.Queue[Any]):
-    """What waits to be written to one client, counted in bytes."""
+    """What waits to be written to one client, counted in bytes.
+
+    Args:
+        total: Where they are counted as well.
+    """
 
     _queue: deque[Any]
+
+    def __init__(self, total: Backlog | None = None) -> None:
+        super().__init__()
+        self.total = total or Backlog()
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
@@ -53,7 +70,9 @@ class SendQueue(asyncio.Queue[Any]):
         self.taken = 0
 
     def _put(self, item: Any) -> None:
-        self.bytes += _length(item)
+        size = _length(item)
+        self.bytes += size
+        self.total.bytes += size
         if type(item) is eio_packet.Packet and item.packet_type == eio_packet.PING:
             self._queue.appendleft(item)  # its answer says whether the client lives: it does not wait behind the rest
         else:
@@ -64,7 +83,14 @@ class SendQueue(asyncio.Queue[Any]):
         size = _length(item)
         self.bytes -= size
         self.taken += size
+        self.total.bytes -= size
         return item
+
+    def leave(self) -> None:
+        """Count with the others no more: the client is on its way out."""
+        self.total.bytes -= self.bytes
+        self.total = Backlog()
+        self.total.bytes = self.bytes
 
 
 def _length(item: Any) -> int:
@@ -158,9 +184,12 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
             return
         plain = self._lean and isinstance(part, str)
         self.queue.put_nowait(f"4{part!s}" if plain else eio_packet.Packet(eio_packet.MESSAGE, part))
-        if self.queue.bytes > self.server.limits.backlog_bytes:
+        limits = self.server.limits
+        if self.queue.bytes > limits.backlog_bytes:
             log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)
+        elif self.queue.total.bytes > limits.backlog_total_bytes > 0:
+            self.server.relieve()
 
     def schedule_ping(self) -> None:
         """Ping after a while; the stock method starts a task for that, which outlives the client."""
@@ -229,6 +258,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
                 timer.cancel()
         if abort:
             self.server.sockets.pop(self.sid, None)  # nobody comes to hear that it is over
+        self.queue.leave()
         self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
         if self._reader is not None and self._reader is not asyncio.current_task():
             loop = asyncio.get_running_loop()
@@ -352,6 +382,7 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
     service_task_event: Any
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.backlog = Backlog()
         super().__init__(*arguments, **options)
         self._sessions: dict[str, set[Socket]] = {}
         self._outside: dict[str, dict[Socket, None]] = {}
@@ -359,7 +390,20 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
 
     def create_queue(self, *_: Any, **__: Any) -> SendQueue:
         """What a new socket writes from."""
-        return SendQueue()
+        return SendQueue(self.backlog)
+
+    def relieve(self) -> None:
+        """Too much waits for all clients together: disconnect the one that it waits for most."""
+        waiting = [one for one in self.sockets.values() if one.queue.total is self.backlog]
+        slowest = max(waiting, key=lambda one: one.queue.bytes, default=None)
+        if slowest is not None:
+            log.warning(
+                "clients read too slowly: %d bytes wait, the slowest is disconnected",
+                self.backlog.bytes,
+                extra={"eio_sid": slowest.sid},
+            )
+            slowest.queue.leave()
+            self.hang_up(slowest)
 
     async def deliver(self, sid: str, data: str | bytes) -> None:
         """Hand a message to the Socket.IO layer."""

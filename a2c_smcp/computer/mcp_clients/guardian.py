@@ -7,6 +7,8 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Final, Self
 
@@ -16,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 _SCRIPT: Final = str(Path(watchdog.__file__))
 _FAREWELL_SECONDS: Final = 20.0
+LONGEST_PAUSE: Final = 60.0
 
 
 class Guardian:
@@ -26,6 +29,8 @@ class Guardian:
         self._groups: set[int] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
+        self._restarts = 0
+        self._lock = threading.RLock()
 
     def environment(self) -> dict[str, str]:
         """Return the variable that marks the processes of one start, and starts the watchdog if need be."""
@@ -45,7 +50,8 @@ class Guardian:
 
     async def close(self) -> None:
         """Send the watchdog home. What it still watched over is ended by it."""
-        process, self._process = self._process, None
+        with self._lock:
+            process, self._process = self._process, None
         if process is None:
             return
         if not self._groups:
@@ -59,8 +65,9 @@ class Guardian:
         await self.close()
 
     def _tell(self, text: str) -> None:
-        if self._process is None or not self._write(self._process, text):
-            self._start()
+        with self._lock:
+            if self._process is None or not self._write(self._process, text):
+                self._start()
 
     def _start(self) -> None:
         if self._process is not None:
@@ -82,6 +89,20 @@ class Guardian:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._write(self._process, "".join(f"+{group}\n" for group in sorted(self._groups)))
+        threading.Thread(target=self._attend, args=(self._process,), name="a2c-watchdog", daemon=True).start()
+
+    def _attend(self, process: "subprocess.Popen[bytes]") -> None:
+        """Start the watchdog again when it dies: it is what ends the processes of a Computer that is killed."""
+        process.wait()
+        pause = min(0.1 * 2 ** min(self._restarts, 16), LONGEST_PAUSE)
+        with self._lock:
+            if self._process is not process:
+                return
+            self._restarts += 1
+        time.sleep(pause)  # one that cannot live is no reason to start processes without end
+        with self._lock:
+            if self._process is process:
+                self._start()
 
     @staticmethod
     def _write(process: subprocess.Popen[bytes], text: str) -> bool:

@@ -120,6 +120,11 @@ class Directory:
         room = self._rooms.get(office_id)
         return list(room.nodes) if room is not None else []
 
+    def reach(self, office_id: str) -> int:
+        """How many members of an office the other nodes have."""
+        room = self._rooms.get(office_id)
+        return sum(room.nodes.values()) if room is not None else 0
+
     def enter(self, seat: Seat) -> Changes:
         """A member of another node took a seat; whoever was known to sit there is gone."""
         room = self._rooms.get(seat.office_id)

@@ -80,6 +80,10 @@ class Herald:
         """The nodes that are to answer something."""
         return self._trunk.awaited()
 
+    def retry(self) -> None:
+        """Requests that wait for a node to come back may be tried again."""
+        self._trunk.retry()
+
     def silent(self, node: str) -> None:
         """A node that is to answer does not listen any more."""
         self._trunk.silent(node)

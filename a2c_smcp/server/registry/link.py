@@ -4,8 +4,8 @@ Redis writes replies and messages in the order in which it did things, and a cal
 read. So whoever applies both where they are called sees the history as Redis made it: a listing that was asked for
 before a change is never taken for a newer one.
 
-Nothing here waits for Redis for long: when the oldest command has had no reply within the deadline, the connection
-counts as lost, and every callback that still waits is told so.
+Nothing here waits for Redis for long: when the oldest command has had no reply within the deadline, and no byte has
+moved on the line either, the connection counts as lost, and every callback that still waits is told so.
 """
 
 import asyncio
@@ -36,6 +36,10 @@ class LinkLost(ConnectionError):
     """Redis did not answer: the command may or may not have been done."""
 
 
+class NotSent(LinkLost):
+    """There is no connection: the command was not done."""
+
+
 def _unread(reply: Reply) -> Any:
     return reply
 
@@ -58,6 +62,8 @@ class Link(asyncio.Protocol):
         self._unsent: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._moved = self._loop.time()
+        self._buffered = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
@@ -66,6 +72,7 @@ class Link(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Hand on what came, each where it belongs."""
+        self._moved = self._loop.time()
         try:
             replies = self._parser.feed(data)
         except (ValueError, TypeError) as problem:
@@ -104,7 +111,7 @@ class Link(asyncio.Protocol):
     def write(self, command: bytes, then: Then) -> None:
         """Send a command that is encoded already."""
         if self._transport is None:
-            then(LinkLost("there is no connection to Redis"))
+            then(NotSent("there is no connection to Redis"))
             return
         if self._transport.get_write_buffer_size() > BACKLOG_BYTES:
             self.fail("Redis reads too slowly")
@@ -178,7 +185,14 @@ class Link(asyncio.Protocol):
             self.fail(f"Redis refused a command ({str(reply).partition(' ')[0]})")
 
     def _watch(self) -> None:
-        waited = self._loop.time() - self._waiting[0][1] if self._waiting else 0
+        now = self._loop.time()
+        if self._transport is not None:
+            # A large message on a slow line: what is written in part is no silence.
+            buffered = self._transport.get_write_buffer_size()
+            if buffered < self._buffered:
+                self._moved = now
+            self._buffered = buffered
+        waited = now - max(self._waiting[0][1], self._moved) if self._waiting else 0
         if waited >= self.deadline:
             self.fail(f"no answer within {seconds_text(self.deadline)}")
         else:

@@ -53,6 +53,9 @@ class Registry(Protocol):
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """Tell the members of an office on other nodes, the connection `skip` left out."""
 
+    def reach(self, office_id: str) -> int:
+        """How many members of an office are on other nodes."""
+
     def problem(self) -> str | None:
         """Why this node is not ready to serve, or None."""
 
@@ -105,6 +108,10 @@ class MemoryRegistry:
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """There are no other nodes."""
+
+    def reach(self, office_id: str) -> int:  # noqa: ARG002
+        """There are no other nodes."""
+        return 0
 
     def problem(self) -> str | None:
         """A single node is always ready."""

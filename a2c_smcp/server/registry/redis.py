@@ -26,7 +26,7 @@ from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.frames import Oust, Tell, pack_frame
 from a2c_smcp.server.registry.herald import Herald
-from a2c_smcp.server.registry.link import LinkLost, dial
+from a2c_smcp.server.registry.link import LinkLost, NotSent, dial
 from a2c_smcp.server.registry.resp import ErrorReply
 from a2c_smcp.server.registry.scripts import computer_field, unpack
 from a2c_smcp.server.registry.session import Lease, Session
@@ -88,6 +88,8 @@ class RedisRegistry:
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._fence: asyncio.Task[None] | None = None
+        self._served = False
+        self._settled = 0.0
 
     # The Registry
 
@@ -196,6 +198,10 @@ class RedisRegistry:
         for node in nodes:
             self.publish(node, frame, _nothing)
 
+    def reach(self, office_id: str) -> int:
+        """How many members of an office are on other nodes."""
+        return self._directory.reach(office_id)
+
     def problem(self) -> str | None:
         """Why this node is not ready to serve, or None."""
         return self._problem
@@ -229,11 +235,14 @@ class RedisRegistry:
 
     async def _work(self, trunk: Trunk, herald: Herald) -> None:
         link = await dial(self._endpoint, self._deadline, herald.hear, name=self.node)
+        loop = asyncio.get_running_loop()
         session = self._session = Session(link, self._directory, herald, prefix=self._prefix, lease=self._lease)
         try:
             await session.open()
             log.info("the node is registered", extra={"node": self.node})
             self._problem = None
+            self._settled = loop.time() + self._lease.seconds if self._served else loop.time()
+            self._served = True
             self._ready.set()
             self._tried.set()
             trunk.resume()
@@ -244,7 +253,8 @@ class RedisRegistry:
             self._session = None
             self._ready.clear()
             link.fail(STOPPED)
-            trunk.abandon(unreachable())
+            if self._stopping.is_set():
+                trunk.abandon(unreachable())
 
     async def _watch_lease(self, board: Switchboard) -> None:
         """Disconnect the Agents of this node as soon as another node may have their seats."""
@@ -268,14 +278,18 @@ class RedisRegistry:
     def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
         """Send a frame to a node; `then` is told how many listen there, or an exception."""
         if self._session is None:
-            then(LinkLost(self._problem))
+            then(NotSent(self._problem))
         else:
             self._session.publish(node, frame, then)
+
+    def is_settled(self) -> bool:
+        """Whether every node has had the time to come back to a Redis that was away."""
+        return asyncio.get_running_loop().time() >= self._settled
 
     def look_up(self, office_id: str, computer: str, then: Callable[[Seat | Exception | None], None]) -> None:
         """Ask Redis where a Computer is."""
         if self._session is None:
-            then(LinkLost(self._problem))
+            then(NotSent(self._problem))
             return
 
         def found(reply: Any) -> None:

@@ -86,6 +86,9 @@ class Events(Protocol):
     def awaited(self) -> set[str]:
         """The nodes that are to answer something."""
 
+    def retry(self) -> None:
+        """Requests that wait for a node to come back may be tried again."""
+
     def silent(self, node: str) -> None:
         """A node that is to answer does not listen any more."""
 
@@ -148,6 +151,7 @@ class Session:
                     raise LinkLost(self.link.lost.result())
                 if self._clock() >= probe:
                     probe = self._clock() + PROBE_SECONDS
+                    self._events.retry()
                     await self._probe()
                 if self._clock() >= beat:
                     await self._tend()

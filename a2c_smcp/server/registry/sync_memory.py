@@ -54,6 +54,9 @@ class SyncRegistry(Protocol):
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """Tell the members of an office on other nodes, the connection `skip` left out."""
 
+    def reach(self, office_id: str) -> int:
+        """How many members of an office are on other nodes."""
+
     def problem(self) -> str | None:
         """Why this node is not ready to serve, or None."""
 
@@ -106,6 +109,10 @@ class SyncMemoryRegistry:
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """There are no other nodes."""
+
+    def reach(self, office_id: str) -> int:  # noqa: ARG002
+        """There are no other nodes."""
+        return 0
 
     def problem(self) -> str | None:
         """A single node is always ready."""

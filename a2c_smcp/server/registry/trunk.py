@@ -1,10 +1,12 @@
 """Requests between the nodes of a cluster: those that go out from here, and those that come in.
 
 Like the switchboard, plain synchronous code: it is told what happened and tells its `Bus` what to send.
+
+While Redis is away, a request uses the time that it has: one that was not sent is sent when Redis is back, one that may
+have been sent waits for its answer, which the other node keeps meanwhile. It is never sent twice: it may have run.
 """
 
 import itertools
-from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, Protocol
@@ -19,6 +21,7 @@ from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, pack_error, pack_frame, unpack_error
+from a2c_smcp.server.registry.link import NotSent
 from a2c_smcp.server.rooms import Seat, no_such_computer
 from a2c_smcp.server.switchboard import Switchboard
 
@@ -28,8 +31,8 @@ TRIES: Final = 3
 GRACE: Final = 1.0
 """Seconds that the other node waits longer, so that the caller's own time-out comes first."""
 
-KEPT: Final = 256
-KEPT_BYTES: Final = 64 * 1024
+KEPT_BYTES: Final = 32_000_000
+"""What is kept of answers that could not be sent, in all; of the others the caller hears that they are lost."""
 
 
 class Bus(Protocol):
@@ -40,6 +43,9 @@ class Bus(Protocol):
 
     def look_up(self, office_id: str, computer: str, then: Callable[[Seat | Exception | None], None]) -> None:
         """Ask Redis where a Computer is."""
+
+    def is_settled(self) -> bool:
+        """Whether what Redis says is complete: not while nodes come back to a Redis that was away."""
 
 
 class Trip:
@@ -67,7 +73,9 @@ class Trunk:
         self._numbers = itertools.count(1)
         self._trips: dict[int, Trip] = {}
         self._by_seat: dict[tuple[str, str], set[int]] = {}
-        self._kept: deque[tuple[str, bytes]] = deque(maxlen=KEPT)
+        self._parked: dict[int, Trip] = {}
+        self._kept: list[tuple[str, bytes]] = []
+        self._kept_bytes = 0
         self._takes_text = isinstance(board.port, SMCPServer)
 
     # Out
@@ -81,7 +89,10 @@ class Trunk:
             return
         number = call.ack = next(self._numbers)
         trip = self._trips[number] = Trip(call, number, office_id, body)
-        target = self._directory.find(office_id, call.head.computer)
+        self._begin(trip)
+
+    def _begin(self, trip: Trip) -> None:
+        target = self._directory.find(trip.office_id, trip.call.head.computer)
         if target is not None:
             self._send(trip, target)
         else:
@@ -91,6 +102,7 @@ class Trunk:
         """A call is over."""
         trip = self._trips.pop(ack, None)
         if trip is not None:
+            self._parked.pop(ack, None)
             self._unbind(trip)
 
     def lost(self, seat: Seat) -> None:
@@ -109,15 +121,29 @@ class Trunk:
             self._board.fail(trip.call, gone(trip.call.head.computer, "left before it answered"))
 
     def abandon(self, error: SMCPError) -> None:
-        """The other nodes are out of reach: everything under way fails."""
+        """This node ends: everything under way fails."""
         for trip in list(self._trips.values()):
             self._board.fail(trip.call, error)
 
     def resume(self) -> None:
-        """The other nodes are in reach again: send the answers that could not be sent."""
-        kept, self._kept = self._kept, deque(maxlen=KEPT)
+        """The other nodes are in reach again: send the answers and the requests that could not be sent."""
+        kept, self._kept, self._kept_bytes = self._kept, [], 0
         for node, frame in kept:
             self._bus.publish(node, frame, lambda _: None)
+        self.retry()
+
+    def retry(self) -> None:
+        """Send the requests that wait for their node to come back."""
+        parked, self._parked = self._parked, {}
+        for trip in parked.values():
+            trip.tries = 0
+            self._begin(trip)
+
+    def _park(self, trip: Trip) -> None:
+        self._unbind(trip)
+        trip.node = ""
+        trip.call.late = unreachable()  # what the caller hears should its time be over first
+        self._parked[trip.number] = trip
 
     def _send(self, trip: Trip, target: Seat) -> None:
         trip.tries += 1
@@ -129,16 +155,26 @@ class Trunk:
         self._bus.publish(target.node, pack_frame(head, trip.body), lambda heard: self._sent(trip, heard))
 
     def _sent(self, trip: Trip, heard: int | Exception) -> None:
-        if isinstance(heard, Exception):
+        if trip.number not in self._trips:
+            return
+        if isinstance(heard, NotSent):
+            self._park(trip)
+        elif isinstance(heard, ConnectionError):
+            trip.call.late = unreachable()  # it may be there: its answer is worth waiting for
+        elif isinstance(heard, Exception):
             self._board.fail(trip.call, unreachable())
         elif heard == 0:
             self._astray(trip)
+        else:
+            trip.call.late = None
 
     def _astray(self, trip: Trip) -> None:
         # Nobody was there. What Redis says now is worth another try: the Computer may have come back elsewhere.
         self._unbind(trip)
         if trip.tries < TRIES:
             self._look_up(trip)
+        elif not self._bus.is_settled():
+            self._park(trip)
         else:
             self._board.fail(trip.call, gone(trip.call.head.computer, "cannot be reached"))
 
@@ -148,8 +184,12 @@ class Trunk:
     def _found(self, trip: Trip, found: Seat | Exception | None) -> None:
         if trip.number not in self._trips:
             return
-        if isinstance(found, Exception):
+        if isinstance(found, ConnectionError):
+            self._park(trip)
+        elif isinstance(found, Exception):
             self._board.fail(trip.call, unreachable())
+        elif found is None and not self._bus.is_settled():
+            self._park(trip)
         elif found is None or found.node == self._directory.node:
             self._board.fail(trip.call, no_such_computer(trip.call.head.computer))
         else:
@@ -213,8 +253,9 @@ class Trunk:
         self._bus.publish(ask.node, frame, sent)
 
     def _keep(self, ask: Ask, frame: bytes) -> None:
-        if len(frame) > KEPT_BYTES:
+        if self._kept_bytes + len(frame) > KEPT_BYTES:
             frame = pack_frame(Failure(ask.number), pack_error(InternalError("The reply was lost between two nodes")))
+        self._kept_bytes += len(frame)
         self._kept.append((ask.node, frame))
 
 

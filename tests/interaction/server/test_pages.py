@@ -114,3 +114,17 @@ async def test_metrics_count_what_happened(connect: Connect) -> None:
         'a2c_requests_total{event="server:join_office",outcome="ok"} 2',
         'a2c_request_seconds_count{event="client:get_tools"} 2',
     } <= set(lines)
+
+
+async def test_an_audit_log_that_cannot_be_written_shows_in_readiness_and_metrics(connect: Connect) -> None:
+    async with serving(create_app(audit_log="/dev/full")) as server:
+        assert (await get(f"{server.url}/readyz")).json() == {"status": "ready"}
+        await pair(connect, server)
+        reply = await get(f"{server.url}/readyz")
+        metrics = (await get(f"{server.url}/metrics")).text
+    assert (reply.status_code, reply.json()) == (
+        200,
+        {"status": "ready", "warnings": ["the audit log cannot be written: no space left on device"]},
+    )
+    assert "a2c_audit_writable 0" in metrics
+    assert "a2c_audit_lost 2" in metrics

@@ -107,7 +107,7 @@ def test_what_cannot_start_says_why() -> None:
         runner.start()
 
 
-def test_a_failure_of_the_loop_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_of_the_loop_is_logged_with_its_traceback(caplog: pytest.LogCaptureFixture) -> None:
     app = create_app(port=0)
 
     def fail() -> None:
@@ -129,5 +129,5 @@ def test_a_failure_of_the_loop_is_one_line(caplog: pytest.LogCaptureFixture) -> 
     with Runner(app) as runner:
         run(runner, act)
     (record,) = [one for one in caplog.records if one.name == "a2c_smcp.server.runner" and one.levelname == "ERROR"]
-    assert record.getMessage().endswith("RuntimeError")
-    assert record.exc_info is None
+    assert record.exc_info is not None
+    assert record.exc_info[0] is RuntimeError

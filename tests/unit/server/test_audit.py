@@ -147,7 +147,33 @@ def test_a_full_disk_is_told_once_and_holds_up_nothing(caplog: pytest.LogCapture
     for _ in range(3):
         audit.joined(AGENT, "")
     audit.close()
-    assert [record.getMessage() for record in caplog.records] == ["the audit log cannot be written: OSError"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "the audit log cannot be written: no space left on device"
+    ]
+    assert (audit.problem, audit.lost) == ("the audit log cannot be written: no space left on device", 3)
+
+
+def test_a_line_that_a_full_disk_took_in_part_spoils_no_other(audit: AuditLog, path: Path) -> None:
+    whole, audit._file = audit._file, _Small(audit._file)  # type: ignore[assignment]
+    audit.joined(AGENT, "")
+    assert audit.problem is not None
+    audit._file = whole
+    audit.joined(AGENT, "")
+    torn, last = path.read_text().splitlines()
+    assert not torn.endswith("}")
+    assert json.loads(last)["what"] == "join"
+    assert audit.lost == 1
+    assert "problem" not in {name for name, value in vars(audit).items() if value is not None}
+
+
+class _Small:
+    """A file on a disk with room for ten bytes."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, line: bytes) -> int:
+        return int(self._file.write(line[:10]))
 
 
 def test_a_file_that_cannot_be_written_is_told_at_the_start(tmp_path: Path) -> None:

@@ -40,3 +40,11 @@ def test_a_refusal_says_which_limit_and_how_much() -> None:
         "Limit exceeded: joins per second (10)",
         {"limit": "joins per second", "value": 10},
     )
+
+
+def test_what_costs_more_than_there_is_passes_and_is_paid_later() -> None:
+    bucket = Bucket(10, 20, 0)
+    assert bucket.take(0, 100)
+    assert not bucket.take(0)
+    assert not bucket.take(7.9)
+    assert bucket.take(8.2)

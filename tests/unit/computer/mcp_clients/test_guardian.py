@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -171,3 +172,33 @@ def test_the_watchdog_imports_nothing_that_takes_time() -> None:
 
     # An interpreter has some thirty modules of its own, `runpy` brings a few; asyncio alone would bring two hundred.
     assert int(done.stdout) < 80
+
+
+async def test_a_watchdog_that_dies_is_started_again_without_waiting_for_the_next_process(start: Start) -> None:
+    process = start()
+    guardian = Guardian()
+    guardian.watch(process.pid)
+    first = watched(guardian)
+    first.kill()
+
+    async with asyncio.timeout(CAP):
+        while watched(guardian) is first:
+            await asyncio.sleep(0.01)
+    pipe = watched(guardian).stdin
+    assert pipe is not None
+    pipe.close()  # as when the Computer is killed
+
+    assert ended(process) == -signal.SIGTERM
+    await guardian.close()
+
+
+async def test_a_watchdog_that_was_sent_home_is_not_started_again(start: Start) -> None:
+    guardian = Guardian()
+    guardian.environment()
+    dog = watched(guardian)
+    await guardian.close()
+    ended(dog)
+    for thread in threading.enumerate():
+        if thread.name == "a2c-watchdog":
+            await asyncio.to_thread(thread.join, CAP)
+    assert guardian._process is None

@@ -15,6 +15,8 @@ from a2c_smcp.server.observer import Observer
 from a2c_smcp.server.payload import Payload, Raw
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.frames import Absent, Answer, Ask, Failure, Frame, unpack_error, unpack_frame
+from a2c_smcp.server.registry.link import LinkLost, NotSent
+from a2c_smcp.server.registry.resp import ErrorReply
 from a2c_smcp.server.registry.trunk import KEPT_BYTES, TRIES, Trunk, body_of
 from a2c_smcp.server.rooms import Identity, Seat
 from a2c_smcp.server.switchboard import Switchboard
@@ -54,6 +56,10 @@ class Bus:
     sent: list[tuple[str, Frame, bytes]] = field(default_factory=list)
     looked_up: list[Callable[[Seat | Exception | None], None]] = field(default_factory=list)
     slow: bool = False
+    settled: bool = True
+
+    def is_settled(self) -> bool:
+        return self.settled
 
     def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
         self.sent.append((node, *unpack_frame(frame)))
@@ -110,8 +116,8 @@ def test_a_computer_that_is_not_known_is_looked_up(here: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("found", "code"),
-    [(None, 404), (Seat("o", "computer", "c", "x", "here"), 404), (ConnectionError(), 500)],
-    ids=["nowhere", "here and leaving", "Redis is away"],
+    [(None, 404), (Seat("o", "computer", "c", "x", "here"), 404), (ErrorReply("OOM"), 500)],
+    ids=["nowhere", "here and leaving", "Redis refused"],
 )
 def test_a_look_up_that_finds_nobody_ends_the_request(here: Desk, found: Any, code: int) -> None:
     here.bus.found = found
@@ -146,11 +152,68 @@ def test_a_computer_that_was_not_there_is_looked_for_again(here: Desk) -> None:
     assert here.replies == []
 
 
-def test_a_request_that_cannot_be_sent_fails_at_once(here: Desk) -> None:
+def test_a_request_that_redis_refuses_fails_at_once(here: Desk) -> None:
     here.directory.enter(FAR)
-    here.bus.heard = ConnectionError()
+    here.bus.heard = ErrorReply("OOM")
     here.ask()
     assert here.codes() == [500]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_request_that_was_not_sent_is_sent_once_when_redis_is_back(here: Desk, known: bool) -> None:
+    here.bus.heard = here.bus.found = NotSent("away")
+    if known:
+        here.directory.enter(FAR)
+    here.ask()
+    here.bus.sent.clear()
+    here.bus.heard, here.bus.found = 1, FAR
+    here.trunk.resume()
+    here.trunk.resume()
+    assert [head for _, head, _ in here.bus.sent] == [ASK]
+    here.trunk.take(Answer(1), b"1")
+    assert here.replies == [Raw("1")]
+
+
+def test_a_request_that_may_have_been_sent_waits_for_its_answer_and_is_not_sent_again(here: Desk) -> None:
+    here.directory.enter(FAR)
+    here.bus.heard = LinkLost("cut")
+    here.ask()
+    here.trunk.resume()
+    assert (len(here.bus.sent), here.replies) == (1, [])
+    here.trunk.take(Answer(1), b"1")
+    assert here.replies == [Raw("1")]
+
+
+@pytest.mark.parametrize("problem", [NotSent("away"), LinkLost("cut")])
+def test_a_request_whose_time_is_over_while_redis_is_away_says_so(here: Desk, problem: Exception) -> None:
+    here.directory.enter(FAR)
+    here.bus.heard = problem
+    here.ask()
+    here.board.tick(100)
+    assert (here.codes(), here.board.in_flight) == ([500], 0)
+    here.bus.sent.clear()
+    here.trunk.resume()
+    assert here.bus.sent == []
+
+
+def test_a_computer_whose_node_is_not_back_yet_is_tried_again(here: Desk) -> None:
+    here.bus.heard, here.bus.found, here.bus.settled = 0, FAR, False
+    here.ask()
+    assert here.codes() == []
+    here.bus.heard = 1
+    here.trunk.retry()
+    assert here.bus.sent[-1][1] == ASK
+    here.trunk.take(Answer(1), b"1")
+    assert here.replies == [Raw("1")]
+
+
+def test_a_computer_that_is_not_there_when_all_nodes_are_back_is_not_there(here: Desk) -> None:
+    here.bus.settled = False
+    here.ask()
+    assert here.codes() == []
+    here.bus.settled = True
+    here.trunk.retry()
+    assert here.codes() == [404]
 
 
 def test_losing_a_seat_fails_its_requests_and_no_others(here: Desk) -> None:
@@ -195,7 +258,7 @@ def test_what_goes_wrong_there_is_told_here(there: Desk) -> None:
     assert (node, head, error.code, error.details) == ("here", Failure(1), 404, {"computer": "c"})
 
 
-def test_small_answers_that_could_not_be_sent_are_sent_later_and_large_ones_reported_lost(there: Desk) -> None:
+def test_answers_that_could_not_be_sent_are_sent_later_and_those_beyond_the_limit_reported_lost(there: Desk) -> None:
     there.bus.heard = ConnectionError()
     for number, answer in ((1, "small"), (2, "x" * KEPT_BYTES)):
         there.trunk.take(Ask(number, "here", "far", "o", "client:get_tools", 12.0), REQUEST.encode())
