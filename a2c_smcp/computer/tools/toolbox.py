@@ -268,11 +268,14 @@ class ToolBox:
 
 
 def _log_problems(problems: Sequence[NameProblem]) -> None:
-    """Log new problems in one line: that of a single one in full, of several the names."""
+    """Log new problems: clashes of names in one line, where there are several, and tools that cannot be called."""
+    alone = [one for one in problems if one.kind == "tool"]
+    problems = [one for one in problems if one.kind != "tool"]
     if len(problems) == 1:
-        (only,) = problems
-        logger.warning("Tool %r of %s: %s %s", only.tool, " and ".join(only.servers), only.problem, only.advice)
-    elif problems:
+        alone, problems = [*alone, *problems], []
+    for one in alone[:MAX_LOGGED]:
+        logger.warning("Tool %r of %s: %s %s", one.tool, " and ".join(one.servers), one.problem, one.advice)
+    if problems:
         shown = ", ".join(f"{one.tool!r} of {' and '.join(one.servers)}" for one in problems[:MAX_LOGGED])
         more = f" and {len(problems) - MAX_LOGGED} more" if len(problems) > MAX_LOGGED else ""
         logger.warning(

@@ -128,6 +128,16 @@ def test_the_progress_of_a_call_is_for_the_agent_that_made_it() -> None:
     assert heard == [[AGENT.sid], []]
 
 
+@pytest.mark.rule("10.6.updates")
+def test_what_changed_at_resources_is_for_the_agent_of_the_office_alone() -> None:
+    other = Seat(COMPUTER.office_id, "computer", "other", "sid of the other")
+    report = {"computer": COMPUTER.name, "uris": ["memo://a"]}
+    office = Office(AGENT, {COMPUTER.name: COMPUTER, other.name: other})
+    assert audience(office, "notify:update_resources", report, COMPUTER.sid) == [AGENT.sid]
+    nobody = Office(None, {COMPUTER.name: COMPUTER, other.name: other})
+    assert audience(nobody, "notify:update_resources", report, COMPUTER.sid) == []
+
+
 def test_every_other_notification_is_for_all_but_the_sender() -> None:
     other = Seat(COMPUTER.office_id, "computer", "other", "sid of the other")
     office = Office(AGENT, {COMPUTER.name: COMPUTER, other.name: other})

@@ -227,3 +227,20 @@ def test_what_is_no_tool_of_its_own_is_told_and_hides_nothing() -> None:
             "Tell the author of the server.",
         ),
     )
+
+
+@pytest.mark.rule("10.6.definitions")
+def test_title_icons_and_execution_travel_as_fields_of_the_tool() -> None:
+    own = {"title": "Show", "icons": [{"src": "data:,"}], "execution": {"taskSupport": "optional"}}
+    shown = dict(smcp_tool("s", {"name": "t", **own}, "t", None))
+    assert {key: shown[key] for key in own} == own
+    assert not smcp_tool("s", {"name": "t", "title": 5, "icons": "x", "execution": {}}, "t", None).keys() & own.keys()
+
+
+def test_a_tool_that_runs_only_as_a_task_is_not_offered_and_its_owner_learns_why() -> None:
+    tools: list[dict[str, Any]] = [{"name": "job", "execution": {"taskSupport": "required"}}, {"name": "echo"}]
+    found = build_catalogue([ServerTools(config("s"), tools)])
+    assert listed(found) == ["echo"]
+    with pytest.raises(ToolNotFound):
+        found.resolve("job")
+    assert [(one.kind, one.tool) for one in found.problems] == [("tool", "job")]
