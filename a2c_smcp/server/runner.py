@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final, TypedDict
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.listening import ACCEPT_AT_ONCE, ConnectionLimits, Connections, bind, keep_backlog, url_of
@@ -102,6 +103,25 @@ class _Server(uvicorn.Server):
         self.lifespan = self.config.lifespan_class(self.config)
         await self.startup(sockets)
         keep_backlog(sockets)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, as uvicorn does, but with the deadline of a header for TLS handshakes too; uvicorn allows 60 s."""
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            raise SystemExit(STARTUP_FAILURE)
+        config, loop = self.config, asyncio.get_running_loop()
+        seconds = self._smcp.settings.limits.header_seconds
+        tls: dict[str, Any] = {"ssl": config.ssl, "ssl_handshake_timeout": seconds} if config.ssl else {}
+
+        def protocol() -> asyncio.Protocol:
+            kind: Any = config.http_protocol_class
+            made: asyncio.Protocol = kind(config=config, server_state=self.server_state, app_state=self.lifespan.state)
+            return made
+
+        self.servers = [
+            await loop.create_server(protocol, sock=one, backlog=config.backlog, **tls) for one in sockets or ()
+        ]
+        self.started = True
 
     async def go_on(self, sockets: list[socket.socket]) -> None:
         await self.main_loop()

@@ -101,7 +101,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
             "_send_request": "self method url headers body timeout",
         },
     ),
-    runner._Server: (uvicorn.Server, {}),
+    runner._Server: (uvicorn.Server, {"startup": "self sockets"}),
     listening._Server: (
         uvicorn.Server,
         {"capture_signals": "self", "shutdown": "self sockets", "startup": "self sockets"},

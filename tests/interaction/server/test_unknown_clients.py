@@ -4,20 +4,23 @@ import asyncio
 import base64
 import os
 import resource
+import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from websockets.asyncio.client import connect as open_websocket
 from websockets.exceptions import ConnectionClosed
 
 from tests.interaction.server.client import CAP
 from tests.interaction.server.conftest import Connect
-from tests.interaction.server.programs import POLL, Program, a2c_server, get
+from tests.interaction.server.programs import POLL, ROOT, Program, a2c_server, get
 
+CERT, PRIVATE = ROOT / "tests" / "data" / "tls" / "cert.pem", ROOT / "tests" / "data" / "tls" / "key.pem"
 KEY = "a-key-that-is-long-enough"
 MEGABYTE = 1_000_000
 
@@ -228,6 +231,18 @@ async def test_lines_about_unknown_clients_are_throttled(tmp_path: Path) -> None
                 for wire in opened:
                     await wire.ends()
         assert len(server.logged().splitlines()) < 300
+
+
+async def test_a_tls_handshake_that_is_not_finished_is_closed(tmp_path: Path) -> None:
+    words = ("--tls-cert", str(CERT), "--tls-key", str(PRIVATE), "--limits", "header_seconds=1")
+    with a2c_server(tmp_path, "--api-key", KEY, *words) as server:
+        for first in (b"", b"\x16\x03\x01\x02\x00\x01"):
+            async with wires(server, 5, first) as opened:
+                for wire in opened:
+                    await wire.ends()
+        async with httpx.AsyncClient(verify=ssl.create_default_context(cafile=str(CERT))) as client:
+            assert (await client.get(f"{server.url}/healthz")).status_code == 200
+        assert "Traceback" not in server.logged()
 
 
 @contextmanager
