@@ -16,6 +16,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 import aiohttp
@@ -108,6 +109,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         clock = asyncio.get_running_loop().time
         try:
             async with asyncio.timeout(patience) as watch:
+                self._watch_bytes(lambda: watch.reschedule(clock() + patience))
                 while self.state == "connected":
                     message = await self.ws.receive()
                     watch.reschedule(clock() + patience)
@@ -119,6 +121,23 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
             log.exception("reading from the server failed")
             return type(problem).__name__
         return str(self.reason.TRANSPORT_ERROR)
+
+    def _watch_bytes(self, moved: Callable[[], None]) -> None:
+        """Have `moved` called whenever bytes come: a large message that is not complete yet is no silence."""
+        connection = self.ws._response.connection  # noqa: SLF001
+        protocol = connection.protocol if connection is not None else None
+        if protocol is None or protocol.transport is None:
+            return  # it is gone, and the reader notices
+        take = protocol.data_received
+
+        def data_received(data: bytes) -> None:
+            if self.state == "connected":
+                with suppress(RuntimeError):  # the reader has just ended
+                    moved()
+            take(data)
+
+        protocol.data_received = data_received
+        protocol.transport.set_protocol(protocol)  # some event loops remember the method
 
     async def _take(self, frame: object) -> bool:
         if isinstance(frame, str):

@@ -1,11 +1,14 @@
 """What the stock client does not do."""
 
 import asyncio
+import base64
+import hashlib
+import json
 from typing import Any
 
 import aiohttp
 
-from a2c_smcp.wire.engine import STOCK_PAYLOAD, SocketClient
+from a2c_smcp.wire.engine import STOCK_PAYLOAD, EngineClient, SocketClient
 
 
 class Gone:
@@ -67,4 +70,42 @@ async def test_an_answer_that_breaks_off_is_a_failed_request() -> None:
         client = SocketClient(lambda *_: None, http)
         address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         assert isinstance(await client.eio._send_request("GET", address, timeout=60), str)
+    server.close()
+
+
+async def test_a_large_message_on_a_slow_line_is_no_silence() -> None:
+    text = "4" + "x" * 60_000
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
+        accept = base64.b64encode(hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()).decode()
+        answer = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
+        writer.write("\r\n".join([*answer, f"Sec-WebSocket-Accept: {accept}", "", ""]).encode())
+        hello = json.dumps({"sid": "s", "upgrades": [], "pingInterval": 300, "pingTimeout": 300})
+        frames = [f"0{hello}".encode(), text.encode()]
+        for frame in frames:
+            # A frame of text, its length in two bytes.
+            data = b"\x81\x7e" + len(frame).to_bytes(2, "big") + frame
+            for start in range(0, len(data), 4_000):
+                writer.write(data[start : start + 4_000])
+                await writer.drain()
+                await asyncio.sleep(0.1)
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    async with aiohttp.ClientSession() as http:
+        client = EngineClient(http_session=http)
+
+        def deliver(message: str) -> bool:
+            heard.put_nowait(message)
+            return True
+
+        client.deliver = deliver
+        await client.connect(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", transports=["websocket"])
+        assert await asyncio.wait_for(heard.get(), 30) == text[1:]
+        client.abort()
+        await client.disconnect()
     server.close()
