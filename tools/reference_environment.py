@@ -39,7 +39,7 @@ def sections() -> SECTIONS:
             f"Every setting of a server; `{settings.ENV}CONFIG` names a TOML file with any of them.",
             list(_server()),
         ),
-        ("`a2c computer`", "", list(_options(computer.ENV, _command("computer"), ("--config", *SEAT)))),
+        ("`a2c computer`", "", list(_options(computer.ENV, _command("computer"), ("--config", *SEAT, "--journal")))),
         (
             "Inputs of a Computer",
             "",

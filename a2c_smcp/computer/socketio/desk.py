@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.callbacks import await_guarded
+from a2c_smcp.callbacks import await_guarded, without_message
 from a2c_smcp.chunks import LARGE, PIECE, SMALLEST, Parcel
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.encoding import encoded
@@ -129,8 +129,9 @@ class Desk:
                 body = FastJson.encode(_undeliverable(asked, error))
         except SMCPError as error:
             body = self._refusal(asked, error)
-        except Exception:
-            log.exception("%s failed", _named(asked.event), extra={"req_id": asked.req_id})
+        except Exception as error:
+            ids = {"req_id": asked.req_id}
+            log.error("%s failed", _named(asked.event), exc_info=without_message(error), extra=ids)
             body = self._refusal(asked, InternalError(f"{asked.event} failed on the computer; it is logged there"))
         if not await asked.send(body.decode()):
             log.info("the answer to %s came too late", _named(asked.event), extra={"req_id": asked.req_id})
