@@ -24,7 +24,7 @@ from a2c_smcp.server.rooms import Seat
 
 log = logging.getLogger(__name__)
 
-FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "claimed", "sid", "eio_sid", "address")
+FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "sid", "eio_sid", "address")
 """What a record may carry in `extra`, in the order in which a line shows it."""
 
 REFUSALS_PER_SECOND: Final = 20
@@ -153,12 +153,12 @@ class LogEvents(Observer):
         """A member left its seat."""
         log.info("left: %s", why, extra=_of_seat(seat))
 
-    def misnamed(self, event: str, claimed: str, who: Member) -> None:
-        """A payload claimed another sender."""
+    def misnamed(self, event: str, _claimed: str, who: Member) -> None:
+        """A payload claimed another sender; the name is not logged, since a client may have sent anything as one."""
         ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
         log.info(
             "sender name replaced by the joined name; later ones of this connection are not logged",
-            extra=ids | {"event": event_name(event), "claimed": claimed, "address": who.address},
+            extra=ids | {"event": event_name(event), "address": who.address},
         )
 
     def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
