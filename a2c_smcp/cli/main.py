@@ -139,7 +139,7 @@ def _print(context: Context, lines: Iterable[str]) -> int:
 def _failed(context: Context, error: SMCPError, hint: str = "", *, form: Form | None) -> int:
     _show_traceback(context)
     if form:
-        _print(context, [form(to_wire(error))])
+        _print(context, [form(_as_json(error))])
         return FAILED
     context.stderr.write(f"error {error.code}: {printable(error.message)}\n")
     if error.details:
@@ -150,9 +150,15 @@ def _failed(context: Context, error: SMCPError, hint: str = "", *, form: Form | 
     return FAILED
 
 
+def _as_json(error: SMCPError) -> dict[str, Any]:
+    # The user of this machine gets the same words with --json as without: addresses and paths are theirs.
+    body = to_wire(error)["error"]
+    return {"error": body | {"message": error.message}}
+
+
 def _misused(context: Context, error: UsageError, *, form: Form | None) -> int:
     if form:
-        _print(context, [form(to_wire(BadRequest(str(error))))])
+        _print(context, [form(_as_json(BadRequest(str(error))))])
         return MISUSED
     if isinstance(error, CommandMissing):
         plain = Terminal()

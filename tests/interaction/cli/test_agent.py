@@ -4,7 +4,9 @@ import base64
 import io
 import json
 import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -247,3 +249,14 @@ def test_binary_results_are_saved(agent: Any, tmp_path: Path) -> None:
     ]
     paths = [Path(path) for path in _saved(blocks, tmp_path / "new")]
     assert [(path.name, path.read_bytes()) for path in paths] == [("result-2.png", b"png"), ("result-3.bin", b"?")]
+
+
+def test_a_connection_failure_names_the_url_with_json_too() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}"
+        words = ["agent", "rooms", "--url", url, "--office", "lab", "--name", "ada", "--json"]
+        done = subprocess.run(
+            [sys.executable, "-m", "a2c_smcp.cli", *words], capture_output=True, text=True, timeout=120, check=False
+        )
+    assert (done.returncode, url in json.loads(done.stdout)["error"]["message"]) == (1, True), done.stdout
