@@ -208,6 +208,13 @@ def stream_lost() -> Failure:
     return Failure(kind, "nothing; it is connected again", kind, retry="always")
 
 
+def answer_too_large(length: str, limit: int) -> Failure:
+    """An answer over the limit came on the stream of all requests and did not say which one it belongs to."""
+    kind = f"its answer of {length} is over the limit of {limit} bytes"
+    advice = "ask for less at a time, or raise max_message in its configuration; it is connected again"
+    return Failure(kind, advice, kind, retry="always")
+
+
 def unresolved(message: str) -> Failure:
     """A value of the configuration could not be found. Asking a person again and again would not help."""
     return Failure(

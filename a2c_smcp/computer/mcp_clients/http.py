@@ -4,15 +4,20 @@ import asyncio
 import logging
 import ssl
 import weakref
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx2
-from mcp.types import CONNECTION_CLOSED
+from mcp.types import CONNECTION_CLOSED, JSONRPCError, RequestId
+from pydantic_core import from_json
 
 from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
+from a2c_smcp.computer.mcp_clients.events import Events
+from a2c_smcp.computer.mcp_clients.jsonrpc import encode, in_place_of, too_large
+from a2c_smcp.computer.mcp_clients.lines import Oversized
 from a2c_smcp.computer.mcp_clients.links import Link
 from a2c_smcp.computer.mcp_clients.masking import Mask
 
@@ -25,11 +30,16 @@ LOST: Final = {"lost": True}
 
 
 class HttpLink(Link):
-    """What is known of a server from its HTTP answers."""
+    """What is known of a server from its HTTP answers.
 
-    def __init__(self, mask: Mask) -> None:
+    Attributes:
+        max_message: Bytes of the longest message taken from it.
+    """
+
+    def __init__(self, mask: Mask, max_message: int) -> None:
         super().__init__()
         self.mask = mask
+        self.max_message = max_message
         self._status: int | None = None
         self._error: Exception | None = None
         self._session_lost = False
@@ -81,6 +91,9 @@ class HttpLink(Link):
         if status >= 400:
             self.on_doubt()
 
+    def unattributed(self, size: int | None) -> None:
+        """Take note of an answer over the limit that belongs to a request nobody can tell."""
+
     def failed(self, request: httpx2.Request, error: Exception) -> None:
         """Take note that there was no answer, or that it broke off."""
         if request.method == "GET":
@@ -94,7 +107,8 @@ class WatchedClient(httpx2.AsyncClient):
     """An HTTP client whose link learns of every answer.
 
     A message that cannot be delivered is answered here with a JSON-RPC error, because the SDK would let one failed
-    request take down all others of the server.
+    request take down all others of the server. An answer over the limit is replaced by one, because the SDK has no
+    limit for JSON, and ends a stream at an event over its limit.
     """
 
     def __init__(self, link: HttpLink, **options: Any) -> None:
@@ -116,16 +130,20 @@ class WatchedClient(httpx2.AsyncClient):
         """Send, tell the link how it went, and let no network error through."""
         if request.method == "DELETE":
             return await self._take_leave(request, **options)
+        stream = options.pop("stream", False)
         try:
-            response = await super().send(request, **options)
+            response = await super().send(request, stream=True, **options)
         except httpx2.TransportError as error:
             self._link.failed(request, error)
             if request.method == "GET":
                 raise
             return _no_answer(request, error)
         self._link.answered(request, response.status_code)
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Watched(response.stream, self._link, request)
+        response.stream = _Watched(response, self._link)
+        # It is decoded where it is counted.
+        response.headers.pop("content-encoding", None)
+        if not stream:
+            await response.aread()
         return response
 
     async def _take_leave(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -133,7 +151,9 @@ class WatchedClient(httpx2.AsyncClient):
         if self._link.explain(running=True) is None:
             try:
                 async with asyncio.timeout(FAREWELL_SECONDS):
-                    return await super().send(request, **options)
+                    response = await super().send(request, **options | {"stream": True})
+                    await response.aclose()
+                    return httpx2.Response(response.status_code, request=request)
             except (httpx2.TransportError, TimeoutError):
                 pass
         return httpx2.Response(204, request=request)
@@ -146,18 +166,23 @@ def _certificates() -> ssl.SSLContext:
 
 
 class _Watched(httpx2.AsyncByteStream):
-    """A body that ends where the connection breaks, instead of raising."""
+    """A body that ends where the connection breaks, instead of raising, and holds no message over the limit."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, link: HttpLink, request: httpx2.Request) -> None:
-        self._stream = stream
+    def __init__(self, response: httpx2.Response, link: HttpLink) -> None:
+        headers = response.headers
         self._link = link
-        self._request = request
+        self._request = response.request
+        self._stream = cast("httpx2.AsyncByteStream", response.stream)
+        self._encoding = headers.get("content-encoding", "identity")
+        self._length = headers.get("content-length", "")
+        self._is_events = headers.get("content-type", "").lower().startswith("text/event-stream")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
-            async for chunk in self._stream:
-                yield chunk
-        except httpx2.TransportError as error:
+            async with aclosing(self._events() if self._is_events else self._whole()) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
             # A notification stream that breaks is opened again by the SDK; whether it can be is seen then.
             if self._request.method == "GET":
                 self._link.on_doubt()
@@ -167,6 +192,70 @@ class _Watched(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         """Close the body itself."""
         await self._stream.aclose()
+
+    async def _whole(self) -> AsyncGenerator[bytes, None]:
+        limit = self._link.max_message
+        if self._encoding == "identity" and self._length.isdecimal() and int(self._length) > limit:
+            yield _json(too_large(_id_of(self._request), limit, int(self._length)))
+            return
+        body = bytearray()
+        async with aclosing(self._decoded()) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > limit:
+                    yield _json(too_large(_id_of(self._request), limit))
+                    return
+        yield bytes(body)
+
+    async def _events(self) -> AsyncGenerator[bytes, None]:
+        events = Events(self._link.max_message)
+        answered = False
+        async with aclosing(self._decoded()) as chunks:
+            async for chunk in chunks:
+                for event in events.feed(chunk):
+                    if not isinstance(event, Oversized):
+                        yield event
+                        continue
+                    own = _id_of(self._request)
+                    error = None if answered else in_place_of(event, own)
+                    if error is not None:
+                        if error.id is None:
+                            self._link.unattributed(event.size)
+                        yield _event(error)
+                        if own is not None:
+                            return
+                    elif event.size is not None and not answered:
+                        self._link.on_gap()
+                    answered = event.size is None and (answered or error is not None)
+        if events.skipping and (own := _id_of(self._request)) is not None:
+            yield _event(too_large(own, self._link.max_message))
+
+    def _decoded(self) -> AsyncGenerator[bytes, None]:
+        if self._encoding == "identity":
+            return cast("AsyncGenerator[bytes, None]", aiter(self._stream))
+        # The client library decodes in pieces of bounded size, however much the encoding compresses.
+        encoded = httpx2.Response(
+            200, headers={"content-encoding": self._encoding}, stream=self._stream, request=self._request
+        )
+        return encoded.aiter_bytes()
+
+
+def _id_of(request: httpx2.Request) -> RequestId | None:
+    """Return the id of the JSON-RPC request that an HTTP request carries; None if it carries none."""
+    if request.method != "POST":
+        return None
+    match from_json(request.content):
+        case {"method": _, "id": int() | str() as found}:
+            return found
+    return None
+
+
+def _json(error: JSONRPCError) -> bytes:
+    return encode(error).encode()
+
+
+def _event(error: JSONRPCError) -> bytes:
+    return b"data: " + _json(error) + b"\n\n"
 
 
 def _no_answer(request: httpx2.Request, error: Exception) -> httpx2.Response:

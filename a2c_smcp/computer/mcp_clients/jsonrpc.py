@@ -13,6 +13,7 @@ from mcp.types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    RequestId,
 )
 from pydantic import ValidationError
 from pydantic_core import from_json
@@ -22,9 +23,14 @@ from a2c_smcp.errors import BadRequest
 
 _ID: Final = rb'"id"\s*:\s*(\d{1,18}|"(?:[^"\\]|\\.)*")'
 _VERSION: Final = rb'"jsonrpc"\s*:\s*"2\.0"'
-_FIRST_ID: Final = re.compile(rb"\{\s*(?:" + _VERSION + rb"\s*,\s*)?" + _ID + rb'\s*,\s*"result"')
+_FIRST_ID: Final = re.compile(rb"\{\s*(?:" + _VERSION + rb"\s*,\s*)?" + _ID + rb'\s*,\s*"(?:result|error)"')
 _LAST_ID: Final = re.compile(_ID + rb"\s*(?:,\s*" + _VERSION + rb"\s*)?\}$")
 """Where an answer names its request: before the result, or after it."""
+
+_BEFORE: Final = rb"\{\s*(?:(?:" + _VERSION + rb"|" + _ID + rb")\s*,\s*)*"
+_ANSWER: Final = re.compile(_BEFORE + rb'"(?:result|error)"')
+_CALL: Final = re.compile(_BEFORE + rb'"(?:method|params)"')
+"""How an answer begins, and how a request or notification does."""
 
 _UNREADABLE: Final = ErrorData(code=INTERNAL_ERROR, message="The server answered in bytes that are not of its encoding")
 
@@ -54,6 +60,43 @@ def decode(line: Line, encoding: str = "utf-8", errors: str = "strict") -> list[
     if not messages:
         raise ValueError("an empty batch")
     return messages
+
+
+def too_large(request: RequestId | None, limit: int, size: int | None = None) -> JSONRPCError:
+    """Return the error that stands for an answer over the limit; `size` is None if it was not read to its end."""
+    data: dict[str, Any] = {"limit": "message size", "value": limit}
+    return JSONRPCError(
+        jsonrpc="2.0",
+        id=request,
+        error=ErrorData(
+            code=BadRequest.code,
+            message=f"The MCP server did what was asked, but its answer of {bytes_text(limit, size)} is over the limit "
+            f"of {limit} bytes; ask for less at a time, or raise max_message in the server's configuration",
+            data=data if size is None else data | {"size": size},
+        ),
+    )
+
+
+def bytes_text(limit: int, size: int | None) -> str:
+    """Say how long a message over the limit is, as far as that is known."""
+    return f"more than {limit} bytes" if size is None else f"{size} bytes"
+
+
+def in_place_of(event: Oversized, request: RequestId | None) -> JSONRPCError | None:
+    """Return the error that takes the place of an event over the limit.
+
+    None if the event is no answer, or if what came of it so far does not show whose answer it is. An answer that names
+    its request nowhere it can be seen gets an error without an id.
+
+    Args:
+        request: The request that the stream belongs to; None if it is a stream of the whole session.
+    """
+    complete = event.size is not None
+    if request is not None and _ANSWER.match(event):
+        return too_large(request, event.limit, event.size)
+    if request is None and (found := _FIRST_ID.match(event) or (_LAST_ID.search(event.tail) if complete else None)):
+        return too_large(json.loads(found[1]), event.limit, event.size)
+    return too_large(request, event.limit, event.size) if complete and not _CALL.match(event) else None
 
 
 def encode(message: JSONRPCMessage, encoding: str = "utf-8") -> str:
@@ -87,16 +130,7 @@ def _too_large(line: Oversized) -> JSONRPCMessage:
     found = _FIRST_ID.match(line) or _LAST_ID.search(line.tail)
     if found is None:
         raise ValueError(f"a message of {line.size} bytes, over the limit of {line.limit} bytes")
-    return JSONRPCError(
-        jsonrpc="2.0",
-        id=json.loads(found[1]),
-        error=ErrorData(
-            code=BadRequest.code,
-            message=f"The MCP server did what was asked, but its answer of {line.size} bytes is over the limit of "
-            f"{line.limit} bytes; ask for less at a time, or raise max_message in the server's configuration",
-            data={"limit": "message size", "size": line.size, "value": line.limit},
-        ),
-    )
+    return too_large(json.loads(found[1]), line.limit, line.size)
 
 
 def _unreadable(text: str) -> list[JSONRPCMessage]:

@@ -11,15 +11,15 @@ SAMPLE: Final = 500
 
 
 class Oversized(bytes):
-    """The first bytes of a line that is over the limit.
+    """The first bytes of a message that is over the limit.
 
     Attributes:
-        size: Bytes of the whole line.
-        limit: Bytes that a line may have.
+        size: Bytes of the whole message; None while the rest of it has not come.
+        limit: Bytes that a message may have.
         tail: Its last bytes.
     """
 
-    size: int
+    size: int | None
     limit: int
     tail: bytes
 

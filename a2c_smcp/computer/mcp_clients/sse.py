@@ -16,7 +16,7 @@ from mcp.types import JSONRPCMessage
 from a2c_smcp.computer.mcp_clients import diagnosis
 from a2c_smcp.computer.mcp_clients.diagnosis import Failure
 from a2c_smcp.computer.mcp_clients.http import HttpLink, WatchedClient, unreachable
-from a2c_smcp.computer.mcp_clients.jsonrpc import decode, encode
+from a2c_smcp.computer.mcp_clients.jsonrpc import bytes_text, decode, encode
 from a2c_smcp.computer.mcp_clients.links import MAX_MESSAGE, Incoming, LinkError, ReadEnd, WriteEnd
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import MCPSSEParameters
@@ -26,11 +26,11 @@ class SseLink(HttpLink):
     """One event stream of a server, and the endpoint it named."""
 
     def __init__(self, parameters: MCPSSEParameters, mask: Mask, max_message: int = MAX_MESSAGE) -> None:
-        super().__init__(mask)
-        self._max_message = max_message
+        super().__init__(mask, max_message)
         self._parameters = parameters
         self._stack = AsyncExitStack()
         self.ended = False
+        self.too_large: Failure | None = None
 
     async def __aenter__(self) -> tuple[ReadEnd, WriteEnd]:
         """Open the event stream and wait for the endpoint."""
@@ -48,7 +48,13 @@ class SseLink(HttpLink):
     @property
     def lost(self) -> Failure | None:
         """The stream is all there is of the session."""
+        if self.too_large is not None:
+            return self.too_large
         return diagnosis.stream_lost() if self.ended else super().lost
+
+    def unattributed(self, size: int | None) -> None:
+        """Give the session up: the request that was answered would wait for ever."""
+        self.too_large = diagnosis.answer_too_large(bytes_text(self.max_message, size), self.max_message)
 
     async def _open(self) -> tuple[ReadEnd, WriteEnd]:
         url = self._parameters.url
@@ -68,7 +74,7 @@ class SseLink(HttpLink):
         self._stack.push_async_callback(response.aclose)
         if response.status_code != 200:
             raise LinkError(diagnosis.bad_status(response.status_code))
-        events = aiter(httpx2.EventSource(response, max_event_size=self._max_message))
+        events = aiter(httpx2.EventSource(response, max_event_size=None))
         try:
             endpoint = await _endpoint(events, url)
         except (httpx2.HTTPError, httpx2.SSEError) as error:
@@ -110,6 +116,9 @@ class _Received(ReadEnd):
             except (StopAsyncIteration, httpx2.HTTPError, httpx2.SSEError):
                 self._link.ended = True
                 raise anyio.EndOfStream from None
+            if self._link.too_large is not None:
+                self._link.ended = True
+                raise anyio.EndOfStream
             if event.event == "message" and event.data:
                 try:
                     self._batch.extend(decode(event.data))

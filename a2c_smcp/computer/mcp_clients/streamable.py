@@ -17,8 +17,7 @@ class StreamableLink(HttpLink):
     def __init__(
         self, parameters: MCPServerStreamableHttpParameters, mask: Mask, max_message: int = MAX_MESSAGE
     ) -> None:
-        super().__init__(mask)
-        self._max_message = max_message
+        super().__init__(mask, max_message)
         self._parameters = parameters
         self._stack = AsyncExitStack()
 
@@ -38,7 +37,8 @@ class StreamableLink(HttpLink):
                 parameters.url,
                 http_client=client,
                 terminate_on_close=parameters.terminate_on_close,
-                max_sse_event_size=self._max_message,
+                # The client has a limit of its own, which fails one request only.
+                max_sse_event_size=None,
             )
         )
         return cast("tuple[Reader, Writer]", streams)

@@ -1,7 +1,7 @@
 """An MCP server on `mcp` 2.x for both eras of the protocol: `python life_modern.py stdio | http`.
 
-Over HTTP it says on standard output which port it took. `--token X` makes it want that bearer token, `--json` answer in
-JSON instead of event streams.
+Over HTTP it says on standard output which port it took, and speaks the older HTTP transport at `/sse`. `--token X`
+makes it want that bearer token, `--json` answer in JSON instead of event streams, `--gzip` compress what it answers.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import mcp.types as t
 import uvicorn
 from mcp import MCPError
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.sse import SseServerTransport
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -22,6 +23,7 @@ from mcp.server.subscriptions import (
     ResourceUpdated,
     ToolsListChanged,
 )
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import PlainTextResponse
 
 WINDOW = "window://modern/main"
@@ -113,14 +115,29 @@ server = Server(
 )
 
 
+options = server.create_initialization_options(NotificationOptions(resources_changed=True, tools_changed=True))
+
+
 async def over_stdio() -> None:
-    options = server.create_initialization_options(NotificationOptions(resources_changed=True, tools_changed=True))
     async with stdio_server() as (read, write):
         await server.run(read, write, options)
 
 
-def over_http(port: int, token: str | None, *, json: bool) -> None:
-    app: Any = server.streamable_http_app(json_response=json)
+def over_http(port: int, token: str | None, *, json: bool, gzip: bool) -> None:
+    streamable: Any = server.streamable_http_app(json_response=json)
+    older = SseServerTransport("/messages/")
+
+    async def both(scope: Any, receive: Any, send: Any) -> None:
+        path = scope.get("path", "")
+        if path == "/sse" and scope["method"] == "GET":
+            async with older.connect_sse(scope, receive, send) as (read, write):
+                await server.run(read, write, options)
+        elif path == "/messages/":
+            await older.handle_post_message(scope, receive, send)
+        else:
+            await streamable(scope, receive, send)
+
+    app: Any = GZipMiddleware(both) if gzip else both
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers") or [])
@@ -144,8 +161,9 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--token")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--gzip", action="store_true")
     chosen = parser.parse_args()
     if chosen.transport == "stdio":
         anyio.run(over_stdio)
     else:
-        over_http(chosen.port, chosen.token, json=chosen.json)
+        over_http(chosen.port, chosen.token, json=chosen.json, gzip=chosen.gzip)

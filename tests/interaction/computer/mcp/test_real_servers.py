@@ -1,5 +1,6 @@
 """MCP servers that others wrote, from npm and PyPI, over every transport."""
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Callable, Iterator
@@ -9,7 +10,8 @@ import pytest
 
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
-from tests.interaction.computer.mcp.conftest import Host, HttpServer, npm, older, sse, stdio, streamable, text_of
+from a2c_smcp.errors import BadRequest
+from tests.interaction.computer.mcp.conftest import CAP, Host, HttpServer, npm, older, sse, stdio, streamable, text_of
 from tests.interaction.ports import free_port
 from tests.peers.environments import PATIENCE
 
@@ -60,6 +62,20 @@ async def test_server_everything_over_every_transport(host: Host, everywhere: MC
     assert (status.subscribes, status.protocol_version, steps) == (True, "2025-11-25", [1.0, 2.0])
     assert "text" in contents[0]
     assert {"echo", "get-sum"} <= {tool["name"] for tool in await session.list_tools()}
+
+
+async def test_an_answer_over_the_limit_fails_its_own_call_only(host: Host, everywhere: MCPServerConfig) -> None:
+    session = await host.running(everywhere.model_copy(update={"max_message": 65_536}))
+
+    async with asyncio.timeout(CAP):
+        other = asyncio.create_task(session.call_tool("trigger-long-running-operation", {"duration": 1, "steps": 1}))
+        with pytest.raises(BadRequest, match="over the limit of 65536 bytes") as failed:
+            await session.call_tool("echo", {"message": "x" * 70_000})
+        await other
+
+    assert dict(failed.value.details or {})["value"] == 65_536
+    assert text_of(await session.call_tool("echo", {"message": "x" * 60_000})) == "Echo: " + "x" * 60_000
+    assert session.status.restarts == 0
 
 
 async def test_a_url_that_turned_out_to_be_sse_is_remembered(
