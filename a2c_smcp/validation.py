@@ -17,12 +17,25 @@ _MUST_BE: Final = {
     "string_unicode": "valid Unicode text",
 }
 
+_BOUNDS: Final = {
+    "string_too_long": ("max_length", "must have at most {} characters"),
+    "too_long": ("max_length", "must have at most {} items"),
+    "too_short": ("min_length", "must have at least {} items"),
+    "greater_than": ("gt", "must be greater than {:g}"),
+    "greater_than_equal": ("ge", "must be at least {:g}"),
+    "less_than": ("lt", "must be less than {:g}"),
+    "less_than_equal": ("le", "must be at most {:g}"),
+}
+
 
 def error_words(error: Mapping[str, Any]) -> str:
     """Return what is wrong with a field, to be read after its name: "must be greater than 0"."""
     kind, limits = error["type"], error.get("ctx") or {}
     if kind in _MUST_BE:
         return f"must be {_MUST_BE[kind]}"
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return words.format(limits[name])
     match kind:
         case "missing" | "missing_argument":
             return "is missing"
@@ -30,18 +43,6 @@ def error_words(error: Mapping[str, Any]) -> str:
             return "is not known here"
         case "string_too_short" if limits.get("min_length") == 1:
             return "must not be empty"
-        case "string_too_long":
-            return f"must have at most {limits['max_length']} characters"
-        case "too_long":
-            return f"must have at most {limits['max_length']} items"
-        case "greater_than":
-            return f"must be greater than {limits['gt']:g}"
-        case "greater_than_equal":
-            return f"must be at least {limits['ge']:g}"
-        case "less_than_equal":
-            return f"must be at most {limits['le']:g}"
-        case "less_than":
-            return f"must be less than {limits['lt']:g}"
         case "literal_error":
             return f"must be {limits['expected']}"
         case _:

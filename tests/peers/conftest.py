@@ -137,7 +137,9 @@ class Pair:
     async def tool(self, name: str) -> str:
         """Return the name by which the Computer lists its tool `name`: 0.4 puts the MCP server's before it."""
         listed = await self.agent.ask("get_tools", computer=self.computer_name)
-        return next(str(tool["name"]) for tool in listed if tool["name"].rpartition("__")[2] == name)
+        names = [str(tool["name"]) for tool in listed if tool["name"].rpartition("__")[2] == name]
+        assert names, f"{self.computer_sdk} lists {listed!r}"
+        return names[0]
 
 
 @pytest_asyncio.fixture(

@@ -20,7 +20,7 @@ SAID = [
     "hello",
     "it failed: The tool 'wait' did not finish within 1 s and was cancelled",
     "at 2 \ndone",
-    "desk has 9 tools\nupdate_desktop desk\ndesk shows ['window://office/board?priority=50\\n\\nnews']",
+    "desk has 10 tools\nupdate_desktop desk\ndesk shows ['window://office/board?priority=50\\n\\nnews']",
     "'page_index': 10000",
 ]
 

@@ -170,8 +170,8 @@ async def test_sections_are_as_they_are_asked_for(office: Office) -> None:
         ({"doc_ref": "nothing.pdf"}, "There is no document 'nothing.pdf'"),
         ({"doc_ref": "notes.md"}, "Digests are made of PDFs, and 'notes.md' is 'md'"),
         ({"doc_ref": INVOICE, "section_ranges": [[9, 12]]}, "There can be no digest of 'invoice.pdf'"),
-        ({"doc_ref": INVOICE, "dpi": 9_999}, "dpi: "),
-        ({"doc_ref": INVOICE, "section_ranges": [[1]]}, "section_ranges.0: "),
+        ({"doc_ref": INVOICE, "dpi": 9_999}, "dpi must be at most"),
+        ({"doc_ref": INVOICE, "section_ranges": [[1]]}, "section_ranges.0 must have at least 2 items"),
     ],
 )
 async def test_what_cannot_be_digested_is_said(office: Office, arguments: dict[str, Any], why: str) -> None:

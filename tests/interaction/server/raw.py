@@ -46,5 +46,9 @@ class RawClient:
     async def call(self, number: int, event: str, data: Any) -> Any:
         return await self.ack(number, f"42/smcp,{number}{json.dumps([event, data])}")
 
+    async def closed(self) -> None:
+        """Wait until the server has closed the connection."""
+        await asyncio.wait_for(self.socket.wait_closed(), CAP)
+
     async def close(self) -> None:
         await self.socket.close()

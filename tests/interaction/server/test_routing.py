@@ -116,6 +116,7 @@ async def test_a_computer_in_another_office_looks_like_one_that_does_not_exist(
         "error": {
             "code": 404,
             "message": "No computer 'elsewhere' in this office",
+            "kind": "computer_lost",
             "details": {"computer": "elsewhere"},
         },
         "content": [{"type": "text", "text": "No computer 'elsewhere' in this office"}],
