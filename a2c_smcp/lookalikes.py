@@ -1,9 +1,9 @@
 """Names that people mistake for one another: another case, width or script, or invisible characters. Pure."""
 
-import json
-import re
 import unicodedata
 from typing import Final
+
+from a2c_smcp.visible import is_hidden
 
 # Letters of other scripts that most fonts draw like a Latin letter, after case folding.
 _DRAWN_LIKE: Final = {
@@ -34,9 +34,6 @@ _DRAWN_LIKE: Final = {
     "z": "ᴢζ",
 }
 _LATIN: Final = str.maketrans({other: latin for latin, others in _DRAWN_LIKE.items() for other in others})
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zs", "Zl", "Zp"})
-# Drawn as nothing or as a blank although their category is that of letters, marks or symbols.
-_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def skeleton(name: str) -> str:
@@ -48,27 +45,6 @@ def skeleton(name: str) -> str:
 
 
 def _drawn(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in _UNSEEN or character in _BLANK or "VARIATION SELECTOR" in unicodedata.name(character, ""):
+    if character == " " or is_hidden(character):
         return ""
-    return {"Pc": "_", "Pd": "-"}.get(category, character)
-
-
-# Controls, and what shows nothing or changes how its neighbours are shown: bidi and zero-width marks, fillers,
-# variation selectors, tags, lone surrogates.
-_UNSHOWN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
-)
-
-
-def escape_unshown(text: str) -> str:
-    """Return a text with everything that a reader could not see, or that reorders it, as JSON escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNSHOWN.sub(lambda found: _escape(found.group()), text)
-
-
-def _escape(character: str) -> str:
-    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else json.dumps(character)[1:-1]
+    return {"Pc": "_", "Pd": "-"}.get(unicodedata.category(character), character)

@@ -14,6 +14,7 @@ _BLANK: Final = re.compile(
     "\U00013441\U00013442\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 _SUSPECT: Final = re.compile(r"[^\n\x20-\x7e]")
+_SUSPECT_IN_LINE: Final = re.compile(r"[^\x20-\x7e]")
 
 
 def exact(value: Any, indent: int | None = 2) -> str:
@@ -26,9 +27,21 @@ def visible(text: str) -> str:
     return _SUSPECT.sub(_escaped, text)
 
 
+def visible_line(text: str) -> str:
+    """Return text as `visible` does, on one line: line ends are escaped, too."""
+    return _SUSPECT_IN_LINE.sub(_escaped, text)
+
+
+def is_hidden(character: str) -> bool:
+    """Whether a character shows nothing, or changes how others are shown; the plain blank does not count."""
+    if character == " ":
+        return False
+    return unicodedata.category(character) in _HIDDEN or _BLANK.match(character) is not None
+
+
 def _escaped(match: re.Match[str]) -> str:
     character = match[0]
-    if unicodedata.category(character) not in _HIDDEN and not _BLANK.match(character):
+    if not is_hidden(character):
         return character
     # As JSON writes it, so that the text stays JSON.
     return json.dumps(character)[1:-1] if character != "\x7f" else "\\u007f"

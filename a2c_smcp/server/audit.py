@@ -13,11 +13,11 @@ from typing import Any, Final
 import orjson
 
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.lookalikes import escape_unshown
 from a2c_smcp.server.labels import Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
 from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
+from a2c_smcp.visible import visible_line
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ def _line(record: dict[str, Any]) -> bytes:
     except TypeError:  # a lone surrogate
         line = json.dumps(record).encode()
     # What cannot be seen becomes an escape, which JSON reads as what it was.
-    return line + b"\n" if line.isascii() else f"{escape_unshown(line.decode())}\n".encode()
+    return line + b"\n" if line.isascii() else f"{visible_line(line.decode())}\n".encode()
 
 
 def _member(seat: Seat) -> dict[str, Any]:

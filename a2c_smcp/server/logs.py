@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.lookalikes import escape_unshown
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.labels import OTHER, Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
 from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
+from a2c_smcp.visible import visible_line
 
 log = logging.getLogger(__name__)
 
@@ -246,4 +246,4 @@ def _value(value: object) -> str:
 
 def _one_line(text: str) -> str:
     # What others sent must not be able to fake a line of its own, or drive the terminal that shows it.
-    return escape_unshown(text)
+    return visible_line(text)
