@@ -8,6 +8,7 @@ import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.bare_server import bare_server
 from tests.browser.visiting import CAP, Place, Visit, visit
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,9 +30,8 @@ async def other_program() -> AsyncIterator[tuple[str, "asyncio.Future[str]"]]:
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", seen
+    async with bare_server(answer) as port:
+        yield f"http://127.0.0.1:{port}", seen
 
 
 async def test_the_cookie_that_another_port_receives_opens_nothing(browser: Browser, study: Place) -> None:

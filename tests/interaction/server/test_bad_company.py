@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests.bare_server import bare_server
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.conftest import Connect, Running, run_server, stop_server
 from tests.interaction.server.programs import Here, a2c_server
@@ -82,7 +83,7 @@ async def test_a_burst_of_large_calls_does_not_end_the_connection_of_its_compute
     for number in range(100, 160):  # the computer reads nothing meanwhile
         await agent.send(f"42/smcp,{number}{json.dumps(['client:tool_call', payload | {'req_id': str(number)}])}")
     refused = json.loads((await agent.receive("43/smcp,159["))[len("43/smcp,159") :])[0]["error"]
-    assert (refused["code"], refused["details"]["value"]) == (429, 32_000_000)
+    assert (refused["code"], refused["details"].get("value")) == (429, 32_000_000), refused
     # It reads again, and answers everything that was passed on.
     passed = 0
     last = asyncio.create_task(agent.receive("43/smcp,161["))
@@ -198,23 +199,25 @@ async def test_a_slow_line_that_moves_is_not_given_up(tmp_path: Path, connect: C
         async def between(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             options: dict[str, Any] = {"limit": 4_096, "sock": small_buffers(where.hostname or "", where.port or 0)}
             there, back = await asyncio.open_connection(**options)
-            await asyncio.gather(pass_on(reader, back, 0), pass_on(there, writer, 0.02))
+            try:
+                await asyncio.gather(pass_on(reader, back, 0), pass_on(there, writer, 0.02))
+            finally:
+                back.close()
 
-        slow_line = await asyncio.start_server(between, "127.0.0.1", 0)
-        agent = await connect(server)
-        await agent.join("agent", "a", "o")
-        computer = await connect(Here(f"http://127.0.0.1:{slow_line.sockets[0].getsockname()[1]}"))
-        await computer.join("computer", "c", "o")
+        async with bare_server(between) as port:
+            agent = await connect(server)
+            await agent.join("agent", "a", "o")
+            computer = await connect(Here(f"http://127.0.0.1:{port}"))
+            await computer.join("computer", "c", "o")
 
-        async def answer(_: str, data: Any) -> Any:
-            return len(data["params"]["big"])
+            async def answer(_: str, data: Any) -> Any:
+                return len(data["params"]["big"])
 
-        computer.answers["*"] = answer
-        calls = [agent.tool("c", req_id=f"r{number}", big="x" * 1_000_000) for number in range(5)]
-        assert await asyncio.gather(*calls) == [1_000_000] * 5
-        assert not computer.gone.is_set()
-        await computer.close()
-        slow_line.close()
+            computer.answers["*"] = answer
+            calls = [agent.tool("c", req_id=f"r{number}", big="x" * 1_000_000) for number in range(5)]
+            assert await asyncio.gather(*calls) == [1_000_000] * 5
+            assert not computer.gone.is_set()
+            await computer.close()
 
 
 def small_buffers(host: str, port: int) -> socket.socket:

@@ -13,6 +13,7 @@ import pytest
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest, ToolFailed
+from tests.bare_server import bare_server
 from tests.interaction.computer.mcp.conftest import CAP, Host, HttpServer, sse, streamable, text_of
 
 LIMIT = 100_000
@@ -162,11 +163,8 @@ async def fill(writer: asyncio.StreamWriter) -> None:
 @asynccontextmanager
 async def odd_server() -> AsyncIterator[tuple[Odd, str]]:
     odd = Odd()
-    server = await asyncio.start_server(odd.serve, "127.0.0.1", 0)
-    try:
-        yield odd, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
+    async with bare_server(odd.serve) as port:
+        yield odd, f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("tool", ["endless json", "endless event", "compressed", "result first", "hidden"])

@@ -13,6 +13,7 @@ import pytest
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.link import BACKLOG_BYTES, Link, LinkLost, dial
 from a2c_smcp.server.registry.resp import ErrorReply
+from tests.bare_server import bare_server
 from tests.interaction.ports import free_port
 from tests.interaction.redis_server import NAME, RedisServer, redis_or_skip
 from tests.interaction.server.client import CAP
@@ -247,22 +248,23 @@ async def test_a_large_message_on_a_slow_line_is_no_silence(redis: RedisServer) 
             far_writer.close()
 
         forwarding = asyncio.create_task(forward())
-        while data := await far_reader.read(100_000):
-            for start in range(0, len(data), 10_000):
-                writer.write(data[start : start + 10_000])
-                await writer.drain()
-                await asyncio.sleep(0.05)
+        with suppress(OSError):
+            while data := await far_reader.read(100_000):
+                for start in range(0, len(data), 10_000):
+                    writer.write(data[start : start + 10_000])
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
         forwarding.cancel()
-        writer.close()
         far_writer.close()
+        with suppress(OSError):
+            await far_writer.wait_closed()
         ended.set()
 
-    server = await asyncio.start_server(trickle, "127.0.0.1", 0)
-    slow = await reach(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}", deadline=1.0)
-    await slow.ask("SET", "large", "x" * 400_000)
-    began = asyncio.get_running_loop().time()
-    assert len(await asyncio.wait_for(slow.ask("GET", "large"), CAP)) == 400_000
-    assert asyncio.get_running_loop().time() - began > 1.0
-    slow.fail("done")
-    await asyncio.wait_for(ended.wait(), CAP)
-    server.close()
+    async with bare_server(trickle) as port:
+        slow = await reach(f"redis://127.0.0.1:{port}", deadline=1.0)
+        await slow.ask("SET", "large", "x" * 400_000)
+        began = asyncio.get_running_loop().time()
+        assert len(await asyncio.wait_for(slow.ask("GET", "large"), CAP)) == 400_000
+        assert asyncio.get_running_loop().time() - began > 1.0
+        slow.fail("done")
+        await asyncio.wait_for(ended.wait(), CAP)
