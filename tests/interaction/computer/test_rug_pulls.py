@@ -115,6 +115,9 @@ async def test_another_process_of_the_owner_can_accept_a_change(tmp_path: Path) 
             await call(computer, "pay")
         async with Computer(config, state=state) as other:
             await settled(other)
+            async with asyncio.timeout(60):
+                while not other.changed_tools():  # the list of tools is compared after the servers run
+                    await asyncio.sleep(0.01)
             (seen,) = other.changed_tools()
             with pytest.raises(BadRequest):
                 await other.accept_tool("pay", "0" * 64)
