@@ -28,7 +28,7 @@ help:
 $(LOCKED): requirements/constraints.txt
 	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo 'python -m venv failed: on Debian, apt-get install python3-venv' >&2; exit 1; }
-	$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/constraints.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/constraints.txt
 	@touch $@
 
 # The C extension is optional (hatch_build.py). It is built apart from the rest, since pip hides what the compiler says.

@@ -50,9 +50,12 @@ class Environment:
 def _python(lock: str) -> Callable[[Path], None]:
     def build(directory: Path) -> None:
         _run([sys.executable, "-m", "venv", "--without-pip", str(directory)])
-        python, locked = str(directory / "bin" / "python"), ["--require-hashes", "--requirement", str(LOCKS / lock)]
+        python, locked = (
+            str(directory / "bin" / "python"),
+            ["--no-deps", "--require-hashes", "--requirement", str(LOCKS / lock)],
+        )
         # uv shares its cache and links files, so that the thirteenth environment costs almost nothing.
-        uv = [sys.executable, "-m", "uv", "--quiet", "pip", "install", "--python", python, "--no-deps", *locked]
+        uv = [sys.executable, "-m", "uv", "--quiet", "pip", "install", "--python", python, *locked]
         try:
             _run(uv)
         except UnavailableError:  # pip may know a registry of which uv was not told
