@@ -30,6 +30,7 @@ from a2c_smcp.documents.files import signature_in
 from a2c_smcp.documents.ocr.base import OcrPolicy
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
+from a2c_smcp.extras import install_hint
 from a2c_smcp.uris.dpe import build_dpe_uri
 
 if TYPE_CHECKING:  # a run has no use for what a server needs
@@ -261,7 +262,7 @@ def _digest(params: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> An
     except SMCPError as error:
         return make_response(ok=False, error=error.message)
     except ModuleNotFoundError as error:
-        why = f"the module {error.name!r} is missing: pip install 'a2c-smcp[digest]'"
+        why = f"the module {error.name!r} is missing: {install_hint('digest')}"
         return make_response(ok=False, error=why)
     return Pipeline(llm=llm).run(params, progress=lambda stage, done, total: say({"progress": [stage, done, total]}))
 

@@ -19,12 +19,12 @@ from a2c_smcp import __version__
 from a2c_smcp.documents.pdf.native import PURE, native
 from a2c_smcp.documents.sandbox import OFF, Confinement
 from a2c_smcp.errors import SMCPError
+from a2c_smcp.extras import PACKAGE, install_hint
 from a2c_smcp.state import state_folder
 
 State: TypeAlias = Literal["ok", "missing", "problem", "absent"]
 """`absent` is no fault: something that only some uses need."""
 
-PACKAGE: Final = "a2c-smcp"
 PYTHON: Final = (3, 11)
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "up": ("server", "computer", "agent", "docserver", "digest", "console", "cli"),
@@ -138,13 +138,13 @@ def extras(
     by_extra.pop("all", None)
     for extra in by_extra:
         faults = sorted({fault for one in _closure(extra, by_extra) if (fault := _fault(one, version_of))})
-        name, install = (f"extra {extra}", f"{PACKAGE}[{extra}]") if extra else ("core", PACKAGE)
+        name = f"extra {extra}" if extra else "core"
         must = not extra or extra in needed
         if not faults:
             yield Finding(name, "ok", f"libraries: {len(list(_closure(extra, by_extra)))}", needed=must)
         else:
             state: State = "missing" if must else "absent"
-            yield Finding(name, state, ", ".join(faults), needed=must, remedy=f"pip install '{install}'")
+            yield Finding(name, state, ", ".join(faults), needed=must, remedy=install_hint(extra))
 
 
 def _closure(extra: str, by_extra: Mapping[str, list[Requirement]]) -> Iterator[Requirement]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from a2c_smcp.cli.command import COMMON, Argument, Command
 from a2c_smcp.cli.parsing import usage
 from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.extras import checkout_command
 
 WIDTH = 100
 EXIT_CODES = (("0", "done"), ("1", "failed"), ("2", "misused"), ("130", "interrupted"))
@@ -77,7 +78,7 @@ def _section(path: Sequence[Command]) -> Iterator[str]:
     yield from _table(("argument", "meaning"), ((f"`{_name(a)}`", _help(a)) for a in command.arguments))
     if command.extra:
         yield ""
-        yield f"Needs the `{command.extra}` extra: `pip install 'a2c-smcp[{command.extra}]'`."
+        yield f"Needs the `{command.extra}` extra: `{checkout_command(command.extra)}` in a checkout."
     if command.examples:
         yield from ("", "```console", *(f"$ {example}" for example in command.examples), "```")
 

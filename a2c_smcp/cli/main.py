@@ -21,6 +21,7 @@ from a2c_smcp.cli.parsing import CommandMissing, Invocation, UsageError, parse, 
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.cli.terminal import Terminal, printable
 from a2c_smcp.errors import BadRequest, InternalError, SMCPError, to_wire
+from a2c_smcp.extras import install_hint
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -172,8 +173,9 @@ def _misused(context: Context, error: UsageError, *, form: Form | None) -> int:
 def _missing(error: ModuleNotFoundError, command: Command | None) -> tuple[SMCPError, str]:
     if command is None or not command.extra or (error.name or "").startswith("a2c_smcp"):
         return InternalError(f"unexpected {type(error).__name__}: {error}"), "A2C_DEBUG=1 shows where it happened"
-    install = f"pip install 'a2c-smcp[{command.extra}]'"
-    return InternalError(f"{command.name} needs the module {error.name!r}, which is not installed"), install
+    return InternalError(f"{command.name} needs the module {error.name!r}, which is not installed"), install_hint(
+        command.extra
+    )
 
 
 def _show_traceback(context: Context) -> None:

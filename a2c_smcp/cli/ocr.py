@@ -11,6 +11,7 @@ from a2c_smcp.cli.parsing import positive
 from a2c_smcp.cli.seating import NO_AUTH, http_access
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.extras import install_hint
 
 ENV: Final = "A2C_OCR_"
 
@@ -49,7 +50,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
     """A line for each event."""
     if value["event"] == "ready":
-        engines = ", ".join(value["engines"]) or "none: pip install 'a2c-smcp[ocr]' to read scans"
+        engines = ", ".join(value["engines"]) or f"none: {install_hint('ocr')} to read scans"
         yield f"OCR service at {terminal.cyan(value['url'])} (engines: {engines}); Ctrl-C ends"
         header = ""
         if value["token"] is not None:

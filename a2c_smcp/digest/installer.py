@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from a2c_smcp.child_python import FOLDER
 from a2c_smcp.digest.framework_protocol import Params, Response, respond
 from a2c_smcp.errors import BadRequest, Forbidden, InternalError
+from a2c_smcp.extras import install_hint
 
 ALLOWED: Final[Mapping[str, str]] = {
     "httpx": "httpx",
@@ -71,7 +72,7 @@ class AutoInstallerExpert:
         lacking = [name for name, state in states.items() if state in ("missing", "failed")]
         installed = [[name, state] for name, state in states.items()]
         if lacking:
-            how = "pip install 'a2c-smcp[digest,ocr]', or allow it with --install"
+            how = f"{install_hint('digest,ocr')}, or allow it with --install"
             raise InternalError(f"Not installed: {', '.join(lacking)} ({how})", details={"installed": installed})
         return {"installed": installed}
 

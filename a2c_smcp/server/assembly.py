@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.errors import InvalidConfig, SMCPError
+from a2c_smcp.extras import install_hint
 from a2c_smcp.server.audit import AuditLog
 from a2c_smcp.server.auth import Answer, AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
 from a2c_smcp.server.observer import Observer
@@ -115,7 +116,7 @@ def tracing_of(settings: ServerSettings) -> Observer | None:
 
         return Tracing()
     except ModuleNotFoundError as error:
-        raise InvalidConfig(f"otel: there is no {error.name}; pip install 'a2c-smcp[otel]'") from None
+        raise InvalidConfig(f"otel: there is no {error.name}; {install_hint('otel')}") from None
 
 
 def again(what: str, read: Callable[[], None]) -> None:

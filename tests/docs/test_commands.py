@@ -14,7 +14,7 @@ from tests.docs.pages import PAGES, ROOT, Block, blocks, name_of, prose
 SHELLS = ("console", "sh", "bash", "shell")
 ENDS = re.compile(r"[|&;<>()]+")
 SETTING = re.compile(r"\w+=.*", re.DOTALL)
-OTHERS = {"--vault"}  # options of programs that are not ours
+OTHERS = {"--no-deps", "--vault"}  # options of programs that are not ours
 PROGRAMS = {"a2c": (), "mcp_generate_digest": ("digest",)}
 
 

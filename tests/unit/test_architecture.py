@@ -23,6 +23,7 @@ FLOORS = [
         "callbacks",
         "child_python",
         "durations",
+        "extras",
         "fastjson",
         "redaction",
         "state",

@@ -1,4 +1,4 @@
-"""The tools of an office as LangChain tools. Needs `pip install 'a2c-smcp[langchain]'`."""
+"""The tools of an office as LangChain tools. Needs the extra `langchain`."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -6,7 +6,9 @@ from typing import Any, Literal
 try:
     from langchain_core.tools import BaseTool, ToolException
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"There is no {error.name}: pip install 'a2c-smcp[langchain]'", name=error.name) from None
+    from a2c_smcp.extras import install_hint
+
+    raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('langchain')}", name=error.name) from None
 from pydantic import SkipValidation
 
 from a2c_smcp.agent.adapters.calls import read_arguments

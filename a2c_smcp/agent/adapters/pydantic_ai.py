@@ -1,4 +1,4 @@
-"""The tools of an office as a Pydantic AI toolset. Needs `pip install 'a2c-smcp[pydantic-ai]'`."""
+"""The tools of an office as a Pydantic AI toolset. Needs the extra `pydantic-ai`."""
 
 import asyncio
 import base64
@@ -12,9 +12,9 @@ try:
     from pydantic_ai.tools import AgentDepsT, RunContext, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"There is no {error.name}: pip install 'a2c-smcp[pydantic-ai]'", name=error.name
-    ) from None
+    from a2c_smcp.extras import install_hint
+
+    raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('pydantic-ai')}", name=error.name) from None
 from pydantic_core import SchemaValidator, core_schema
 
 from a2c_smcp.agent.adapters.names import NamedTool

@@ -17,6 +17,7 @@ from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.results import MAPPED, MAPPED_ERROR, VRL_ERROR, VRL_TRANSFORMED, with_meta
 from a2c_smcp.computer.tools.sizes import weigh
 from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner
+from a2c_smcp.extras import install_hint
 
 MAX_RESULT: Final = 2 << 20
 """The largest result that is shaped, by weight."""
@@ -30,7 +31,6 @@ MAX_MESSAGE: Final = 200
 MAX_MESSAGES: Final = 10
 MAX_DEPTH: Final = 8
 
-INSTALL: Final = "ret_object_mapper needs an extra: pip install 'a2c-smcp[computer]'"
 TOO_LARGE: Final = f"the result is larger than {MAX_RESULT >> 20} MiB"
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
@@ -59,7 +59,7 @@ def compile_expression(text: str) -> Expression:
     try:
         compiled: Expression = import_module("jmespath").compile(text)
     except ImportError:
-        raise MapperError(INSTALL) from None
+        raise MapperError(f"ret_object_mapper needs an extra: {install_hint('computer')}") from None
     except (ValueError, RecursionError) as error:
         raise MapperError(_line(error)) from None
     return compiled

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from a2c_smcp.child_python import FOLDER, environment, script_command
 from a2c_smcp.computer.tools import vrl_worker
+from a2c_smcp.extras import install_hint
 
 MAX_SCRIPT: Final = 64 << 10
 MAX_WORKERS: Final = 8
@@ -20,13 +21,17 @@ RUN_SECONDS: Final = 5
 ALARMED: Final = -14
 """How a process ends whose alarm went off."""
 
-INSTALL: Final = "VRL needs an extra: pip install 'a2c-smcp[vrl]'"
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
 
 
 class VrlError(Exception):
     """A script failed; the message says why."""
+
+
+def not_installed() -> str:
+    """Return what to do where the library is missing."""
+    return f"VRL needs an extra: {install_hint('vrl')}"
 
 
 def check_vrl(script: str) -> str | None:
@@ -66,7 +71,7 @@ def _fault(script: str) -> str | None:
     except ValueError:
         return "the script is nested too deep to compile"
     if "missing" in answer:
-        raise VrlError(INSTALL)
+        raise VrlError(not_installed())
     fault: str | None = answer["fault"]
     return fault
 
@@ -124,7 +129,7 @@ class _Worker:
         except TimeoutError:
             raise VrlError(_too_long(self._seconds)) from None
         if "missing" in answer:
-            raise VrlError(INSTALL)
+            raise VrlError(not_installed())
         if "error" in answer:
             raise VrlError(answer["error"])
         return str(answer["text"])

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.errors import DocumentError
+from a2c_smcp.extras import install_hint
 
 if TYPE_CHECKING:
     from a2c_smcp.documents.ocr.base import OcrPolicy
@@ -192,5 +193,5 @@ def require(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        message = f"the module {error.name!r} is not installed: pip install 'a2c-smcp[{extra}]'"
+        message = f"the module {error.name!r} is not installed: {install_hint(extra)}"
         raise ModuleNotFoundError(message, name=error.name) from error

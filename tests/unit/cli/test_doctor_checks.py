@@ -22,6 +22,7 @@ from a2c_smcp.cli.doctor_checks import (
 )
 from a2c_smcp.documents.sandbox import OFF, Confinement
 from a2c_smcp.errors import DocumentError
+from a2c_smcp.extras import install_hint
 from tests.unit.cli.running import a2c
 
 
@@ -65,10 +66,8 @@ def test_an_extra_is_there_with_all_that_it_includes_or_names_what_is_missing() 
     found = extras(frozenset({"bridge"}), wanted, versions(pydantic="2.12", orjson="3.9.1", rich="14.0"))  # type: ignore[arg-type]
     assert list(found) == [
         Finding("core", "ok", "libraries: 1", needed=True),
-        Finding(
-            "extra bridge", "missing", "mcp, orjson 3.9.1 (older than 3.10)", True, "pip install 'a2c-smcp[bridge]'"
-        ),
-        Finding("extra agent", "absent", "orjson 3.9.1 (older than 3.10)", False, "pip install 'a2c-smcp[agent]'"),
+        Finding("extra bridge", "missing", "mcp, orjson 3.9.1 (older than 3.10)", True, install_hint("bridge")),
+        Finding("extra agent", "absent", "orjson 3.9.1 (older than 3.10)", False, install_hint("agent")),
         Finding("extra cli", "ok", "libraries: 1"),
     ]
 

@@ -49,7 +49,7 @@ def test_verbs_are_documented_under_their_nouns() -> None:
     commands = (Command("token", "Tokens.", commands=(create,)),)
     assert [[step.name for step in path] for path in leaves(commands)] == [["token", "create"]]
     assert "## `a2c token create`" in reference(commands)
-    assert "pip install 'a2c-smcp[server]'" in reference(commands)
+    assert "pip install '.[server]'" in reference(commands)
 
 
 def test_the_help_of_a_noun_lists_its_verbs() -> None:

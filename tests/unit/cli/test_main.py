@@ -149,7 +149,8 @@ def test_debug_shows_the_traceback() -> None:
 
 
 def test_a_missing_extra_names_its_install_command() -> None:
-    err = "error 500: needy needs the module 'socketio', which is not installed\nhint: pip install 'a2c-smcp[server]'\n"
+    hint = "pip install '.[server]' in the checkout of this project"
+    err = f"error 500: needy needs the module 'socketio', which is not installed\nhint: {hint}\n"
     assert a2c("needy", commands=COMMANDS) == (1, "", err)
 
 

@@ -15,4 +15,4 @@ def test_a_missing_library_names_what_to_install(adapter: str, library: str, ext
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
     assert last.startswith(f"ModuleNotFoundError: There is no {library}")
-    assert last.endswith(f": pip install 'a2c-smcp[{extra}]'")
+    assert last.endswith(f": pip install '.[{extra}]' in the checkout of this project")

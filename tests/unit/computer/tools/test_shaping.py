@@ -139,7 +139,8 @@ def test_only_some_of_many_faults_are_told() -> None:
 def test_a_missing_library_is_told_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jmespath", None)
     compile_expression.cache_clear()
-    assert check_mapper({"a": "b"}) == "a: ret_object_mapper needs an extra: pip install 'a2c-smcp[computer]'"
+    hint = "pip install '.[computer]' in the checkout of this project"
+    assert check_mapper({"a": "b"}) == f"a: ret_object_mapper needs an extra: {hint}"
 
 
 @pytest.mark.rule("4.5")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.tools import vrl
-from a2c_smcp.computer.tools.vrl import INSTALL, MAX_SCRIPT, VrlError, VrlRunner, check_vrl
+from a2c_smcp.computer.tools.vrl import MAX_SCRIPT, VrlError, VrlRunner, check_vrl, not_installed
 
 SLOW = """
 .n = 0
@@ -57,7 +57,7 @@ def test_a_script_that_compiles_too_long_is_refused(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("no_library")
 async def test_a_missing_library_is_told_with_its_install_command(runner: VrlRunner) -> None:
-    assert check_vrl(".missing = 1") == INSTALL
+    assert check_vrl(".missing = 1") == not_installed()
     with pytest.raises(VrlError, match="pip install"):
         await runner.run(".", {})
 

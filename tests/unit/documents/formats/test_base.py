@@ -47,7 +47,8 @@ def test_a_suffix_is_lower_case_and_not_the_name_itself(name: str, suffix: str) 
 def test_a_missing_library_names_its_install_command() -> None:
     with pytest.raises(ModuleNotFoundError) as caught:
         require("a_library_nobody_has", "documents")
-    assert str(caught.value) == "the module 'a_library_nobody_has' is not installed: pip install 'a2c-smcp[documents]'"
+    hint = "pip install '.[documents]' in the checkout of this project"
+    assert str(caught.value) == f"the module 'a_library_nobody_has' is not installed: {hint}"
     assert caught.value.name == "a_library_nobody_has"
 
 
