@@ -5,6 +5,7 @@ python tools/performance.py bench.txt
 """
 
 import argparse
+import itertools
 import os
 import platform
 import sys
@@ -16,10 +17,13 @@ DOCS: Final = Path(__file__).resolve().parent.parent / "docs"
 PAGES: Final = ("performance.md", "zh/performance.md")
 BEGIN: Final = "<!-- benchmarks: begin -->"
 END: Final = "<!-- benchmarks: end -->"
+LEFT_OUT: Final = "Left out, because their files are not here:"
 
 
 def rows(output: str) -> list[str]:
-    """Return the lines of the last table in what the benchmarks printed: the others go into detail.
+    """Return the lines of the last table in what the benchmarks printed, and of what they say was left out.
+
+    Other tables before it go into detail.
 
     Raises:
         ValueError: There is none.
@@ -33,7 +37,16 @@ def rows(output: str) -> list[str]:
     found = [table for table in tables if len(table) >= 3]  # a head, a rule and something below them
     if not found:
         raise ValueError("this is no output of the benchmarks: there is no table in it")
-    return found[-1]
+    return [*found[-1], *_left_out(output)]
+
+
+def _left_out(output: str) -> list[str]:
+    """Return the note below the table about rows that were not measured, if there is one."""
+    before, note, after = output.rpartition(f"\n{LEFT_OUT}\n")
+    if not note or not before:
+        return []
+    items = itertools.takewhile(lambda line: line.startswith("- "), after.lstrip("\n").splitlines())
+    return ["", LEFT_OUT, "", *items]
 
 
 def machine() -> str:

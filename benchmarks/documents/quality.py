@@ -13,7 +13,7 @@ import pypdfium2
 from a2c_smcp.documents.formats.pdf import FORMAT
 from benchmarks.documents.outcome import Outcome, TruePage, of_elements, of_markdown, read_truth
 from benchmarks.documents.scores import adjacency, begins, f1, in_order, matches
-from benchmarks.table import Row
+from benchmarks.table import LeftOut, Measured, Row
 from tests.peers.environments import ENVIRONMENTS, Environment, UnavailableError, _python, interpreter_of
 
 PEERS = ("markitdown", "kreuzberg", "liteparse")
@@ -67,48 +67,59 @@ class Result:
         return (self.outlined.right + self.bare.right) / found if found else 0.0
 
 
-def run(corpus: Path, truth: Path) -> list[Row]:
-    pages = _pages(corpus, truth)
-    if not pages:
-        return []
+def run(corpus: Path, truth: Path) -> list[Measured]:
+    pages = read_truth(truth)
+    if missing := _missing(corpus, pages):
+        return [LeftOut("PDF headings, tables, lists, reading order and footnotes", len(_files(pages)), missing)]
     results = {"a2c-smcp": _ours(corpus, pages), **_peers(corpus, pages)}
     _print(results, len(pages), len({page.file for page in pages}))
     ours = results["a2c-smcp"]
     return [
-        _row("headings, recall, files with an outline", ours.outlined.recall, 0.95),
-        _row("headings, recall, files without", ours.bare.recall, 0.85),
-        _row("headings, precision", ours.heading_precision, 0.75),
-        _row("tables, mean F1 of cell adjacency", ours.table_mean, 0.85),
-        _row("list items, recall", ours.items.recall, 0.85),
-        _row("paragraphs in reading order", ours.order.recall, 0.95),
-        _row("footnotes, recall", ours.notes.recall, 0.85),
+        _row(name, value, limit, basis(pages, count, things))
+        for name, value, limit, count, things in (
+            ("headings, recall, files with an outline", ours.outlined.recall, 0.95, ours.outlined.true, "headings"),
+            ("headings, recall, files without", ours.bare.recall, 0.85, ours.bare.true, "headings"),
+            ("headings, precision", ours.heading_precision, 0.75, ours.outlined.found + ours.bare.found, "headings"),
+            ("tables, mean F1 of cell adjacency", ours.table_mean, 0.85, len(ours.tables), "tables"),
+            ("list items, recall", ours.items.recall, 0.85, ours.items.true, "items"),
+            ("paragraphs in reading order", ours.order.recall, 0.95, ours.order.true, "pairs"),
+            ("footnotes, recall", ours.notes.recall, 0.85, ours.notes.true, "footnotes"),
+        )
     ]
 
 
-def run_tables(corpus: Path, truth: Path) -> list[Row]:
+def run_tables(corpus: Path, truth: Path) -> list[Measured]:
     """Return how well tables are read on pages whose tables alone are known, in files used while developing and others.
 
     A file is one or the other by the digest of its name; what the others hold was written down from pictures of their
     pages, and the reader was never changed for them.
     """
-    rows = []
+    rows: list[Measured] = []
     for folder, name in (("tuned", "other files"), ("unseen", "files not used while developing")):
-        pages = _pages(corpus, truth / folder)
-        if pages:
-            results = {"a2c-smcp": _ours(corpus, pages), **_peers(corpus, pages)}
-            _print_tables(results, pages, name)
-            rows.append(_row(f"tables, {name}, mean F1 of cell adjacency", results["a2c-smcp"].table_mean, 0.85))
+        pages, title = read_truth(truth / folder), f"tables, {name}, mean F1 of cell adjacency"
+        if missing := _missing(corpus, pages):
+            rows.append(LeftOut(f"PDF {title}", len(_files(pages)), missing))
+            continue
+        results = {"a2c-smcp": _ours(corpus, pages), **_peers(corpus, pages)}
+        _print_tables(results, pages, name)
+        ours = results["a2c-smcp"]
+        rows.append(_row(title, ours.table_mean, 0.85, basis(pages, len(ours.tables), "tables")))
     return rows
 
 
-def _pages(corpus: Path, truth: Path) -> list[TruePage]:
-    """Return the hand-checked pages of the documents that are there."""
-    known = read_truth(truth)
-    pages = [page for page in known if _path(corpus, page).is_file()]
-    missing = sorted({page.file for page in known} - {page.file for page in pages})
-    if missing:
-        print(f"quality: skipped, not in the folder: {', '.join(missing)}", file=sys.stderr)
-    return pages
+def _files(pages: Sequence[TruePage]) -> list[str]:
+    return sorted({page.file for page in pages})
+
+
+def _missing(corpus: Path, pages: Sequence[TruePage]) -> list[str]:
+    """Return the documents of these pages that are not there."""
+    return sorted({page.file for page in pages if not _path(corpus, page).is_file()})
+
+
+def basis(pages: Sequence[TruePage], count: int, things: str) -> str:
+    """Return what a row of these pages is measured on."""
+    files = _files(pages)
+    return f"{count} {things} on {len(pages)} pages of {len(files)} files: {', '.join(files)}"
 
 
 def _path(corpus: Path, page: TruePage) -> Path:
@@ -117,8 +128,8 @@ def _path(corpus: Path, page: TruePage) -> Path:
     return path if path.is_file() else DATA / page.file
 
 
-def _row(name: str, value: float, limit: float) -> Row:
-    return Row(f"PDF {name}", value, 1.0, limit, unit="", at_least=True)
+def _row(name: str, value: float, limit: float, measured_on: str) -> Row:
+    return Row(f"PDF {name}", value, 1.0, limit, unit="", at_least=True, basis=measured_on)
 
 
 def _ours(corpus: Path, pages: Sequence[TruePage]) -> Result:
