@@ -27,15 +27,19 @@ help:
 
 $(LOCKED): requirements/constraints.txt
 	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed: install it, or run make PYTHON=/path/to/python' >&2; exit 1; }
+	@echo 'Setting up $(VENV). The first time this takes a minute or two.'
 	@$(PYTHON) -m venv $(VENV) || { echo 'python -m venv failed: on Debian, apt-get install python3-venv' >&2; exit 1; }
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/constraints.txt
+	@echo 'Installing the locked libraries'
+	@$(BIN)/python tools/install.py --no-deps --require-hashes -r requirements/constraints.txt
 	@touch $@
 
 # The C extension is optional (hatch_build.py). It is built apart from the rest, since pip hides what the compiler says.
 $(READY): $(LOCKED) pyproject.toml hatch_build.py $(wildcard a2c_smcp/documents/pdf/c/*)
-	HATCH_BUILD_NO_HOOKS=1 $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo 'Installing this checkout'
+	@HATCH_BUILD_NO_HOOKS=1 $(BIN)/python tools/install.py --no-deps --no-build-isolation --editable .
 	@[ -n "$$A2C_PURE_PYTHON" ] || tools/system 'cc=gcc libc6-dev' $(HEADERS)
-	$(BIN)/python -m hatchling build -t wheel:editable --hooks-only -d $(VENV)
+	@echo 'Building the C extension (optional)'
+	@$(BIN)/python -m hatchling build -t wheel:editable --hooks-only -d $(VENV)
 	@touch $@
 
 up: $(READY)
