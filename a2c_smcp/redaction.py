@@ -53,8 +53,9 @@ _SECRETS: Final = (
 )
 _USERINFO = re.compile(r"(?<=://)[^\s/@?#\"']+(?=@)")
 
+# One address is said on purpose: where the owner of a Computer finds its console, which opens for nobody else.
 _ADDRESSES = re.compile(
-    r"(?<![\w.])(?:127|10|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){1,3}(?::\d+)?(?![\w.]*\d)"
+    r"(?<![\w.])(?:(?<!console at http://)127|10|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){1,3}(?::\d+)?(?![\w.]*\d)"
     r"|\[?(?<![\w:])(?:::1|f[cd][0-9a-f]{2}:[0-9a-f:]*|fe80:[0-9a-f:]*)\]?(?::\d+)?(?![\w:])"
     r"|(?<![\w.-])localhost(?::\d+)?(?![\w-])"
     r"|(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.(?:internal|local|lan|localdomain)(?::\d+)?(?![\w.-])",

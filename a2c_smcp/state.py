@@ -29,3 +29,9 @@ def is_private(path: Path) -> bool:
     if not hasattr(os, "getuid"):
         return stat.S_ISREG(status.st_mode)  # on Windows the folder itself is the user's own
     return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that no other user can read."""
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)

@@ -2,6 +2,7 @@
 
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.agent.events import EventStream, OfficeEvent
+from a2c_smcp.agent.local import local_office
 from a2c_smcp.agent.office import ComputerView, Office
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.agent.sync_client import SMCPAgentClient
@@ -16,4 +17,5 @@ __all__ = [
     "OfficeEvent",
     "SMCPAgentClient",
     "ToolProgress",
+    "local_office",
 ]

@@ -31,7 +31,8 @@ HINTS: Final = {
 }
 _HELP: Final = (
     f"{ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY, {ENV}HEADER and {ENV}CA stand for the options of the "
-    "seat."
+    "seat. Without --url and --office it joins the `a2c up` that runs on this machine, in an office of its own, beside "
+    "MCP clients and other Agents."
 )
 
 

@@ -17,7 +17,7 @@ from a2c_smcp.cli import offices
 from a2c_smcp.cli.agent import ENV
 from a2c_smcp.cli.agent_browser import Browser
 from a2c_smcp.cli.command import Context
-from a2c_smcp.cli.seating import credentials, given, needed
+from a2c_smcp.cli.seating import agent_seat, given
 from a2c_smcp.cli.terminal import printable
 from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError, to_wire
 
@@ -26,17 +26,11 @@ _ABSENT: Final = (DocumentNotFound, NotFound)
 
 @contextmanager
 def seated(context: Context, arguments: Namespace, *, live: bool = False) -> Iterator[SMCPAgentClient]:
-    """Sit in the office that the options name, until the end of the block."""
+    """Sit in the office that the options name, or in one of the running `a2c up`, until the end of the block."""
     with (
         _once_told(context),
         _ended_by_sigterm(),
-        SMCPAgentClient(
-            needed(context, arguments, "url", ENV),
-            office_id=needed(context, arguments, "office", ENV),
-            name=given(context, arguments, "name", ENV) or "a2c-agent",
-            live=live,
-            **credentials(context, arguments, ENV),
-        ) as agent,
+        SMCPAgentClient(live=live, **agent_seat(context, arguments, ENV, "a2c-agent")) as agent,
     ):
         yield agent
 
@@ -76,7 +70,9 @@ def present(context: Context, agent: SMCPAgentClient, arguments: Namespace) -> l
 def _met(context: Context, arguments: Namespace, members: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the Computers among these members; where there is none, the user is told what to check."""
     names = sorted(member["name"] for member in members if member["role"] == "computer")
-    url, office = needed(context, arguments, "url", ENV), needed(context, arguments, "office", ENV)
+    url, office = given(context, arguments, "url", ENV), given(context, arguments, "office", ENV)
+    if url is None or office is None:
+        return names  # an office of `a2c up`, which is not for suggestions
     if names:
         offices.remember(context.env, url, office)
     else:

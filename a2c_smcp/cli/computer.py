@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.logs import DEBUG_FORM, Lines, is_no_event
 from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL, credentials, given
+from a2c_smcp.cli.seating import CREDENTIALS, INPUTS, OFFICE, URL, credentials, given
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import InvalidConfig
 
@@ -165,8 +165,7 @@ COMMAND: Final = Command(
         OFFICE,
         Argument("--name", "The name in the office (default: the name of this machine)."),
         *CREDENTIALS,
-        Argument("--input", "The value of an input.", metavar="ID=VALUE", many=True),
-        Argument("--input-file", "A file of such lines, or a JSON object.", metavar="FILE", completes="file"),
+        *INPUTS,
         Argument("--do", "Run this command of the shell, then end.", metavar="COMMAND", many=True),
         Argument(
             "--console",

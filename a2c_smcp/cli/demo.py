@@ -13,7 +13,7 @@ AGENT: Final = "demo-agent"
 PAUSE: Final = 1.5
 """Seconds between two steps, so that a person can follow."""
 REST: Final = 12.0
-"""Seconds between two rounds, in which the office is free for another Agent."""
+"""Seconds between two rounds."""
 CONSENT: Final = 90
 """Seconds that a call may wait for its approval."""
 MAX_READ: Final = 3
@@ -103,7 +103,7 @@ async def perform(seat: Seat, computer: str, say: Say, *, pause: float = PAUSE, 
     while True:
         try:
             async with AsyncSMCPAgentClient(
-                seat.url, name=AGENT, office_id=seat.office, token=token, live=False
+                seat.url, name=AGENT, office_id=f"{seat.office}-demo", token=token, live=False
             ) as agent:
                 await _Round(agent, computer, say, pause).play()
         except (SMCPError, ConnectionError) as error:

@@ -3,6 +3,7 @@
 import asyncio
 import platform
 import signal
+import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -19,18 +20,21 @@ from a2c_smcp.cli.seating import (
     URL,
     Access,
     access_lines,
-    credentials,
+    agent_seat,
     given,
     http_access,
     http_token,
-    needed,
 )
 from a2c_smcp.cli.terminal import Terminal, one_line
+from a2c_smcp.errors import BadRequest
 
 if TYPE_CHECKING:
     from a2c_smcp.bridge import Bridge, HttpSettings
 
 ENV: Final = "A2C_AGENT_"
+PATIENCE: Final = 45.0
+"""Seconds for which `a2c up` is waited for; most clients give up a little later."""
+LOOK: Final = 0.25
 
 
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
@@ -61,12 +65,8 @@ class _Serving:
     def __init__(self, context: Context, arguments: Namespace) -> None:
         self._context = context
         self._arguments = arguments
-        self._office = needed(context, arguments, "office", ENV)
-        self._seat = {
-            "url": needed(context, arguments, "url", ENV),
-            "name": given(context, arguments, "name", ENV) or f"mcp-{platform.node() or 'client'}",
-            **credentials(context, arguments, ENV),
-        }
+        self._seat = _seat(context, arguments)
+        self._office = given(context, arguments, "office", ENV) or self._seat["office_id"].partition("-")[0]
         self._http, self._access = _http(context, arguments)
         self._task: asyncio.Task[None] | None = None
         self._told_to_end = False
@@ -112,7 +112,7 @@ class _Serving:
         from a2c_smcp.agent import AsyncSMCPAgentClient  # noqa: PLC0415
 
         http = self._http
-        client = AsyncSMCPAgentClient(office_id=self._office, live=False, **self._seat)
+        client = AsyncSMCPAgentClient(live=False, **self._seat)
         settings = bridge.BridgeSettings(
             plain_names=self._arguments.plain_names,
             reading_tools=self._arguments.reading_tools,
@@ -131,6 +131,30 @@ class _Serving:
                 await bridge.serve_http(served, http, listening.set_result)
 
         await bridge.run(bridge.Bridge(client, self._office, settings), client, transport)
+
+
+def _seat(context: Context, arguments: Namespace) -> dict[str, Any]:
+    """Return where the Agent sits. A client may start this before the user starts `a2c up`: that is waited for."""
+    name = f"mcp-{platform.node() or 'client'}"
+    ends = time.monotonic() + (PATIENCE if _is_local(context, arguments) else 0.0)
+    said = False
+    while True:
+        try:
+            return agent_seat(context, arguments, ENV, name)
+        except BadRequest:
+            if time.monotonic() >= ends:
+                raise
+        if not said:
+            said = True
+            context.stderr.write(f"no a2c up is running on this machine yet: waiting {PATIENCE:g} s for it\n")
+            context.stderr.flush()
+        time.sleep(LOOK)
+
+
+def _is_local(context: Context, arguments: Namespace) -> bool:
+    """Whether a client has started this to join the running `a2c up`."""
+    named = (given(context, arguments, option, ENV) for option in ("url", "office"))
+    return not any(named) and arguments.http is None and not context.stdin.isatty()
 
 
 def _http(context: Context, arguments: Namespace) -> "tuple[HttpSettings | None, Access]":
@@ -170,7 +194,8 @@ COMMAND: Final = Command(
         "speaks over standard input and output, as programs do that a client starts; everything else it has to say "
         "goes to standard error. With --http it serves any number of clients, which are the office's one Agent "
         "together. They need a bearer token, which is generated and printed unless you choose one; --no-auth lets "
-        f"every user of this machine in. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY, "
+        f"every user of this machine in. Without --url and --office it joins the `a2c up` that runs on this machine, "
+        f"beside any number of others. {ENV}URL, {ENV}OFFICE, {ENV}NAME, {ENV}TOKEN, {ENV}API_KEY, "
         f"{ENV}HEADER, {ENV}CA and {ENV}HTTP_TOKEN stand for the options."
     ),
     arguments=(
@@ -197,6 +222,7 @@ COMMAND: Final = Command(
     stream=True,
     extra="bridge",
     examples=(
+        "a2c mcp --reading-tools",
         "a2c mcp --url http://127.0.0.1:8000 --office lab",
         "a2c mcp --url https://a2c.example.com --office lab --token-file token.txt --http 127.0.0.1:9000",
         "npx @modelcontextprotocol/inspector a2c mcp --url http://127.0.0.1:8000 --office lab",

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from a2c_smcp.cli.parsing import nearest
-from a2c_smcp.cli.up_home import write_private
-from a2c_smcp.state import is_private, state_folder
+from a2c_smcp.state import is_private, state_folder, write_private
 from a2c_smcp.wire.link import Address
 
 FILE: Final = "offices.json"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from a2c_smcp.cli.command import Argument, Context
 from a2c_smcp.cli.terminal import Terminal, one_line
 from a2c_smcp.cli.up_home import token_file
-from a2c_smcp.errors import BadRequest
+from a2c_smcp.errors import BadRequest, NotFound
+from a2c_smcp.running import find_running
 from a2c_smcp.state import state_folder
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ CREDENTIALS: Final = (
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)=([\t\x20-\x7e\x80-\xff]*)")
 
 
+INPUTS: Final = (
+    Argument("--input", "The value of an input.", metavar="ID=VALUE", many=True),
+    Argument("--input-file", "A file of such lines, or a JSON object.", metavar="FILE", completes="file"),
+)
 HTTP_TOKENS: Final = (
     Argument("--http-token", "What HTTP clients must send as bearer token (default: a generated one, printed)."),
     Argument("--http-token-file", "A file with that token.", metavar="FILE", convert=Path, completes="file"),
@@ -67,6 +72,34 @@ def needed(context: Context, arguments: Namespace, name: str, env: str) -> str:
     if value is None:
         raise BadRequest(f"--{name.replace('_', '-')} is missing (or set {env}{name.upper()})")
     return value
+
+
+def agent_seat(context: Context, arguments: Namespace, env: str, default: str) -> dict[str, Any]:
+    """Return how an Agent joins, as arguments of its client: the office that is named, or that of the running `a2c up`.
+
+    Args:
+        default: The Agent's name where none is given.
+
+    Raises:
+        BadRequest: No office is named, and no `a2c up` is running.
+    """
+    name, chosen = given(context, arguments, "name", env) or default, credentials(context, arguments, env)
+    url = given(context, arguments, "url", env)
+    if given(context, arguments, "office", env) is None and not chosen:
+        try:
+            found = find_running(context.env, url)
+            return {"url": found.url, "office_id": found.of_agent(name), "name": name, "token": found.token}
+        except NotFound:
+            if url is None:
+                raise BadRequest(
+                    f"--url is missing (or set {env}URL), and no `a2c up` of yours is running on this machine"
+                ) from None
+    return {
+        "url": needed(context, arguments, "url", env),
+        "office_id": needed(context, arguments, "office", env),
+        "name": name,
+        **chosen,
+    }
 
 
 def credentials(context: Context, arguments: Namespace, env: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.docs_cache import CACHE
 from a2c_smcp.cli.docs_options import EXCLUDE, HOST, OCR
 from a2c_smcp.cli.logs import warnings_shown
+from a2c_smcp.cli.seating import INPUTS
 from a2c_smcp.cli.terminal import Terminal, one_line, printable
 from a2c_smcp.errors import InvalidConfig
 
@@ -39,8 +40,8 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
 def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
     """What happened, for a person."""
     match value["event"]:
-        case "ready":
-            yield from _ready(value, terminal)
+        case "ready" | "approval" | "input" as kind:
+            yield from {"ready": _ready, "approval": _approval, "input": _input}[kind](value, terminal)
         case "console":
             yield f"console: {terminal.cyan(value['console'])}"
         case "server" if value["state"] != "starting":
@@ -60,10 +61,8 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
             yield f"{value['indexed']} of {value['total']} documents can be searched"
         case "demo":
             yield terminal.dim(f"demo agent {one_line(value['words'])}")
-        case "stopping":
-            yield "stopping"
-        case "stopped":
-            yield "stopped"
+        case "stopping" | "stopped" as word:
+            yield word
 
 
 def _ready(value: Any, terminal: Terminal) -> Iterator[str]:
@@ -80,21 +79,47 @@ def _ready(value: Any, terminal: Terminal) -> Iterator[str]:
     yield ""
     yield "look around from another terminal:"
     yield f"  {terminal.cyan(value['agent'])}"
-    yield "for the configuration of Claude Desktop, or of any client that speaks MCP:"
+    yield "for the configuration of Claude Desktop, or of any MCP client that starts programs:"
     yield from _client_lines(value["mcp"])
-    yield terminal.dim("an office has one Agent at a time; with --port this configuration stays good")
+    yield "for the mcp.json of VS Code, or of any MCP client that speaks HTTP (it holds a token: keep it to yourself):"
+    yield from _client_lines(value["mcp_http"])
+    yield terminal.dim("all of them work at the same time, and stay good for the next start on these folders")
     yield ""
+
+
+def _approval(value: Any, terminal: Terminal) -> Iterator[str]:
+    bell = "\a" if terminal.tty else ""
+    yield (
+        f"{bell}{terminal.bold('approval needed')}: {one_line(value['agent'])} wants to call {one_line(value['tool'])} "
+        f"of {one_line(value['server'])}"
+    )
+    yield (
+        f"  answer within {value['seconds']} s under Approvals at {terminal.cyan(value['console'])}; "
+        "press Enter here for an address that opens it"
+    )
+
+
+def _input(value: Any, terminal: Terminal) -> Iterator[str]:
+    if value["problem"]:
+        yield value["problem"]
+    about = f" ({one_line(value['description'])})" if value["description"] else ""
+    bell = "\a" if terminal.tty else ""
+    hidden = ", which is not shown" if value["hidden"] else ""
+    yield f"{bell}{terminal.bold('input needed')}: {one_line(value['id'])}{about}"
+    yield from (f"  {number}) {one_line(option)}" for number, option in enumerate(value["options"], 1))
+    yield f"  type its value here{hidden}, and press Enter; or give it under Approvals in the console"
 
 
 def _client_lines(config: Any) -> Iterator[str]:
     """JSON as a person would write it: a line for each field."""
-    yield '  {"mcpServers": {'
-    for name, server in config["mcpServers"].items():
-        yield f"    {json.dumps(name)}: {{"
-        yield f'      "command": {json.dumps(server["command"])},'
-        yield f'      "args": {json.dumps(server["args"])}'
-        yield "    }"
-    yield "  }}"
+    for key, servers in config.items():
+        yield f"  {{{json.dumps(key)}: {{"
+        for name, server in servers.items():
+            yield f"    {json.dumps(name)}: {{"
+            fields = [f"      {json.dumps(field)}: {json.dumps(value)}" for field, value in server.items()]
+            yield from (f"{line}," for line in fields[:-1])
+            yield from (fields[-1], "    }")
+        yield "  }}"
 
 
 def port(text: str) -> int:
@@ -113,7 +138,9 @@ COMMAND: Final = Command(
         "each change; without a terminal it is skipped unless you pass --trust. Prints the address of the console, a "
         "configuration for MCP clients, and a command to look around with. Nobody beyond this machine can connect, and "
         "on it nobody who cannot read the token file. Tools that change something wait for your consent in the "
-        "console. A2C_LLM_BASE_URL, A2C_LLM_API_KEY and A2C_LLM_MODEL name the model that writes digests."
+        "console; while it is closed, calls wait as long as their Agent does, and the terminal says so. An input "
+        "without a value is asked for at the terminal and in the console. A2C_LLM_BASE_URL, A2C_LLM_API_KEY and "
+        "A2C_LLM_MODEL name the model that writes digests."
     ),
     arguments=(
         Argument(
@@ -126,8 +153,14 @@ COMMAND: Final = Command(
         Argument("--open", "Open the console in a browser.", flag=True),
         Argument("--demo", "Let a scripted Agent work, so that there is something to watch.", flag=True),
         Argument("--name", "The name of the Computer (default: the name of this machine)."),
-        Argument("--port", "The port of the server; 0 is any.", metavar="PORT", convert=port, default=0),
-        Argument("--console-port", "The port of the console; 0 is any.", metavar="PORT", convert=port, default=0),
+        Argument(
+            "--port",
+            "The port of the server; 0 is any (default: the one of the last time on these folders).",
+            metavar="PORT",
+            convert=port,
+        ),
+        Argument("--console-port", "The port of the console, likewise.", metavar="PORT", convert=port),
+        Argument("--mcp-port", "The port for MCP clients that speak HTTP, likewise.", metavar="PORT", convert=port),
         Argument(
             "--config",
             "The MCP servers: a native, Claude Desktop or VS Code file. It is followed while it changes.",
@@ -135,6 +168,7 @@ COMMAND: Final = Command(
             completes="file",
         ),
         Argument("--no-config", "Look for no such file.", flag=True),
+        *INPUTS,
         Argument("--trust", "Use the file found in this folder without asking, until it changes.", flag=True),
         HOST,
         EXCLUDE,

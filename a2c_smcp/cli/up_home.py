@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.state import is_private
+from a2c_smcp.state import is_private, write_private
 
 TOKEN: Final = "office-token"  # noqa: S105 - the name of a file
 _LENGTH: Final = 32
@@ -43,12 +43,6 @@ def token_file(folder: Path, name: str = TOKEN) -> Path:
     except OSError as error:
         raise BadRequest(f"The folder {folder} cannot be used: {error.strerror}; name another by --state") from None
     return path
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a new file that no other user can read."""
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def digests_folder(folder: Path, roots: Sequence[Path]) -> Path:

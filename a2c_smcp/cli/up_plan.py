@@ -16,7 +16,14 @@ from typing import Any, Final, TypeAlias
 from a2c_smcp.child_python import FOLDER, python_path
 from a2c_smcp.cli.up_home import digests_folder
 from a2c_smcp.cli.up_trust import Trust, describe
-from a2c_smcp.computer.inputs import Source, standard_sources, workspace_of
+from a2c_smcp.computer.inputs import (
+    Secret,
+    Source,
+    parse_input_options,
+    read_input_file,
+    standard_sources,
+    workspace_of,
+)
 from a2c_smcp.computer.mcp_clients.files import read_text
 from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
@@ -46,10 +53,16 @@ class Seat:
     office: str
     token_file: Path
 
+    mcp: str = ""
+    """Where MCP clients that speak HTTP find it."""
+    mcp_token: str = field(default="", repr=False)
+    alone: bool = True
+    """Whether no other `a2c up` of this user runs, so that commands find this one without being told."""
+
     @property
     def words(self) -> list[str]:
-        """The options of commands that take a seat; the token itself is in none of them."""
-        return ["--url", self.url, "--office", self.office, "--token-file", str(self.token_file)]
+        """The options of commands that join it; address and token of the only one that runs are found without."""
+        return [] if self.alone else ["--url", self.url]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +113,14 @@ def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = No
         digests=digests,
         config=found.path,
         trust=found.trust,
-        sources=standard_sources(env=env, workspace=workspace),
+        sources=standard_sources(_given_inputs(arguments), env=env, workspace=workspace),
         notes=tuple(notes),
     )
+
+
+def _given_inputs(arguments: Namespace) -> dict[str, Secret]:
+    given = read_input_file(arguments.input_file) if arguments.input_file is not None else {}
+    return given | parse_input_options(arguments.input or ())
 
 
 def _readable(folder: str) -> Path:
@@ -221,8 +239,14 @@ def typed() -> list[str]:
     return ["a2c"] if shutil.which("a2c") == (own := program())[0] else own
 
 
+def http_config(seat: Seat) -> dict[str, Any]:
+    """Return what to put into the configuration of an MCP client that speaks HTTP, in the form of VS Code."""
+    server = {"type": "http", "url": seat.mcp, "headers": {"Authorization": f"Bearer {seat.mcp_token}"}}
+    return {"servers": {f"a2c-{seat.office}": server}}
+
+
 def client_config(seat: Seat) -> dict[str, Any]:
-    """Return what to put into the configuration of an MCP client, in the form of Claude Desktop."""
+    """Return what to put into the configuration of a client that starts programs, in the form of Claude Desktop."""
     command, *first = program()
     words = [*first, "mcp", *seat.words, "--reading-tools"]
     return {"mcpServers": {f"a2c-{seat.office}": {"command": command, "args": words}}}

@@ -6,10 +6,12 @@ import logging
 import os
 import signal
 import threading
+import time
 import webbrowser
 from argparse import Namespace
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from html import escape
 from pathlib import Path
 from queue import SimpleQueue
@@ -18,7 +20,8 @@ from typing import Any, Final
 from a2c_smcp.cli import demo
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import News
-from a2c_smcp.cli.up_home import journal_folder, run_folder, token_file, write_private
+from a2c_smcp.cli.up_bridge import serve_bridge
+from a2c_smcp.cli.up_home import journal_folder, run_folder, token_file
 from a2c_smcp.cli.up_plan import (
     DEMO,
     DOCUMENTS,
@@ -31,18 +34,23 @@ from a2c_smcp.cli.up_plan import (
     demo_server,
     document_server,
     free_name,
+    http_config,
     make_plan,
 )
-from a2c_smcp.cli.up_server import serve_office
+from a2c_smcp.cli.up_ports import Ports
+from a2c_smcp.cli.up_server import OfficesOnDemand, serve_office
+from a2c_smcp.cli.up_terminal import Keyboard, TerminalInputs
 from a2c_smcp.cli.up_trust import describe
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.computer.settings import ConfigFile
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.running import RunningOffice, announced, running_offices
+from a2c_smcp.state import write_private
 from a2c_smcp.visible import visible
 from a2c_smcp.wire.status import ConnectionStatus
 
@@ -122,6 +130,8 @@ class Up:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told_to_stop = False
         self._news = News()
+        self._keyboard = Keyboard(context.stdin)
+        self._inputs = TerminalInputs(tell)
 
     def run(self) -> None:
         """Run until it is over."""
@@ -148,12 +158,11 @@ class Up:
             self._stop.set()
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(run_folder())
-            token = token_file(plan.state)
-            secret = await asyncio.to_thread(token.read_text, encoding="ascii")
-            seat = Seat(
-                await stack.enter_async_context(serve_office(OFFICE, secret.strip(), self._arguments.port)),
-                OFFICE,
-                token,
+            self._inputs.keyboard = stack.enter_context(self._keyboard)
+            ports, registry, token = Ports(plan.state, plan.roots), OfficesOnDemand(OFFICE), token_file(plan.state)
+            secret = (await asyncio.to_thread(token.read_text, encoding="ascii")).strip()
+            url = await ports.open(
+                stack, "server", self._arguments.port, lambda port: serve_office(registry, secret, port)
             )
             if demonstrated:
                 await asyncio.to_thread(demo.furnish, folder / "demo")
@@ -166,27 +175,50 @@ class Up:
                 name=plan.name,
                 confirm=desk,
                 observer=calls,
-                sources=plan.sources,
+                sources=(*plan.sources, self._inputs),
                 state=plan.state,
                 journal=await asyncio.to_thread(journal_folder, plan.state, *names),
             )
             await stack.enter_async_context(computer)
             await self._add_servers(computer, plan, folder / PROGRESS)
             console = Console(computer, desk, calls)
-            base = await stack.enter_async_context(serve_console(console, port=self._arguments.console_port))
+            base = await ports.open(
+                stack, "console", self._arguments.console_port, lambda port: serve_console(console, port=port)
+            )
+
+            computer.calls.gate.console = base
 
             def connection(status: ConnectionStatus) -> None:
                 console.connection_changed()
                 self._news.connection(status)
 
             # The office is the same at every port.
-            await computer.connect(seat.url, OFFICE, token=secret.strip(), scope=str(token), on_status=connection)
+            await computer.connect(url, OFFICE, token=secret, scope=str(token), on_status=connection)
+            registry.attend_by(lambda office: computer.attend(url, office, token=secret, consent_of=OFFICE))
+            stack.push_async_callback(registry.close)
+            seat = await self._serve_clients(stack, ports, url, token, secret)
             opening = console.app.url(base)
-            self._put(ready(plan, computer, seat, opening))
+            self._put(ready(plan, computer, seat, opening, ports.notes))
+            self._inputs.ready.set()
             if self._arguments.open:
                 await asyncio.to_thread(open_browser, opening, folder)
-            await self._work(computer, console, base, seat, folder)
+            await self._work(computer, desk, console, base, seat, folder)
         self._tell("stopped")
+
+    async def _serve_clients(self, stack: AsyncExitStack, ports: Ports, url: str, token: Path, secret: str) -> Seat:
+        """Serve MCP clients, and let commands and programs of this user find the office."""
+        env, http_token = self._context.env, token_file(self._plan.state, "mcp-token")
+        mcp_token = (await asyncio.to_thread(http_token.read_text, encoding="ascii")).strip()
+        mcp = await ports.open(
+            stack, "bridge", self._arguments.mcp_port, lambda port: serve_bridge(url, OFFICE, secret, mcp_token, port)
+        )
+        await asyncio.to_thread(ports.remember)
+        others = await asyncio.to_thread(running_offices, env)
+        try:
+            stack.enter_context(announced(RunningOffice(url, OFFICE, secret, os.getpid(), time.time()), env))
+        except OSError as error:
+            log.warning("commands do not find this office: reason=%s", error.strerror or type(error).__name__)
+        return Seat(url, OFFICE, token, mcp, mcp_token, alone=not others)
 
     async def _add_servers(self, computer: Computer, plan: Plan, progress: Path) -> None:
         env, taken = self._context.env, list(computer.settings.config.servers)
@@ -197,15 +229,34 @@ class Up:
         for server in servers:
             await computer.settings.add_server(server)
 
-    async def _work(self, computer: Computer, console: Console, base: str, seat: Seat, folder: Path) -> None:
+    async def _work(
+        self, computer: Computer, desk: ApprovalDesk, console: Console, base: str, seat: Seat, folder: Path
+    ) -> None:
         async with AsyncExitStack() as stack:
             for work in (self._follow(computer), self._index(folder / PROGRESS)):
                 await stack.enter_async_context(_beside(work))
             if self._arguments.demo:
                 await stack.enter_async_context(_beside(self._perform(computer, seat)))
-            stack.enter_context(_Keyboard(self._context, lambda line: self._typed(line, computer, console, base)))
+            if self._keyboard.attended or self._arguments.json:
+                # Somebody sees the question: the call waits for the console to be opened.
+                stack.enter_context(desk.watch(partial(self._consent_needed, console, base)))
+            self._keyboard.act = partial(self._typed, computer=computer, console=console, base=base)
             await self._stop.wait()
             self._tell("stopping")
+
+    def _consent_needed(self, console: Console, base: str, question: Question | None) -> None:
+        if question is None or console.is_own(question):
+            return
+        asked = question.confirmation
+        self._tell(
+            "approval",
+            number=question.number,
+            agent=asked.agent,
+            tool=asked.listed_name,
+            server=asked.server,
+            seconds=round(asked.seconds),
+            console=base,
+        )
 
     def _typed(self, line: str, computer: Computer, console: Console, base: str) -> None:
         if self._asked is not None and line.strip().lower() in YES:
@@ -284,32 +335,7 @@ def asker(context: Context) -> Ask | None:
     return ask
 
 
-class _Keyboard:
-    """Somebody at the keyboard, where there is one."""
-
-    def __init__(self, context: Context, act: Callable[[str], None]) -> None:
-        self._stdin, self._act = context.stdin, act
-        self._listening = False
-
-    def __enter__(self) -> None:
-        if self._stdin.isatty():
-            with suppress(NotImplementedError, ValueError, OSError):
-                asyncio.get_running_loop().add_reader(self._stdin.fileno(), self._typed)
-                self._listening = True
-
-    def __exit__(self, *_: object) -> None:
-        if self._listening:
-            asyncio.get_running_loop().remove_reader(self._stdin.fileno())
-
-    def _typed(self) -> None:
-        if line := self._stdin.readline():
-            self._act(line)
-        else:  # nothing will ever come again
-            self.__exit__()
-            self._listening = False
-
-
-def ready(plan: Plan, computer: Computer, seat: Seat, console: str) -> dict[str, Any]:
+def ready(plan: Plan, computer: Computer, seat: Seat, console: str, notes: Sequence[str] = ()) -> dict[str, Any]:
     """Return the first event: everything can be used."""
     return {
         "event": "ready",
@@ -321,10 +347,12 @@ def ready(plan: Plan, computer: Computer, seat: Seat, console: str) -> dict[str,
         "folders": [str(root) for root in plan.roots],
         "config": str(plan.config) if plan.config is not None else None,
         "servers": list(computer.settings.config.servers),
-        "notes": [*plan.notes, *computer.settings.notes],
+        "notes": [*plan.notes, *notes, *computer.settings.notes],
         "token_file": str(seat.token_file),
         "agent": agent_command(seat),
+        "mcp_url": seat.mcp,
         "mcp": client_config(seat),
+        "mcp_http": http_config(seat),
     }
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from os import PathLike
@@ -19,9 +19,10 @@ from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources
 from a2c_smcp.computer.listeners import Listener, Listeners
 from a2c_smcp.computer.mcp_clients.life import Timing
 from a2c_smcp.computer.mcp_clients.manager import ServerManager
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig
+from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.mcp_clients.problems import invalid
 from a2c_smcp.computer.mcp_clients.public import public_config
+from a2c_smcp.computer.offices import FurtherOffice, send_update
 from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.computer.pushes import Coalescer, Kind
 from a2c_smcp.computer.resources import ResourceReader
@@ -35,7 +36,7 @@ from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.journal import CallJournal
 from a2c_smcp.computer.tools.progress import Reports
 from a2c_smcp.computer.tools.toolbox import ToolBox
-from a2c_smcp.computer.watches import ResourceWatches
+from a2c_smcp.computer.watches import AllWatches, ResourceWatches
 from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.state import state_folder
@@ -87,6 +88,7 @@ class Computer:
             sources=standard_sources(workspace=Path(workspace)) if sources is None else sources,
             variables=Variables(os.environ, workspace, Path.home(), Path.cwd()),
         )
+        self.inputs.on_change = lambda: self._listeners.tell("inputs")
         self.settings = Settings(
             config if isinstance(config, ComputerConfig) else None,
             file=file,
@@ -95,7 +97,8 @@ class Computer:
         )
         self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
         self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
-        self._reports = Reports(lambda: self.client)
+        self._further: list[FurtherOffice] = []
+        self._reports = Reports(lambda: self)
         remembered = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
         self._consent = AutoApply(remembered, on_change=lambda: self._consents.tell("consent"))
         self._consents: Coalescer[str] = Coalescer(self._save_consent)
@@ -112,7 +115,10 @@ class Computer:
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
         self.documents = FinderCollector(self.index, lambda: self._tell("finder"))
         self.resources = ResourceReader(self.index)
-        self.watches = ResourceWatches(self.servers, self.resources.server_of, lambda: self._tell("resources"))
+        self.all_watches = AllWatches()
+        self.watches = ResourceWatches(
+            self.servers, self.resources.server_of, lambda: self._tell("resources"), self.all_watches
+        )
         self.client: SMCPComputerClient | None = None
         self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
         self._listings: Coalescer[str] = Coalescer(self._list_tools)
@@ -147,6 +153,8 @@ class Computer:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watching
+        for further in list(self._further):
+            await further.close()
         if self.client is not None:
             await self.client.close()
         await self._pushes.close()
@@ -234,6 +242,37 @@ class Computer:
         )
         await self.client.connect(wait=wait)
 
+    async def attend(self, url: str, office_id: str, *, consent_of: str | None = None, **options: Any) -> FurtherOffice:
+        """Serve one more office, beside that of `connect`, until what is returned is closed.
+
+        An office has one Agent: this is how several Agents of one owner use the Computer at the same time. Each sees
+        the same tools, windows and documents; calls and subscriptions are its own.
+
+        Args:
+            consent_of: An office whose standing consent ("always") holds here, too.
+            options: As those of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
+
+        Raises:
+            SMCPError: The server refused.
+            ConnectionError: There is no such server.
+        """
+        further = FurtherOffice(self, url, office_id, on_close=self._further.remove, **options)
+        self._further.append(further)
+        if consent_of is not None:
+            self.calls.gate.same_as[office_id] = consent_of
+        try:
+            await further.client.connect()
+        except BaseException:
+            await further.close()
+            raise
+        return further
+
+    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+        """Tell the Agent of an office how far a call is; without a seat there nobody is told."""
+        clients = [further.client for further in self._further]
+        for client in clients if self.client is None else [self.client, *clients]:
+            await client.tell_progress(office_id, report)
+
     async def disconnect(self) -> None:
         """Leave the office and end the connection; the servers go on."""
         client, self.client = self.client, None
@@ -281,6 +320,31 @@ class Computer:
             "journal": self.journal.problem if self.journal is not None else None,
             "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
         }
+
+    def missing_inputs(self) -> Sequence[MCPServerInput]:
+        """Return the inputs without a value for which servers wait, or without which they failed to start."""
+        return self.inputs.missing(self._waiting_servers())
+
+    async def set_input(self, input_id: str, value: str) -> None:
+        """Give an input a value, and start the servers that failed for want of it.
+
+        Raises:
+            InvalidConfig: There is no such input, or the value is not among its options.
+        """
+        starting = {status.name for status in self.servers.statuses() if status.state is ServerState.STARTING}
+        waiting = {
+            config.name
+            for config in self._waiting_servers()
+            if config.name not in starting and input_id in {one.id for one in self.inputs.missing([config])}
+        }
+        self.inputs.set(input_id, value)
+        for name in sorted(waiting):
+            await self.servers.restart(name)
+
+    def _waiting_servers(self) -> list[MCPServerConfig]:
+        idle = (ServerState.RUNNING, ServerState.DISABLED)
+        names = {status.name for status in self.servers.statuses() if status.state not in idle}
+        return [config for name, config in self.settings.config.servers.items() if name in names]
 
     def changed_tools(self) -> list[Changed]:
         """Return the tools with `auto_apply` whose definition changed since; their calls need confirmation."""
@@ -382,13 +446,17 @@ class Computer:
     def on_change(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with what has just changed, from within the event loop; return what ends that.
 
-        `servers`: the state of an MCP server. `configuration`: whether the file can be used. The others are what the
-        office is told of as well; each change is told on its own, so a listener that does much should collect them.
+        `servers`: the state of an MCP server. `configuration`: whether the file can be used. `inputs`: which have no
+        value. The others are what the office is told of as well; each change is told on its own, so a listener that
+        does much should collect them.
         """
         return self._listeners.add(listener)
 
     def _tell(self, kind: Kind) -> None:
         self._pushes.tell(kind)
+        if kind != "resources":  # each office is told of its own subscriptions
+            for further in self._further:
+                further.tell(kind)
         self._listeners.tell(kind)
 
     async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
@@ -428,21 +496,8 @@ class Computer:
         await self._consent.save(self.settings.file_servers)
 
     async def _push(self, kind: Kind) -> None:
-        if kind == "resources":
-            await self._push_resources()
-        else:
-            await self._connected().emit_update(kind)
+        await send_update(self._connected(), self.watches, kind)
         logger.debug("The office was told", extra={"update": kind})
-
-    async def _push_resources(self) -> None:
-        reports = self.watches.take()
-        while reports:
-            try:
-                await self._connected().emit_update("resources", reports[0])
-            except BaseException:
-                self.watches.restore(reports)
-                raise
-            del reports[0]
 
 
 def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -> ConfigFile | None:
@@ -464,14 +519,17 @@ class _Ears:
 
     def resources_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.resources_changed(server)
-        self._computer.watches.list_changed(server)
+        for watches in self._computer.all_watches.offices:
+            watches.list_changed(server)
 
     def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
         self._computer.index.resource_updated(server, uri)
-        self._computer.watches.updated(server, uri)
+        for watches in self._computer.all_watches.offices:
+            watches.updated(server, uri)
 
     def status_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.status_changed(server)
-        self._computer.watches.status_changed(server)
+        for watches in self._computer.all_watches.offices:
+            watches.status_changed(server)
         self._computer._listeners.tell("servers")  # noqa: SLF001
         self._computer._server_changed()  # noqa: SLF001

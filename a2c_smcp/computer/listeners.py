@@ -10,8 +10,9 @@ from a2c_smcp.computer.pushes import Kind
 
 logger = logging.getLogger(__name__)
 
-Change: TypeAlias = Kind | Literal["servers", "configuration"]
-"""What can change: what the office is told of, the state of a server, whether the configuration file can be used."""
+Change: TypeAlias = Kind | Literal["servers", "configuration", "inputs"]
+"""What can change: what the office is told of, the state of a server, whether the configuration file can be used, which
+inputs have no value."""
 
 Listener: TypeAlias = Callable[[Change], None]
 

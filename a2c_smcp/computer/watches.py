@@ -19,17 +19,40 @@ AT_ONCE: Final = 200
 """The most URIs of one report."""
 
 
+class AllWatches:
+    """The subscriptions of all offices that a Computer serves: an MCP server is told of all of them at once.
+
+    Attributes:
+        turn: Held while a server is told, so that the last one to tell it knows of all.
+    """
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.offices: list[ResourceWatches] = []
+
+    def uris(self, server: SERVER_NAME) -> list[str]:
+        """Return what is subscribed to at a server."""
+        return sorted(set().union(*(office.watched(server) for office in self.offices)))
+
+
 class ResourceWatches:
     """Subscriptions of one Agent at a time, because an office has one: those of another end with its first.
 
     Args:
         find: Returns the MCP server that serves a URI.
         report: Called when `take` has something to report.
+        together: Where several offices are served.
     """
 
     def __init__(
-        self, sessions: Sessions, find: Callable[[str], Awaitable[SERVER_NAME]], report: Callable[[], None]
+        self,
+        sessions: Sessions,
+        find: Callable[[str], Awaitable[SERVER_NAME]],
+        report: Callable[[], None],
+        together: AllWatches | None = None,
     ) -> None:
+        self._together = together if together is not None else AllWatches()
+        self._together.offices.append(self)
         self._sessions = sessions
         self._find = find
         self._report = report
@@ -38,7 +61,6 @@ class ResourceWatches:
         self._renewed: dict[SERVER_NAME, Session] = {}
         self._updated: dict[SERVER_NAME, set[str]] = {}
         self._relisted: set[SERVER_NAME] = set()
-        self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def subscribe(self, agent: str, uri: str, mcp_server: SERVER_NAME | None = None) -> SERVER_NAME:
@@ -54,7 +76,7 @@ class ResourceWatches:
             raise BadRequest(f"A URI that is subscribed to may have {MAX_URI} characters")
         name = mcp_server if mcp_server is not None else await self._find(uri)
         session = self._session(name)
-        async with self._turn:
+        async with self._together.turn:
             if agent != self._agent:
                 await self._forget()
                 self._agent = agent
@@ -68,7 +90,7 @@ class ResourceWatches:
                 )
             uris.add(uri)
             try:
-                await session.watch(sorted(uris))
+                await session.watch(self._together.uris(name))
             except BaseException:
                 uris.discard(uri)
                 raise
@@ -77,13 +99,17 @@ class ResourceWatches:
 
     async def unsubscribe(self, agent: str, uri: str, mcp_server: SERVER_NAME | None = None) -> None:
         """Report updates of a resource no more; one that is not subscribed to is ignored."""
-        async with self._turn:
+        async with self._together.turn:
             if agent != self._agent:
                 return
             for name, uris in self._watched.items():
                 if uri in uris and mcp_server in (None, name):
                     uris.discard(uri)
                     await self._apply(name)
+
+    def watched(self, server: SERVER_NAME) -> set[str]:
+        """Return what is subscribed to at a server."""
+        return self._watched.get(server, set())
 
     def drop(self) -> None:
         """Report nothing more: the Computer serves another office."""
@@ -140,6 +166,13 @@ class ResourceWatches:
         """Return when nothing that was heard so far waits to be passed on to a server."""
         await asyncio.gather(*self._tasks)
 
+    async def end(self) -> None:
+        """End every subscription of this office; others go on."""
+        async with self._together.turn:
+            await self._forget()
+        if self in self._together.offices:
+            self._together.offices.remove(self)
+
     async def close(self) -> None:
         """End what is under way."""
         for task in self._tasks:
@@ -162,7 +195,7 @@ class ResourceWatches:
         if session is None:
             return
         try:
-            await session.watch(sorted(self._watched.get(name, ())))
+            await session.watch(self._together.uris(name))
         except SMCPError as error:
             logger.info("subscriptions not renewed server=%s reason=%s", name, error, extra={"server": name})
 

@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
 from a2c_smcp.computer.tools.confirmation import Answer, Standing
@@ -94,6 +95,7 @@ class Console:
             "approve": self._approve,
             "withdraw": self._withdraw,
             "accept": self._accept,
+            "input": self._input,
             "server": self._server,
             "end_sessions": self._end_sessions,
         }
@@ -121,7 +123,8 @@ class Console:
     # What there is
 
     async def _state(self, _: Request) -> Any:
-        waiting = sum(not self._is_own(question) for question in self._desk.pending())
+        waiting = sum(not self.is_own(question) for question in self._desk.pending())
+        waiting += len(self._computer.missing_inputs())
         about = {"version": __version__, "protocol": PROTOCOL_VERSION, "approvals": waiting}
         return {**self._computer.status(), **about}
 
@@ -194,9 +197,10 @@ class Console:
         return call
 
     async def _approvals(self, _: Request) -> Any:
-        waiting = [question for question in self._desk.pending() if not self._is_own(question)]
+        waiting = [question for question in self._desk.pending() if not self.is_own(question)]
         return {
             "approvals": [_asked(question) for question in waiting],
+            "inputs": [_wanted(one) for one in self._computer.missing_inputs()],
             "standing": [
                 {**one._asdict(), "shown": {name: visible(value) for name, value in one._asdict().items()}}
                 for one in self._computer.calls.gate.standing()
@@ -235,10 +239,11 @@ class Console:
 
     def _consent(self, question: Question | None) -> None:
         # To fill in the form and send it is to consent to it.
-        if question is not None and self._is_own(question):
+        if question is not None and self.is_own(question):
             self._desk.answer(question.number, Answer.ONCE)
 
-    def _is_own(self, question: Question) -> bool:
+    def is_own(self, question: Question) -> bool:
+        """Whether the owner at this console makes the call, and has thereby consented to it."""
         # By its id, which nobody can guess: an Agent may well be called "console".
         return question.confirmation.req_id in self._own
 
@@ -263,6 +268,14 @@ class Console:
             raise NotFound("This is not allowed any more")
         self._computer.calls.gate.withdraw(wanted)
         self._news.tell("approvals")
+        return {"ok": True}
+
+    async def _input(self, request: Request) -> Any:
+        body = await body_of(request)
+        value = body.get("value")
+        if not isinstance(value, str):
+            raise BadRequest("Send the value of the input as a text")
+        await self._computer.set_input(text(body, "id"), value)
         return {"ok": True}
 
     async def _accept(self, request: Request) -> Any:
@@ -293,6 +306,15 @@ class Console:
 
 async def _index(_: Request) -> Response:
     return FileResponse(STATIC / "index.html")
+
+
+def _wanted(wanted: MCPServerInput) -> dict[str, Any]:
+    return {
+        "id": wanted.id,
+        "description": visible(wanted.description),
+        "hidden": wanted.type == "promptString" and bool(wanted.password),
+        "options": list(wanted.options) if wanted.type == "pickString" else [],
+    }
 
 
 def _asked(question: Question) -> dict[str, Any]:

@@ -156,3 +156,10 @@ def test_redacting_twice_is_redacting_once(text: str) -> None:
 )
 def test_the_result_is_always_json(value: Any) -> None:
     json.dumps(redact(value), allow_nan=False)
+
+
+def test_the_address_of_a_console_is_said_without_what_opens_it() -> None:
+    told = redact_text("answer in the console at http://127.0.0.1:8766/#token=abcdefgh1234")
+    assert told == "answer in the console at http://127.0.0.1:8766/#token=<redacted>"
+    assert redact_text("in the console at http://10.0.0.7:8766") == "in the console at http://<address>"
+    assert redact_text("see http://127.0.0.1:8766") == "see http://<address>"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from a2c_smcp.computer.inputs.commands import Command
 from a2c_smcp.computer.inputs.given import parse_input_options, read_input_file
-from a2c_smcp.computer.inputs.prompt import Prompt, is_attended
+from a2c_smcp.computer.inputs.prompt import Prompt, is_attended, without_echo
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import (
     Ask,
@@ -40,6 +40,7 @@ __all__ = [
     "parse_input_options",
     "read_input_file",
     "standard_sources",
+    "without_echo",
     "workspace_of",
 ]
 

@@ -72,7 +72,7 @@ class Prompt:
             self._write(f"Please give a number from 1 to {len(wanted.options)}.\n")
 
     async def _ask(self, question: str, *, hidden: bool = False) -> str:
-        with _without_echo(self._reads) if hidden else contextlib.nullcontext():
+        with without_echo(self._reads) if hidden else contextlib.nullcontext():
             # Asked once the echo is off, so that nothing typed in answer to it is ever shown.
             self._write(question)
             return await self._line()
@@ -115,7 +115,8 @@ def _is_attended(descriptor: int) -> bool:
 
 
 @contextlib.contextmanager
-def _without_echo(descriptor: int) -> Iterator[None]:
+def without_echo(descriptor: int) -> Iterator[None]:
+    """Show nothing of what is typed at a terminal, for as long as the block runs."""
     if sys.platform == "win32":
         yield
         return

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -70,6 +70,8 @@ class Inputs:
         self._found: dict[str, Found] = {}
         self._questions: dict[str, _Question] = {}
         self._redactor = Redactor()
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when an input is asked for, and when it has a value or has been given up."""
 
     def __repr__(self) -> str:
         return f"Inputs({len(self._definitions)} defined, {len(self._found)} with a value)"
@@ -121,6 +123,12 @@ class Inputs:
             if not question.answer.done():
                 question.answer.set_result(found)
             _drop(question)
+        self.on_change()
+
+    def missing(self, configs: Iterable[MCPServerConfig]) -> Sequence[MCPServerInput]:
+        """Return the inputs that these servers need and that have no value, if a person can give one."""
+        needed = {use.input_id for config in configs for use in uses_of(config)} - self._found.keys()
+        return [one for key, one in self._definitions.items() if key in needed and one.type != "command"]
 
     def remove(self, input_id: str) -> bool:
         """Forget a value, so that it is asked for again; returns whether there was one.
@@ -195,6 +203,7 @@ class Inputs:
         if question is None:
             question = self._questions[input_id] = _Question(asyncio.get_running_loop().create_future())
             question.task = asyncio.create_task(self._answer(question, wanted), name=f"a2c-input-{input_id}")
+            self.on_change()
         question.waiting += 1
         try:
             return (await asyncio.shield(question.answer)).value
@@ -223,6 +232,7 @@ class Inputs:
                 else:
                     question.answer.set_exception(problem)
                     question.answer.exception()  # seen, even when nobody waits any more
+            self.on_change()
 
     async def _ask(self, wanted: MCPServerInput) -> Found:
         for source in self._sources:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from a2c_smcp.callbacks import notify_guarded
 from a2c_smcp.computer.ports import Json, ServerState, Sessions
@@ -29,6 +29,9 @@ from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.messages import ProgressData, ToolCallReq
 
 logger = logging.getLogger(__name__)
+
+ASKING: Final = "waiting for the owner of the Computer to allow this call"
+"""What an Agent that follows a call is told while its owner is asked."""
 
 Phase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
 
@@ -184,6 +187,7 @@ class Call:
         self._phase = "asking"
         self._set_clock(seconds)
         self._tell(CallStage.ASKED)
+        self._report(0.0, None, ASKING)
         shown = with_request_meta(self._arguments, self._meta)
         await self._around.gate.ask(route, self.key, shown, seconds, lambda: self._phase == "asking")
 
@@ -216,6 +220,9 @@ class Call:
         most = self._started + max(self._seconds, min(self._seconds * limits.extension, limits.longest))
         self._deadline = min(self._loop.time() + self._seconds, most)
         self._tell(CallStage.PROGRESS, progress=(done, total, message))
+        self._report(done, total, message)
+
+    def _report(self, done: float, total: float | None, message: str | None) -> None:
         if self._followed and (report := advance(self._reported, done, total, message)) is not None:
             self._reported = report
             if self._around.reports is not None:
@@ -238,7 +245,7 @@ class Call:
             self._end(Outcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
         elif self._phase == "asking" and self._route is not None:
             change = self._around.gate.changes(self._route, self.key)
-            expired = refusal(self._route, "expired", now - self._came, change)
+            expired = refusal(self._route, "expired", now - self._came, change, self._around.gate.console)
             self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
         else:
             late = ToolTimeout(f"Where {self._name!r} is could not be found out within {seconds_text(self._seconds)}")

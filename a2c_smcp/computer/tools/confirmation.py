@@ -90,8 +90,14 @@ def with_request_meta(arguments: Json, meta: Json | None) -> Json:
     return {**arguments, "_meta of the request": more} if more else arguments
 
 
-def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None = None) -> ConfirmationRequired:
-    """Return the error for a call that was not confirmed; its message says how to allow it."""
+def refusal(
+    route: Route, reason: Reason, seconds: float, change: Changed | None = None, console: str | None = None
+) -> ConfirmationRequired:
+    """Return the error for a call that was not confirmed; its message says how to allow it.
+
+    Args:
+        console: Where the owner finds the console of the Computer, without what opens it.
+    """
     details = {"tool_name": route.listed, "mcp_server": route.server, "reason": reason}
     if reason == "changed":
         return ConfirmationRequired(
@@ -107,12 +113,14 @@ def refusal(route: Route, reason: Reason, seconds: float, change: Changed | None
         return ConfirmationRequired(
             f"The tool {route.listed!r} changed since its owner allowed it ({', '.join(change.fields)}), needs a "
             f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals`) or at "
-            "its console.",
+            f"{f'its console at {console}' if console else 'its console'}.",
             details={**details, "changed": list(change.fields)},
         )
+    place = f" Its owner can answer such questions in the console at {console}." if console else ""
+    place = "" if reason == "refused" else place
     return ConfirmationRequired(
-        f"The tool {route.listed!r} needs a confirmation and {why}. To allow it without asking, set auto_apply: true "
-        f"in tool_meta[{route.tool!r}] of the MCP server {route.server!r}.",
+        f"The tool {route.listed!r} needs a confirmation and {why}.{place} To allow it without asking, set auto_apply: "
+        f"true in tool_meta[{route.tool!r}] of the MCP server {route.server!r}.",
         details=details,
     )
 
@@ -123,19 +131,23 @@ class Gate:
     def __init__(self, confirm: Confirm | None = None, auto_apply: AutoApply | None = None) -> None:
         self._confirm = confirm
         self.auto_apply = AutoApply() if auto_apply is None else auto_apply
+        self.console: str | None = None
+        """Where the owner finds the console; refusals name it."""
         self._always: dict[Standing, _Always] = {}
+        self.same_as: dict[str, str] = {}
+        """Offices in which the standing consent of another office holds."""
 
     def is_open(self, route: Route, key: CallKey) -> bool:
         """Whether the call may run unasked: by `auto_apply` or "always", given for the tool's present definition."""
         if route.meta.auto_apply is True:
             return self.auto_apply.holds(route)
-        return self._always.get(_standing(route, key)) == (route.config, route.definition)
+        return self._always.get(self._standing(route, key)) == (route.config, route.definition)
 
     def changes(self, route: Route, key: CallKey) -> Changed | None:
         """Return how the tool differs from the one that standing consent was given for, or None."""
         if route.meta.auto_apply is True:
             return self.auto_apply.changes(route)
-        given = self._always.get(_standing(route, key))
+        given = self._always.get(self._standing(route, key))
         if given is None or given.config != route.config or given.definition == route.definition:
             return None
         return changed(route, given.definition.fields)
@@ -158,7 +170,7 @@ class Gate:
         """
         change = self.changes(route, key)
         if self._confirm is None:
-            raise refusal(route, "nobody", seconds, change)
+            raise refusal(route, "nobody", seconds, change, self.console)
         asked = fingerprint(route.server, route.tool, arguments)
         shown = copy.deepcopy(arguments)
         about, hints = route.definition.fields.get("description"), route.definition.fields.get("annotations")
@@ -180,11 +192,11 @@ class Gate:
         except Exception:
             # Whatever breaks on the way to the owner, the call is not allowed.
             logger.exception("A confirmation could not be asked for", extra={"req_id": key.req_id})
-            raise refusal(route, "nobody", seconds, change) from None
+            raise refusal(route, "nobody", seconds, change, self.console) from None
         if not is_wanted():
-            raise refusal(route, "expired", seconds, change)
+            raise refusal(route, "expired", seconds, change, self.console)
         if answer is None:
-            raise refusal(route, "nobody", seconds, change)
+            raise refusal(route, "nobody", seconds, change, self.console)
         if answer is True:
             answer = Answer.ONCE
         # Not `in`: a callback that answers anything else that counts as true has not said yes.
@@ -195,7 +207,7 @@ class Gate:
         if answer is Answer.ALWAYS and route.meta.auto_apply is True:
             self.auto_apply.accept(route)
         elif answer is Answer.ALWAYS:
-            self._always[_standing(route, key)] = _Always(route.config, route.definition)
+            self._always[self._standing(route, key)] = _Always(route.config, route.definition)
 
     def standing(self) -> list[Standing]:
         """Return what the owner said "always" to."""
@@ -206,6 +218,5 @@ class Gate:
         for one in standing or list(self._always):
             self._always.pop(one, None)
 
-
-def _standing(route: Route, key: CallKey) -> Standing:
-    return Standing(key.office, key.agent, route.server, route.tool)
+    def _standing(self, route: Route, key: CallKey) -> Standing:
+        return Standing(self.same_as.get(key.office, key.office), key.agent, route.server, route.tool)

@@ -13,7 +13,7 @@ import * as servers from "/static/views/servers.js";
 import * as tools from "/static/views/tools.js";
 
 const VIEWS = { servers, tools, desktop, documents, calls, approvals };
-const STATE = new Set(["hello", "approvals", "connection", "servers", "config", "configuration"]);
+const STATE = new Set(["hello", "approvals", "inputs", "connection", "servers", "config", "configuration"]);
 const byId = (id) => document.getElementById(id);
 const main = byId("main");
 let state = null;

@@ -198,8 +198,11 @@ def test_a_server_that_cannot_be_reached_is_told_once() -> None:
     assert done.stderr == f"error 500: {told}\n"
 
 
-def test_without_a_server_or_an_office_it_says_what_is_missing() -> None:
-    assert a2c("agent", "rooms").err == "error 400: --url is missing (or set A2C_AGENT_URL)\n"
+def test_without_a_server_or_an_office_it_says_what_is_missing(tmp_path: Path) -> None:
+    told = "--url is missing (or set A2C_AGENT_URL), and no `a2c up` of yours is running on this machine"
+    env = {"XDG_STATE_HOME": str(tmp_path)}
+    assert a2c("agent", "rooms", env=env).err == f"error 400: {told}\n"
+    assert "--office is missing" in a2c("agent", "rooms", "--url", "http://127.0.0.1:9", env=env).err
     run = a2c("agent", "rooms", "--url", "http://127.0.0.1:9", "--office", "x")
     assert (run.code, run.err.startswith("error 500: "), "Traceback" in run.err) == (1, True, False)
 

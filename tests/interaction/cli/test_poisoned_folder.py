@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.digest.installer import AutoInstallerExpert
-from tests.interaction.cli.test_up import up
+from tests.interaction.cli.running_up import up
 from tests.interaction.server.programs import environment
 
 CAP = 120
@@ -64,10 +64,6 @@ def imported(mark: Path) -> str:
     return mark.read_text(encoding="utf-8") if mark.exists() else ""
 
 
-def token_in(words: list[str]) -> str:
-    return Path(words[words.index("--token-file") + 1]).read_text(encoding="ascii").strip()
-
-
 def run(folder: Path, env: dict[str, str], *words: str) -> str:
     done = subprocess.run(
         words, cwd=folder, env=env, capture_output=True, text=True, timeout=CAP, check=False, stdin=subprocess.DEVNULL
@@ -102,7 +98,7 @@ async def test_up_reads_a_poisoned_folder(folder: Path, mark: Path) -> None:
     async with up(folder.parent, "--name", "desk", "--no-config", program=[A2C]) as running:
         ready = await running.hear(event="ready")
         await running.hear(event="server", name="documents", state="running")
-        token = token_in(ready["agent"].split())
+        token = (await asyncio.to_thread(Path(ready["token_file"]).read_text, encoding="ascii")).strip()
         async with AsyncSMCPAgentClient(ready["url"], name="reader", office_id="home", token=token) as agent:
             page = await agent.read_page("desk", "dpe://a2c.docs/invoice.pdf", 0)
             assert page

@@ -1,14 +1,13 @@
 """`a2c up` as a new user runs it: one command, then a browser, a shell and an MCP client that all work."""
 
 import asyncio
-import contextlib
 import json
 import os
 import shlex
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,66 +18,15 @@ from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.errors import Unauthorized
+from tests.interaction.cli.running_up import CAP, ECHO, EXAMPLES, Running, up
 from tests.interaction.console import enter
-from tests.interaction.server.programs import command, environment, until
-
-CAP = 60
-ROOT = Path(__file__).parents[3]
-EXAMPLES = ROOT / "examples" / "documents"
-ECHO = ROOT / "tests" / "interaction" / "mcp_servers" / "office_server.py"
+from tests.interaction.server.programs import until
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),  # starting everything takes seconds: the tests share it
     pytest.mark.timeout(300),
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc"),
 ]
-
-
-class Running:
-    """A run of `a2c up --json`, and what it has told."""
-
-    def __init__(self, process: asyncio.subprocess.Process, keyboard: int) -> None:
-        self.process = process
-        self.keyboard = keyboard
-        self.told: list[dict[str, Any]] = []
-
-    async def hear(self, **wanted: Any) -> dict[str, Any]:
-        """Return the first event with these facts that has not been heard; a fact may be the beginning of a text."""
-        assert self.process.stdout is not None
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CAP):
-                while line := await self.process.stdout.readline():
-                    event: dict[str, Any] = json.loads(line)
-                    self.told.append(event)
-                    if all(str(event.get(key)).startswith(str(value)) for key, value in wanted.items()):
-                        return event
-        raise AssertionError(f"{wanted} was not told, but {self.told[-5:]}")
-
-    def tree(self) -> list[int]:
-        """Return every process below this one, and itself."""
-        parents: dict[int, int] = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-        found, new = set(), {self.process.pid}
-        while new:
-            found |= new
-            new = {pid for pid, parent in parents.items() if parent in new} - found
-        return sorted(found)
-
-    async def ended(self, tree: list[int]) -> int:
-        """Return the exit code, once nothing of the tree is left."""
-        async with asyncio.timeout(CAP):
-            code = await self.process.wait()
-        await until(lambda: not any(map(lives, tree)))
-        return code
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def words_of(pid: int) -> str:
@@ -90,33 +38,6 @@ def words_of(pid: int) -> str:
 
 def mode_and_text(path: Path) -> tuple[int, str]:
     return stat.S_IMODE(path.stat().st_mode), path.read_text(encoding="ascii").strip()
-
-
-@contextlib.asynccontextmanager
-async def up(folder: Path, *words: str, program: Sequence[str] = command()) -> AsyncIterator[Running]:
-    """Run `a2c up` in a folder, with a home of its own."""
-    (folder / "cwd").mkdir(exist_ok=True)
-    own = {"XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache", "TMPDIR": "tmp"}
-    (folder / "tmp").mkdir()
-    keyboard, terminal = os.openpty()
-    process = await asyncio.create_subprocess_exec(
-        *(*program, "up", "--json", *words),
-        cwd=folder / "cwd",
-        env=environment({name: str(folder / place) for name, place in own.items()}),
-        stdin=terminal,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        limit=1 << 20,
-    )
-    os.close(terminal)
-    running = Running(process, keyboard)
-    try:
-        yield running
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-        os.close(keyboard)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -197,10 +118,10 @@ async def test_enter_gives_a_new_address_for_another_browser(office: Running) ->
         assert (await enter(browser, event["console"])).status_code == 200
 
 
-async def test_the_command_that_was_printed_lists_the_documents(ready: dict[str, Any]) -> None:
+async def test_the_command_that_was_printed_lists_the_documents(office: Running, ready: dict[str, Any]) -> None:
     words = shlex.split(ready["agent"])
     process = await asyncio.create_subprocess_exec(
-        *words, "--json", env=environment(), stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        *words, "--json", env=office.env, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
     )
     async with asyncio.timeout(CAP):
         out, _ = await process.communicate()
@@ -209,9 +130,11 @@ async def test_the_command_that_was_printed_lists_the_documents(ready: dict[str,
     assert "Glossary" in str(desk["documents"])
 
 
-async def test_the_configuration_that_was_printed_makes_an_mcp_client_an_agent(ready: dict[str, Any]) -> None:
+async def test_the_configuration_that_was_printed_makes_an_mcp_client_an_agent(
+    office: Running, ready: dict[str, Any]
+) -> None:
     (server,) = ready["mcp"]["mcpServers"].values()
-    parameters = StdioServerParameters(command=server["command"], args=server["args"], env=environment())
+    parameters = StdioServerParameters(command=server["command"], args=server["args"], env=office.env)
     async with asyncio.timeout(CAP), Client(parameters, mode="legacy") as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert any("search_documents" in name for name in names)

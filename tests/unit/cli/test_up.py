@@ -22,8 +22,9 @@ READY = {
     "config": "mcp.json",
     "servers": ["echo", "documents"],
     "notes": ["look out"],
-    "agent": "a2c agent finder --url http://127.0.0.1:2",
-    "mcp": {"mcpServers": {"a2c-home": {"command": "/bin/a2c", "args": ["mcp", "--office", "home"]}}},
+    "agent": "a2c agent finder",
+    "mcp": {"mcpServers": {"a2c-home": {"command": "/bin/a2c", "args": ["mcp", "--reading-tools"]}}},
+    "mcp_http": {"servers": {"a2c-home": {"type": "http", "url": "http://127.0.0.1:3/mcp", "headers": {"A": "B"}}}},
 }
 
 
@@ -42,15 +43,23 @@ def test_all_that_a_person_needs_is_on_the_first_screen() -> None:
         "note: look out",
         "",
         "look around from another terminal:",
-        "  a2c agent finder --url http://127.0.0.1:2",
-        "for the configuration of Claude Desktop, or of any client that speaks MCP:",
+        "  a2c agent finder",
+        "for the configuration of Claude Desktop, or of any MCP client that starts programs:",
         '  {"mcpServers": {',
         '    "a2c-home": {',
         '      "command": "/bin/a2c",',
-        '      "args": ["mcp", "--office", "home"]',
+        '      "args": ["mcp", "--reading-tools"]',
         "    }",
         "  }}",
-        "an office has one Agent at a time; with --port this configuration stays good",
+        "for the mcp.json of VS Code, or of any MCP client that speaks HTTP (it holds a token: keep it to yourself):",
+        '  {"servers": {',
+        '    "a2c-home": {',
+        '      "type": "http",',
+        '      "url": "http://127.0.0.1:3/mcp",',
+        '      "headers": {"A": "B"}',
+        "    }",
+        "  }}",
+        "all of them work at the same time, and stay good for the next start on these folders",
         "",
     ]
 
@@ -74,12 +83,40 @@ def test_all_that_a_person_needs_is_on_the_first_screen() -> None:
             ["there is no document that can be read: add files, they are found while this runs"],
         ),
         ({"event": "demo", "words": "joins"}, ["demo agent joins"]),
+        (
+            {
+                "event": "approval",
+                "agent": "ada",
+                "tool": "echo",
+                "server": "own",
+                "seconds": 60,
+                "console": "http://x",
+            },
+            [
+                "approval needed: ada wants to call echo of own",
+                "  answer within 60 s under Approvals at http://x; press Enter here for an address that opens it",
+            ],
+        ),
+        (
+            {"event": "input", "id": "k", "description": "K\x07", "hidden": True, "options": ["a"], "problem": "again"},
+            [
+                "again",
+                "input needed: k (K\ufffd)",
+                "  1) a",
+                "  type its value here, which is not shown, and press Enter; or give it under Approvals in the console",
+            ],
+        ),
         ({"event": "stopping"}, ["stopping"]),
         ({"event": "stopped"}, ["stopped"]),
     ],
 )
 def test_what_happens_is_a_line_or_none(event: dict[str, Any], lines: list[str]) -> None:
     assert shown(**event) == lines
+
+
+def test_a_bell_rings_at_a_terminal() -> None:
+    event = {"event": "approval", "agent": "a", "tool": "t", "server": "s", "seconds": 1, "console": "c"}
+    assert next(iter(show(event, Namespace(), Terminal(tty=True)))).startswith("\a")
 
 
 @pytest.mark.parametrize(

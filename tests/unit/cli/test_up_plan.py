@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +20,36 @@ from a2c_smcp.cli.up_plan import (
     document_server,
     find_config,
     free_name,
+    http_config,
     make_plan,
 )
+from a2c_smcp.computer import parse_config_text
 from a2c_smcp.errors import BadRequest
 
-SEAT = Seat("http://127.0.0.1:8000", "home", Path("/home/me/to ken"))
+SEAT = Seat("http://127.0.0.1:8000", "home", Path("/home/me/to ken"), "http://127.0.0.1:9/mcp", "t")
 CONFIG = json.dumps({"mcpServers": {"echo": {"command": "echo"}}})
 
 
 def given(**arguments: Any) -> Namespace:
-    none = {"folder": None, "state": None, "digests": None, "config": None, "name": None}
+    none = dict.fromkeys(("folder", "state", "digests", "config", "name", "input", "input_file"))
     return Namespace(**(none | {"no_config": False, "trust": False} | arguments))
 
 
-def test_commands_carry_the_place_of_the_token_and_never_the_token() -> None:
-    words = shlex.split(agent_command(SEAT))
-    assert words[-8:] == [
-        *("agent", "finder", "--url", "http://127.0.0.1:8000"),
-        *("--office", "home", "--token-file", "/home/me/to ken"),
-    ]
+def test_commands_find_the_office_and_say_which_where_several_run() -> None:
+    assert shlex.split(agent_command(SEAT))[-2:] == ["agent", "finder"]
+    words = shlex.split(agent_command(replace(SEAT, alone=False)))
+    assert words[-4:] == ["agent", "finder", "--url", "http://127.0.0.1:8000"]
 
 
-def test_an_mcp_client_is_told_to_start_the_bridge() -> None:
+def test_an_mcp_client_is_told_to_start_a_bridge_or_to_use_the_one_that_runs() -> None:
     (server,) = client_config(SEAT)["mcpServers"].values()
     assert Path(server["command"]).is_absolute()
-    assert server["args"][-8:] == [
-        *("mcp", "--url", "http://127.0.0.1:8000", "--office", "home"),
-        *("--token-file", "/home/me/to ken", "--reading-tools"),
-    ]
+    assert server["args"][-2:] == ["mcp", "--reading-tools"]
+    (server,) = http_config(SEAT)["servers"].values()
+    assert server == {"type": "http", "url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": "Bearer t"}}
+    assert "Bearer" not in repr(SEAT)
+    for config in (client_config(SEAT), http_config(SEAT)):
+        assert parse_config_text(json.dumps(config)).notes == ()
 
 
 def test_the_document_server_reads_without_asking_and_writes_only_with_consent() -> None:

@@ -42,7 +42,7 @@ async def page(desk: ApprovalDesk) -> AsyncIterator[httpx.AsyncClient]:
         ("types", {"types": {}, "total": 0}),
         ("search?q=x", {"hits": []}),
         ("calls", {"calls": []}),
-        ("approvals", {"approvals": [], "standing": [], "changed": []}),
+        ("approvals", {"approvals": [], "inputs": [], "standing": [], "changed": []}),
         ("config", {}),
     ],
 )
@@ -83,6 +83,9 @@ async def test_a_wrong_question_is_told_so(page: httpx.AsyncClient, path: str, s
         ("server", {"name": "nobody", "action": "restart"}, 400),
         ("server", {"name": "nobody", "action": "explode"}, 400),
         ("cancel", {"agent": "a"}, 400),
+        ("input", {"id": "key"}, 400),
+        ("input", {"id": "key", "value": 7}, 400),
+        ("input", {"id": "nobody", "value": "x"}, 400),
     ],
 )
 async def test_a_wrong_wish_changes_nothing(page: httpx.AsyncClient, path: str, body: Any, status: int) -> None:
@@ -106,7 +109,7 @@ async def test_only_a_json_object_of_sound_size_is_read(page: httpx.AsyncClient,
 
 
 async def test_what_changes_something_is_no_link(page: httpx.AsyncClient) -> None:
-    for path in ("run", "approve", "withdraw", "server", "cancel"):
+    for path in ("run", "approve", "withdraw", "server", "cancel", "input"):
         assert (await page.get(f"/api/{path}")).status_code in (404, 405)
 
 

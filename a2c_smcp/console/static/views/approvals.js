@@ -12,6 +12,7 @@ export function open(root) {
   const cards = new Map();
   const place = h("div", { class: "stack" });
   const nothing = empty(t("noApprovals"), t("noApprovalsWhy"));
+  const inputs = inputForms();
   const rules = h("div", {});
   const changes = h("div", {});
   const failure = h("div", {});
@@ -28,14 +29,51 @@ export function open(root) {
       place.append(card.element);
       document.getElementById("live").textContent = `${t("wants", one.agent)} ${one.tool}`;
     }
-    nothing.hidden = cards.size > 0;
+    inputs.draw(found.inputs);
+    nothing.hidden = cards.size > 0 || found.inputs.length > 0;
     drawChanged(changes, found.changed, load);
     drawRules(rules, found.standing, load);
   };
   const timer = setInterval(() => { for (const card of cards.values()) card.tick(); }, 250);
-  show(root, heading(t("approvals"), t("aboutApprovals")), failure, nothing, place, changes, rules);
+  show(root, heading(t("approvals"), t("aboutApprovals")), failure, nothing, inputs.element, place, changes, rules);
   load();
-  return { changed: (kind) => ["approvals", "hello"].includes(kind) && load(), leave: () => clearInterval(timer) };
+  return { changed: (kind) => ["approvals", "inputs", "servers", "hello"].includes(kind) && load(), leave: () => clearInterval(timer) };
+}
+
+// Inputs that servers wait for. A form that is being filled in stays where it is until its input has a value.
+function inputForms() {
+  const element = h("div", { class: "stack" });
+  const forms = new Map();
+  const draw = (wanted) => {
+    const ids = new Set(wanted.map((one) => one.id));
+    for (const [id, form] of forms) if (!ids.has(id)) { form.remove(); forms.delete(id); }
+    for (const one of wanted) {
+      if (forms.has(one.id)) continue;
+      const form = inputForm(one);
+      forms.set(one.id, form);
+      element.append(form);
+    }
+  };
+  return { element, draw };
+}
+
+function inputForm(one) {
+  const field = one.options.length
+    ? h("select", { name: "value", required: true }, one.options.map((option) => h("option", { value: option }, option)))
+    : h("input", { name: "value", type: one.hidden ? "password" : "text", autocomplete: "off", spellcheck: false, required: true });
+  const button = h("button", { type: "submit", class: "primary" }, t("giveInput"));
+  const send = async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    try { await post("input", { id: one.id, value: field.value }); field.value = ""; } catch (error) { toast(error.message); }
+    button.disabled = false;
+  };
+  return h("section", { class: "card", "aria-label": one.id },
+    h("p", { class: "dim small" }, t("inputNeeded")),
+    h("h2", { class: "mono" }, h("bdi", {}, one.id)),
+    h("form", { onsubmit: send },
+      h("label", {}, one.description || one.id, field),
+      h("div", { class: "row" }, button)));
 }
 
 // Text in a box that scrolls. changed() is told whenever read() may have changed: whether all of the text was in view.
