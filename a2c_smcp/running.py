@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from a2c_smcp.common.state import is_private, state_folder, write_private
 from a2c_smcp.errors import NotFound
-from a2c_smcp.state import is_private, state_folder, write_private
 
 FOLDER: Final = "running"
 CONNECT_SECONDS: Final = 1.0

@@ -9,8 +9,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import Final
 
+from a2c_smcp.common.state import is_private, write_private
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.state import is_private, write_private
 
 log = logging.getLogger(__name__)
 

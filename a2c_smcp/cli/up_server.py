@@ -12,12 +12,12 @@ from contextlib import asynccontextmanager
 from typing import Final, Protocol, TypeAlias
 
 from a2c_smcp.errors import Forbidden, InternalError, RateLimited
-from a2c_smcp.listening import bind, serving, url_of
 from a2c_smcp.server.app import create_app
 from a2c_smcp.server.registry.memory import MemoryRegistry
 from a2c_smcp.server.rooms import Seat
 from a2c_smcp.server.runner import connection_limits, websocket_options
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.web.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
 

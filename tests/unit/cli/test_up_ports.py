@@ -10,7 +10,7 @@ import pytest
 
 from a2c_smcp.cli.up_ports import FILE, Ports
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import bind, url_of
+from a2c_smcp.web.listening import bind, url_of
 
 ROOTS = (Path("/documents"),)
 
