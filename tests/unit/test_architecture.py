@@ -16,7 +16,7 @@ FLOORS = [
     {"documents", "wire"},
     {"chunks", "smcp"},
     {"messages", "uris"},
-    {"config_messages", "listening", "pagination"},
+    {"config_messages", "http_exchange", "listening", "pagination"},
     {"errors", "lookalikes", "masking"},
     {
         "addresses",

@@ -74,8 +74,11 @@ def _said(answer: Answer) -> str:
         content = choice["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise DocumentError("the endpoint answered something that is no chat completion") from error
-    if choice.get("finish_reason") == "length":
+    reason = choice.get("finish_reason")
+    if reason == "length":
         raise DocumentError("the model did not come to an end")
+    if reason == "content_filter":
+        raise DocumentError("the endpoint withheld the answer (content_filter)")
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return answer.mask.hide(content) if isinstance(content, str) else ""
