@@ -59,8 +59,12 @@ def html_parts(html: str) -> tuple[str, list[dict[str, Any]]]:
     if len(html) > _MAX_PARSED:
         html = _TAG.sub(" ", html)
     reader = _HtmlReader()
-    reader.feed(html)
-    reader.close()
+    try:
+        reader.feed(html)
+        reader.close()
+    except AssertionError:  # what the parser says of `<![` without a name
+        reader = _HtmlReader()
+        reader.feed(_TAG.sub(" ", html))
     text = _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", "".join(reader.texts)))
     return text.strip(), reader.images
 
