@@ -204,16 +204,16 @@ class PdfDocument:
         core = source.engine
         page = core.FPDF_LoadPage(source.document, index)
         if not page:
-            raise DocumentError(f"page {index} is damaged")
+            raise DocumentError("the page is damaged")
         try:
             size = core.FPDF_GetPageWidthF(page), core.FPDF_GetPageHeightF(page)
             if not is_place(*size):
-                raise DocumentError(f"page {index} has no size")
+                raise DocumentError("the page has no size")
             area = (crop[2] - crop[0], crop[3] - crop[1]) if crop else size
             scale = scale_for(area[0], area[1], dpi)
             if crop is None or scale * max(size) < 2**30:
                 return draw(core, page, size, scale, form=source.form.handle if source.form else 0, crop=crop)
-            raise DocumentError(f"page {index} is too large to be drawn")
+            raise DocumentError("the page is too large to be drawn")
         finally:
             core.FPDF_ClosePage(page)
 

@@ -100,7 +100,7 @@ def read_page(source: Source, index: int, label: str) -> PageContent:
     engine = source.engine
     page = engine.FPDF_LoadPage(source.document, index)
     if not page:
-        raise DocumentError(f"page {index} is damaged")
+        raise DocumentError("the page is damaged")
     text_page = engine.FPDFText_LoadPage(page)
     try:
         return _PageReader(source, page, text_page, index, label).read()
