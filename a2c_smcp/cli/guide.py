@@ -8,7 +8,7 @@ from a2c_smcp.cli.parsing import usage
 from a2c_smcp.cli.terminal import Terminal
 
 WIDTH = 100
-EXIT_CODES = (("0", "done"), ("1", "failed"), ("2", "misused"), ("130", "interrupted"))
+EXIT_CODES = (("0", "done"), ("1", "failed"), ("2", "misused"), ("3", "partly done"), ("130", "interrupted"))
 VARIABLES = (
     ("NO_COLOR", "Set to anything: no colours."),
     ("A2C_DEBUG", "Set to 1: failures show their traceback."),
