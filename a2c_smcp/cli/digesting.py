@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
-from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.common.child_python import FOLDER, NETWORK, environment, python_command
 from a2c_smcp.documents import reading
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.descriptors import regular_file

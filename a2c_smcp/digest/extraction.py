@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.digest.folders import STATE, directory, is_own_file, write
 from a2c_smcp.digest.framework_protocol import Progress
 from a2c_smcp.documents import codec

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from a2c_smcp.addresses import is_loopback
+from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
 from a2c_smcp.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Unreachable, post
-from a2c_smcp.masking import Mask
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -145,7 +145,7 @@ def _attempt(
     """Return the reply, or what went wrong and, where it may pass, the pause the endpoint asks for (0: any)."""
     headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     url = f"{settings.base_url.rstrip('/')}/chat/completions"
-    mask = Mask([settings.api_key])  # some endpoints send back what they were sent
+    mask = SecretMask([settings.api_key])  # some endpoints send back what they were sent
     content = io.BytesIO()
     try:
         reply = post(url, content, seconds=seconds, limit=MAX_REPLY, headers=headers, json=body)
@@ -165,7 +165,7 @@ def _attempt(
     return InternalError(why), _pause(reply.headers) if reply.status in RETRIED else None
 
 
-def _parsed(content: bytes, mask: Mask) -> dict[str, Any] | SMCPError:
+def _parsed(content: bytes, mask: SecretMask) -> dict[str, Any] | SMCPError:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -212,7 +212,7 @@ def _text_of(reply: Mapping[str, Any]) -> str:
     return text
 
 
-def _reason(content: bytes, mask: Mask) -> str:
+def _reason(content: bytes, mask: SecretMask) -> str:
     value = _parsed(content, mask)
     if isinstance(value, SMCPError):
         return ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.digest.extracts import extract_of
 from a2c_smcp.digest.folders import STATE, directory, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted

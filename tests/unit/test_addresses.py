@@ -1,6 +1,6 @@
 import pytest
 
-from a2c_smcp.addresses import in_url, is_loopback
+from a2c_smcp.common.addresses import in_url, is_loopback
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "[::1]", "localhost", "LocalHost", "localhost."])

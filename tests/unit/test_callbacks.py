@@ -8,7 +8,7 @@ import pytest
 
 from a2c_smcp.agent.blocking import HandlerThread
 from a2c_smcp.agent.turns import Turns
-from a2c_smcp.callbacks import await_guarded, call_guarded, notify_guarded, without_message
+from a2c_smcp.common.callbacks import await_guarded, call_guarded, notify_guarded, without_message
 from a2c_smcp.server import shell, sync_shell
 
 CAP = 30.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import a2c_smcp
-from a2c_smcp.child_python import FOLDER, environment, import_path, python_command, python_path, script_command
+from a2c_smcp.common.child_python import FOLDER, environment, import_path, python_command, python_path, script_command
 
 HOME = str(Path(a2c_smcp.__file__).parent.parent)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.durations import seconds_text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import ConnectionLimits, bind, serving, url_of
+from a2c_smcp.web.listening import ConnectionLimits, bind, serving, url_of
 
 CAP = 30.0
 
@@ -172,7 +172,7 @@ async def test_many_idle_connections_leave_room_for_a_request(port: int, caplog:
             stack.callback(writer.close)
         async with httpx.AsyncClient(timeout=CAP) as client:
             assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hi"
-    told = [record for record in caplog.records if record.name == "a2c_smcp.listening"]
+    told = [record for record in caplog.records if record.name == "a2c_smcp.web.listening"]
     assert [record.levelno for record in told] == [logging.WARNING]
     assert "too many connections without a request" in told[0].getMessage()
 
@@ -189,7 +189,7 @@ async def test_requests_that_are_none_do_not_fill_the_log(port: int, caplog: pyt
 FEW_DESCRIPTORS = """
 import asyncio, resource
 resource.setrlimit(resource.RLIMIT_NOFILE, (200, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-from a2c_smcp.listening import bind, serving
+from a2c_smcp.web.listening import bind, serving
 
 async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.lookalikes import skeleton
+from a2c_smcp.common.lookalikes import skeleton
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import RequestTimeout
-from a2c_smcp.pagination import Page, PageLimits, walk
 
 SMALL = PageLimits(pages=5, items=7, seconds=30)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.tokens import cut, estimate_tokens
+from a2c_smcp.common.token_estimate import cut, estimate_tokens
 
 
 def words(text: str) -> int:

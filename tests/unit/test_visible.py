@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.visible import exact, visible
+from a2c_smcp.common.visible import exact, visible
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

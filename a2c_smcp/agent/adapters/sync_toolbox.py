@@ -15,7 +15,7 @@ from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.agent.sync_waiting import Heard, settle, together
 from a2c_smcp.errors import SMCPError, ToolNotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
-from a2c_smcp.tokens import TokenCounter, cut, estimate_tokens
+from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 
 logger = logging.getLogger(__name__)
 

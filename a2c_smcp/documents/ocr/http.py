@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from a2c_smcp.addresses import is_loopback
+from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.errors import BadRequest, DocumentError
 from a2c_smcp.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Reply, Unreachable, post
-from a2c_smcp.masking import Mask
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
 
@@ -68,7 +68,7 @@ class Answer:
 
     path: Path
     content_type: str
-    mask: Mask = field(default_factory=Mask, compare=False)
+    mask: SecretMask = field(default_factory=SecretMask, compare=False)
 
 
 def check_url(url: str, allow_http: AllowHttp = "never") -> None:
@@ -169,7 +169,7 @@ def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> A
         raise DocumentError(f"the service cannot be used ({error})") from error
     _check_status(reply)
     content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return Answer(into, content_type, Mask([service.key]))
+    return Answer(into, content_type, SecretMask([service.key]))
 
 
 def _check_status(reply: Reply) -> None:

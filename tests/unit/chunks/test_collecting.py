@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.chunks import Parcel, collect
+from a2c_smcp.common.fastjson import FastJson
+from a2c_smcp.connection.chunks import ChunkedReply, collect
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, SMCPError
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import error_ack, parse_reply, parse_request
 
 REPLY = {"contents": [{"uri": "dpe://docs/report", "text": "财务报告 " * 20_000}], "req_id": "r"}
@@ -18,7 +18,7 @@ class Computer:
     """Answers requests for pieces; counts how many are asked for at once."""
 
     def __init__(self, body: bytes, alter: Callable[[int, Any], Any] = lambda _, answer: answer) -> None:
-        self.parcel = Parcel(body, 4096)
+        self.parcel = ChunkedReply(body, 4096)
         self.alter = alter
         self.asked: list[int] = []
         self.at_once = self.most = 0

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.chunks import LARGE, MAX_REPLY, PIECE, Parcel
-from a2c_smcp.chunks.collecting import WINDOW
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.computer.socketio import transfers
-from a2c_smcp.fastjson import FastJson
+from a2c_smcp.connection.chunks import LARGE, MAX_REPLY, PIECE, WINDOW, ChunkedReply
 from a2c_smcp.smcp import MAX_MESSAGE
 
 PAGE = (Path(__file__).parents[3] / "docs/explanation/large-messages.md").read_text(encoding="utf-8")
@@ -33,7 +32,7 @@ def test_the_figures_of_the_page_are_those_of_the_code(figure: str) -> None:
 
 async def test_the_example_of_the_page_runs() -> None:
     reply = {"contents": [{"text": "财" * 5000}], "req_id": "r"}
-    parcel = Parcel(FastJson.encode(reply), 4096)
+    parcel = ChunkedReply(FastJson.encode(reply), 4096)
 
     async def call(event: str, **fields: Any) -> Any:
         if event == "client:get_chunk":

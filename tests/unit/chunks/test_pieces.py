@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.chunks import LARGE, PIECE, Assembler, Parcel, is_chunked
+from a2c_smcp.connection.chunks import LARGE, PIECE, ChunkAssembler, ChunkedReply, is_chunked
 from a2c_smcp.errors import BadRequest, InternalError
 
 TEXT = "“Quotes”, 财务报告 and 😀 " * 200
 BODY = json.dumps({"contents": [TEXT]}, ensure_ascii=False).encode()
 
 
-def announcement(parcel: Parcel, **changes: Any) -> dict[str, Any]:
+def announcement(parcel: ChunkedReply, **changes: Any) -> dict[str, Any]:
     return {"chunked": dict(parcel.announce("t")) | changes, "req_id": "r"}
 
 
-def answer(parcel: Parcel, index: int) -> dict[str, Any]:
+def answer(parcel: ChunkedReply, index: int) -> dict[str, Any]:
     return {"data": parcel.piece(index), "index": index, "req_id": "r"}
 
 
-def assembled(parcel: Parcel, order: list[int]) -> bytes:
-    assembler = Assembler(announcement(parcel))
+def assembled(parcel: ChunkedReply, order: list[int]) -> bytes:
+    assembler = ChunkAssembler(announcement(parcel))
     for index in order:
         assembler.add(index, answer(parcel, index))
     return assembler.body()
@@ -32,7 +32,7 @@ def assembled(parcel: Parcel, order: list[int]) -> bytes:
 
 @given(st.text(min_size=1).map(str.encode), st.integers(4, 40))
 def test_pieces_concatenate_to_the_whole(body: bytes, size: int) -> None:
-    parcel = Parcel(body, size)
+    parcel = ChunkedReply(body, size)
     pieces = [parcel.piece(index) for index in range(parcel.count)]
     assert "".join(pieces).encode() == body
     assert all(0 < len(piece.encode()) <= size for piece in pieces)
@@ -40,7 +40,7 @@ def test_pieces_concatenate_to_the_whole(body: bytes, size: int) -> None:
 
 @given(st.data(), st.integers(1100, 3000))
 def test_pieces_join_in_any_order_and_more_than_once(data: st.DataObject, size: int) -> None:
-    parcel = Parcel(BODY, size)
+    parcel = ChunkedReply(BODY, size)
     order = data.draw(st.permutations([*range(parcel.count), 0, 1]))
     assert assembled(parcel, order) == BODY
 
@@ -50,14 +50,14 @@ def test_any_altered_byte_is_noticed(place: int, change: int) -> None:
     altered = bytearray(BODY)
     altered[place] ^= change
     text = bytes(altered).decode("utf-8", "replace")
-    assembler = Assembler(announcement(Parcel(BODY, len(BODY))))
+    assembler = ChunkAssembler(announcement(ChunkedReply(BODY, len(BODY))))
     with pytest.raises(InternalError):
         assembler.add(0, {"data": text, "index": 0})
         assembler.body()
 
 
 def test_an_announcement_says_what_is_to_come() -> None:
-    assert Parcel(b'{"a":1}').announce("t") == {
+    assert ChunkedReply(b'{"a":1}').announce("t") == {
         "transfer": "t",
         "size": 7,
         "count": 1,
@@ -66,19 +66,19 @@ def test_an_announcement_says_what_is_to_come() -> None:
 
 
 def test_a_piece_passes_a_server_that_takes_one_megabyte_however_it_is_escaped() -> None:
-    parcel = Parcel(b'"' * (LARGE + 1))
+    parcel = ChunkedReply(b'"' * (LARGE + 1))
     assert max(len(json.dumps(answer(parcel, index))) for index in range(parcel.count)) < 1_000_000
 
 
 def test_a_piece_that_is_not_there_is_told() -> None:
     with pytest.raises(BadRequest) as refusal:
-        Parcel(b"{}").piece(1)
+        ChunkedReply(b"{}").piece(1)
     assert refusal.value.details == {"index": 1, "count": 1}
 
 
 def test_a_piece_holds_any_character() -> None:
     with pytest.raises(ValueError, match="four bytes"):
-        Parcel(b"{}", 3)
+        ChunkedReply(b"{}", 3)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_an_announcement_is_told_from_a_reply(reply: object, chunked: bool) -> N
 )
 def test_an_announcement_that_cannot_be_right_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):
-        Assembler(announcement(Parcel(BODY), **changes))
+        ChunkAssembler(announcement(ChunkedReply(BODY), **changes))
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_an_announcement_that_cannot_be_right_is_refused(changes: dict[str, Any]
 )
 def test_an_answer_that_is_not_the_piece_is_refused(wrong: object) -> None:
     with pytest.raises(InternalError):
-        Assembler(announcement(Parcel(BODY, 2000))).add(0, wrong)
+        ChunkAssembler(announcement(ChunkedReply(BODY, 2000))).add(0, wrong)
 
 
 def test_a_reply_with_a_missing_piece_is_not_given_out() -> None:
-    parcel = Parcel(BODY, 2000)
-    assembler = Assembler(announcement(parcel))
+    parcel = ChunkedReply(BODY, 2000)
+    assembler = ChunkAssembler(announcement(parcel))
     assembler.add(0, answer(parcel, 0))
     assert assembler.missing == list(range(1, parcel.count))
     with pytest.raises(InternalError, match=r"\d+ of \d+ pieces"):

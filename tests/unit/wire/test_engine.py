@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from a2c_smcp.wire.engine import STOCK_PAYLOAD, EngineClient, SocketClient
+from a2c_smcp.connection.socketio_client import STOCK_PAYLOAD, EngineClient, SocketClient
 
 
 class Gone:

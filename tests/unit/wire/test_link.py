@@ -11,8 +11,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from a2c_smcp import PROTOCOL_VERSION
+from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
 from a2c_smcp.errors import BadRequest, Forbidden, InvalidConfig, SMCPError, Unauthorized
-from a2c_smcp.wire.link import Address, Link
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def silent() -> AsyncIterator[str]:
     ],
 )
 def test_the_version_goes_into_the_url(url: str, real: str) -> None:
-    assert Address(url=url).real_url() == real
+    assert ServerAddress(url=url).real_url() == real
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_the_version_goes_into_the_url(url: str, real: str) -> None:
     ],
 )
 def test_the_path_of_the_url_goes_before_that_of_socket_io(url: str, path: str, real: str) -> None:
-    assert Address(url=url, path=path).real_path == real
+    assert ServerAddress(url=url, path=path).real_path == real
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_the_path_of_the_url_goes_before_that_of_socket_io(url: str, path: str, 
 )
 def test_an_address_is_a_url(url: str) -> None:
     with pytest.raises(InvalidConfig, match=r"https://a2c\.example\.org"):
-        Address(url=url)
+        ServerAddress(url=url)
 
 
 async def test_credentials_are_fetched_anew_each_time() -> None:
@@ -77,7 +77,7 @@ async def test_credentials_are_fetched_anew_each_time() -> None:
     async def key() -> str:
         return f"k-{next(numbers)}"
 
-    address = Address(url="https://a.example", token=lambda: "t", api_key=key, auth={"x": 1}, headers={"y": "2"})
+    address = ServerAddress(url="https://a.example", token=lambda: "t", api_key=key, auth={"x": 1}, headers={"y": "2"})
     assert [await address.credentials() for _ in range(2)] == [
         ({"x": 1, "token": "t"}, {"y": "2", "x-api-key": "k-1"}),
         ({"x": 1, "token": "t"}, {"y": "2", "x-api-key": "k-2"}),
@@ -89,24 +89,24 @@ async def test_a_credential_that_cannot_be_fetched_is_told_without_the_reason() 
         raise LookupError("s3cret")
 
     with pytest.raises(Unauthorized) as refusal:
-        await Address(url="https://a.example", token=token).credentials()
+        await ServerAddress(url="https://a.example", token=token).credentials()
     assert "s3cret" not in repr(refusal.value)
 
 
 def test_an_address_prints_no_secret() -> None:
     secrets: dict[str, Any] = {"token": "s3cret", "api_key": "s3cret", "auth": {"s3cret": 1}, "headers": {"s3cret": ""}}
-    assert "s3cret" not in repr(Address(url="https://me:s3cret@a.example", **secrets))
+    assert "s3cret" not in repr(ServerAddress(url="https://me:s3cret@a.example", **secrets))
 
 
 async def test_a_server_that_never_answers_is_given_up(silent: str) -> None:
-    link = Link(Address(url=silent, patience=0.05), lambda *_: None)
+    link = SmcpConnection(ServerAddress(url=silent, patience=0.05), lambda *_: None)
     with pytest.raises(ConnectionError, match=rf"^{silent} did not answer within 0\.05 s$"):
         await link.open()
     await link.close()
 
 
 async def test_a_link_that_is_gone_takes_no_more() -> None:
-    link = Link(Address(url="https://a.example"), lambda *_: None)
+    link = SmcpConnection(ServerAddress(url="https://a.example"), lambda *_: None)
     await link.close()
     assert (link.why, link.gone.is_set()) == ("it was closed", True)
     assert await link.ack(1, "{}") is False
@@ -116,14 +116,14 @@ async def test_a_link_that_is_gone_takes_no_more() -> None:
 
 
 async def test_a_link_that_is_not_open_yet_takes_nothing() -> None:
-    link = Link(Address(url="https://a.example"), lambda *_: None)
+    link = SmcpConnection(ServerAddress(url="https://a.example"), lambda *_: None)
     with pytest.raises(ConnectionError, match="not open yet"):
         await link.join("computer", "c", "o")
     await link.close()
 
 
 async def _problem(url: str) -> str:
-    link = Link(Address(url=url), lambda *_: None)
+    link = SmcpConnection(ServerAddress(url=url), lambda *_: None)
     try:
         with pytest.raises(ConnectionError) as caught:
             await link.open()
@@ -163,7 +163,7 @@ async def refusing(status: int, body: str, kind: str = "application/json") -> As
 
 
 async def _refusal(url: str, transport: str) -> Exception:
-    link = Link(Address(url=url, transports=(transport,)), lambda *_: None)
+    link = SmcpConnection(ServerAddress(url=url, transports=(transport,)), lambda *_: None)
     try:
         with pytest.raises((SMCPError, ConnectionError)) as caught:
             await link.open()

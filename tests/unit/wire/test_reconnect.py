@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.connection.reconnect import Backoff, Reconnector
+from a2c_smcp.connection.status import ConnectionStatus, Failure, StatusTracker
 from a2c_smcp.errors import Unauthorized
-from a2c_smcp.wire.reconnect import Backoff, Reconnector
-from a2c_smcp.wire.status import Board, ConnectionStatus, Failure
 
 
 def longest(_: float, most: float) -> float:
@@ -92,7 +92,7 @@ class Story:
         self.now += self._lasts
 
     async def run(self, backoff: Backoff) -> list[str]:
-        board = Board("o", self.statuses.append)
+        board = StatusTracker("o", self.statuses.append)
         told = self.told
 
         def failed(problem: Failure) -> None:

@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.connection.connection import ServerAddress
+from a2c_smcp.connection.membership import Membership, MembershipCallbacks
+from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.errors import BadRequest, NotInOffice
-from a2c_smcp.wire.link import Address
-from a2c_smcp.wire.reconnect import Backoff
-from a2c_smcp.wire.seat import Callbacks, Seat
 
 CAP = 60.0
 NOWHERE = "http://127.0.0.1:1"
 
 
-def seat(office_id: str | None = None, **callbacks: Any) -> Seat:
-    return Seat(
+def seat(office_id: str | None = None, **callbacks: Any) -> Membership:
+    return Membership(
         "agent",
         "a",
-        Address(url=NOWHERE),
+        ServerAddress(url=NOWHERE),
         lambda *_: None,
         office_id=office_id,
         backoff=Backoff(base=0.001, longest=0.001),
-        callbacks=Callbacks(**callbacks),
+        callbacks=MembershipCallbacks(**callbacks),
         log=logging.getLogger("test"),
     )
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus, Failure, StatusTracker
 from a2c_smcp.errors import Forbidden, RateLimited, Unauthorized
-from a2c_smcp.wire.status import Board, ConnectionState, ConnectionStatus, Failure
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from a2c_smcp.wire.status import Board, ConnectionState, ConnectionStatus, Failu
     ],
 )
 def test_every_problem_comes_with_advice(state: ConnectionState, problem: Failure, advice: str) -> None:
-    board = Board("o", None)
+    board = StatusTracker("o", None)
     board.show(state, problem, failures=3, retry_in=1.5)
     assert advice in (board.status.advice or "")
     assert board.status == ConnectionStatus(
@@ -27,7 +27,7 @@ def test_every_problem_comes_with_advice(state: ConnectionState, problem: Failur
 
 def test_without_a_problem_there_is_no_advice() -> None:
     seen: list[ConnectionStatus] = []
-    board = Board("o", seen.append)
+    board = StatusTracker("o", seen.append)
     board.show(ConnectionState.JOINED)
     assert seen == [ConnectionStatus(ConnectionState.JOINED, board.status.since, "o")]
 
@@ -36,6 +36,6 @@ def test_whoever_is_told_may_fail() -> None:
     def fail(_: ConnectionStatus) -> None:
         raise LookupError
 
-    board = Board(None, fail)
+    board = StatusTracker(None, fail)
     board.show(ConnectionState.CONNECTING)
     assert board.status.state is ConnectionState.CONNECTING

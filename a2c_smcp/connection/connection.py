@@ -17,8 +17,10 @@ import engineio
 import socketio
 
 from a2c_smcp import PROTOCOL_VERSION
-from a2c_smcp.callbacks import without_message
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.callbacks import without_message
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.fastjson import FastJson
+from a2c_smcp.connection.socketio_client import BROKEN, CLOSE_PATIENCE, Received, SocketClient
 from a2c_smcp.errors import (
     BadRequest,
     Forbidden,
@@ -30,7 +32,6 @@ from a2c_smcp.errors import (
     from_wire,
     is_error,
 )
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import (
     DISCONNECT_NOTIFICATION,
     JOIN_OFFICE_EVENT,
@@ -41,7 +42,6 @@ from a2c_smcp.smcp import (
     refusal_error,
 )
 from a2c_smcp.types import Role
-from a2c_smcp.wire.engine import BROKEN, CLOSE_PATIENCE, Received, SocketClient
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ Secret: TypeAlias = str | Callable[[], str | Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     """Where the server is and what to show at its door."""
 
     url: str = field(repr=False)
@@ -123,7 +123,7 @@ async def _current(secret: Secret) -> str:
         raise Unauthorized(f"No fresh credential could be fetched ({type(problem).__name__})") from None
 
 
-class Link:
+class SmcpConnection:
     """A connection to the namespace of the protocol.
 
     Attributes:
@@ -131,11 +131,13 @@ class Link:
         dismissal: Why the server closed it, where it said so.
     """
 
-    def __init__(self, address: Address, received: "Callable[[Link, int | None, str, Any], None]") -> None:
+    def __init__(
+        self, address: ServerAddress, received: "Callable[[SmcpConnection, int | None, str, Any], None]"
+    ) -> None:
         self.gone = asyncio.Event()
         self._address = address
         self._refusal: Any = None
-        self._answer = Answer()
+        self._answer = LastHttpReply()
         self._waiting: set[asyncio.Future[tuple[Any, ...]]] = set()
         connector = aiohttp.TCPConnector(ssl=address.ssl_context or True)
         self._http = aiohttp.ClientSession(connector=connector, trust_env=True, trace_configs=[self._answer.tracing()])
@@ -145,7 +147,7 @@ class Link:
         self.dismissal: SMCPError | None = None
         self.why = "it was never open"
 
-    def _to(self, received: "Callable[[Link, int | None, str, Any], None]") -> Received:
+    def _to(self, received: "Callable[[SmcpConnection, int | None, str, Any], None]") -> Received:
         def take(number: int | None, event: str, payload: Any) -> None:
             if event == DISCONNECT_NOTIFICATION:
                 self._on_dismissal(payload)
@@ -338,7 +340,7 @@ def _settled(answer: tuple[Any, ...]) -> None:
             raise refusal_error(None)
 
 
-class Answer:
+class LastHttpReply:
     """What a server answered by HTTP instead of letting a connection in: the status, and the reason in its body.
 
     Servers of release 0.2 and later refuse a client whose `a2c_version` has another minor version than theirs, with

@@ -17,7 +17,7 @@ MIN_LENGTH: Final = 4
 _LINE: Final = 16
 
 
-class Mask:
+class SecretMask:
     """Replaces known values in texts, in every spelling that `spellings` returns."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.errors import Forbidden, SMCPError, Unauthorized
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class ConnectionStatus:
     advice: str | None = None
 
 
-class Board:
+class StatusTracker:
     """Where the status is put up, and who is told when it changes."""
 
     def __init__(self, office_id: str | None, told: Callable[[ConnectionStatus], None] | None) -> None:

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.callbacks import await_guarded
+from a2c_smcp.common.callbacks import await_guarded
+from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
+from a2c_smcp.connection.reconnect import Backoff, Reconnector
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus, Failure, StatusTracker, call_back
 from a2c_smcp.errors import Forbidden, NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request
 from a2c_smcp.types import Role
-from a2c_smcp.wire.link import Address, Link
-from a2c_smcp.wire.reconnect import Backoff, Reconnector
-from a2c_smcp.wire.status import Board, ConnectionState, ConnectionStatus, Failure, call_back
 
 CANCEL_SECONDS: Final = 0.5
 
-Heard: TypeAlias = Callable[[Link, int | None, str, Any], None]
+Heard: TypeAlias = Callable[[SmcpConnection, int | None, str, Any], None]
 """Takes the link, the ack number, the name and the payload of an event. Must not wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Callbacks:
+class MembershipCallbacks:
     """Who is told what; the mistakes of whoever is told are logged and hurt nobody.
 
     Attributes:
@@ -42,7 +42,7 @@ class Callbacks:
     disconnected: Callable[[str], None] | None = None
 
 
-class Seat:
+class Membership:
     """A place in an office.
 
     Args:
@@ -58,12 +58,12 @@ class Seat:
         self,
         role: Role,
         name: str,
-        address: Address,
+        address: ServerAddress,
         heard: Heard,
         *,
         office_id: str | None,
         backoff: Backoff | None,
-        callbacks: Callbacks,
+        callbacks: MembershipCallbacks,
         log: logging.Logger,
     ) -> None:
         self.role = role
@@ -74,10 +74,10 @@ class Seat:
         self._tell = callbacks
         self._log = log
         self._backoff = backoff if backoff is not None else Backoff()
-        self._board = Board(office_id, callbacks.status)
+        self._board = StatusTracker(office_id, callbacks.status)
         self._joined: str | None = None
         self._belongs: str | None = None
-        self._link: Link | None = None
+        self._link: SmcpConnection | None = None
         self._running: asyncio.Task[None] | None = None
         self._settled: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
@@ -102,7 +102,7 @@ class Seat:
         return self._board.office_id
 
     @property
-    def link(self) -> Link | None:
+    def link(self) -> SmcpConnection | None:
         """The connection, where there is one."""
         return self._link
 
@@ -112,12 +112,12 @@ class Seat:
         return self._running is not None
 
     @property
-    def here(self) -> Link | None:
+    def here(self) -> SmcpConnection | None:
         """The connection, where it is in an office."""
         link = self._link
         return link if link is not None and self._joined is not None and not link.gone.is_set() else None
 
-    async def seated(self) -> Link:
+    async def seated(self) -> SmcpConnection:
         """Return the connection as soon as it is in an office.
 
         Raises:
@@ -237,7 +237,7 @@ class Seat:
         """Want another office the next time that it joins; where it sits now it stays."""
         self._board.office_id = office_id
 
-    def doubt(self, link: Link) -> None:
+    def doubt(self, link: SmcpConnection) -> None:
         """The server said over this link that there is no seat: take it anew."""
         if link is self._link:
             self._lose()
@@ -248,10 +248,10 @@ class Seat:
     def _check(self, office_id: str) -> None:
         parse_request(JOIN_OFFICE_EVENT, {"role": self.role, "name": self.name, "office_id": office_id})
 
-    def _new_link(self) -> Link:
-        return Link(self._address, self._heard)
+    def _new_link(self) -> SmcpConnection:
+        return SmcpConnection(self._address, self._heard)
 
-    async def _attend(self, link: Link) -> None:
+    async def _attend(self, link: SmcpConnection) -> None:
         self._link = link
         if self._tell.connected is not None:
             call_back(self._tell.connected)
@@ -266,7 +266,7 @@ class Seat:
             if self._tell.disconnected is not None:
                 call_back(self._tell.disconnected, link.why if link.gone.is_set() else "it was closed")
 
-    async def _keep(self, link: Link) -> None:
+    async def _keep(self, link: SmcpConnection) -> None:
         """Be in the office that is wanted until the connection is gone."""
         refusals = self._backoff.fresh()
         self._board.show(ConnectionState.CONNECTED)
@@ -290,7 +290,7 @@ class Seat:
                     self._board.show(ConnectionState.CONNECTED, problem, failures=refusals.failures, retry_in=pause)
             await _first_of(link.gone, self._wish, within=pause)
 
-    async def _sit(self, link: Link, office_id: str) -> None:
+    async def _sit(self, link: SmcpConnection, office_id: str) -> None:
         await link.join(self.role, self.name, office_id, take_over=not self._yielded)
         self._yielded = False
         self._lose()

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Final
 
-from a2c_smcp.visible import is_hidden
+from a2c_smcp.common.visible import is_hidden
 
 # Letters of other scripts that most fonts draw like a Latin letter, after case folding.
 _DRAWN_LIKE: Final = {

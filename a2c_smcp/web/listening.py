@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from a2c_smcp.addresses import in_url
+from a2c_smcp.common.addresses import in_url
 from a2c_smcp.errors import InvalidConfig
 
 log = logging.getLogger(__name__)

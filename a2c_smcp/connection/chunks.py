@@ -28,7 +28,7 @@ SMALLEST: Final = 1024
 _announcement: Final = TypeAdapter(ChunkedRet)
 
 
-class Parcel:
+class ChunkedReply:
     """An encoded reply with the places where it is cut: never inside a character.
 
     Args:
@@ -86,7 +86,7 @@ def is_chunked(reply: object) -> bool:
     return isinstance(reply, Mapping) and "chunked" in reply
 
 
-class Assembler:
+class ChunkAssembler:
     """Puts the pieces of one reply together, in whatever order they come.
 
     Args:

@@ -24,9 +24,9 @@ import engineio
 import socketio
 from socketio import packet as sio_packet
 
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest, InternalError, to_wire
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import SMCP_NAMESPACE, error_ack
 
 log = logging.getLogger(__name__)

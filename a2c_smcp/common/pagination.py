@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.errors import RequestTimeout
 
 T = TypeVar("T")

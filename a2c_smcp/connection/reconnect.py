@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from a2c_smcp.connection.connection import SmcpConnection
+from a2c_smcp.connection.status import ConnectionState, Failure, StatusTracker
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.wire.link import Link
-from a2c_smcp.wire.status import Board, ConnectionState, Failure
 
 log = logging.getLogger(__name__)
 
@@ -67,10 +67,10 @@ class Reconnector:
 
     def __init__(
         self,
-        new_link: Callable[[], Link],
-        attend: Callable[[Link], Awaitable[None]],
+        new_link: Callable[[], SmcpConnection],
+        attend: Callable[[SmcpConnection], Awaitable[None]],
         failed: Callable[[Failure], None],
-        board: Board,
+        board: StatusTracker,
         backoff: Backoff,
         clock: Callable[[], float] = time.monotonic,
         log: logging.Logger = log,
@@ -102,7 +102,7 @@ class Reconnector:
             self._board.show(ConnectionState.WAITING, problem, failures=self._backoff.failures, retry_in=pause)
             await asyncio.sleep(pause)
 
-    async def _use(self, link: Link) -> Failure:
+    async def _use(self, link: SmcpConnection) -> Failure:
         """Open a link and use it until it is gone; return why it ended."""
         try:
             await link.open()
