@@ -18,7 +18,7 @@ Role: TypeAlias = Literal["computer", "agent"]
 
 MAX_MESSAGE: Final = 4_000_000
 """The largest message, in bytes, that a Server passes on unless its operator says otherwise: what every released
-client can receive. Larger replies travel in pieces (`a2c_smcp.chunks`)."""
+client can receive. Larger replies travel in pieces (`a2c_smcp.connection.chunks`)."""
 
 ElementCategory: TypeAlias = Literal[
     "text",

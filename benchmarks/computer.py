@@ -14,8 +14,8 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.computer import Computer, parse_config
-from a2c_smcp.state import state_folder
 from benchmarks.computer_bench import parts
 from benchmarks.computer_bench.parts import OFFICE, ROOT, Call
 from benchmarks.table import Row

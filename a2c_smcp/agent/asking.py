@@ -8,7 +8,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
-from a2c_smcp.chunks import collect, is_chunked
+from a2c_smcp.connection.chunks import collect, is_chunked
+from a2c_smcp.connection.connection import SmcpConnection
+from a2c_smcp.connection.membership import Membership
 from a2c_smcp.errors import (
     BadRequest,
     ComputerLost,
@@ -21,8 +23,6 @@ from a2c_smcp.errors import (
     is_error,
 )
 from a2c_smcp.smcp import ACCEPT_CHUNKS, CANCEL_TOOL_CALL_EVENT, GET_CHUNK_EVENT, TOOL_CALL_EVENT
-from a2c_smcp.wire.link import Link
-from a2c_smcp.wire.seat import Seat
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class Asker:
         there: Whether a Computer is known to be in the office.
     """
 
-    def __init__(self, seat: Seat, patience: float, there: Callable[[str], bool]) -> None:
+    def __init__(self, seat: Membership, patience: float, there: Callable[[str], bool]) -> None:
         self._seat = seat
         self._patience = patience
         self._there = there
@@ -212,7 +212,7 @@ class Asker:
         except (SMCPError, ConnectionError) as problem:
             log.info("a cancel could not be sent: %s", problem, extra={"req_id": req_id})
 
-    async def _connection(self, event: str, deadline: float) -> Link:
+    async def _connection(self, event: str, deadline: float) -> SmcpConnection:
         try:
             async with asyncio.timeout_at(deadline):
                 return await self._seat.seated()

@@ -25,7 +25,11 @@ from a2c_smcp.agent.requests import (
 from a2c_smcp.agent.resources import Resources
 from a2c_smcp.agent.subscriptions import Subscriptions
 from a2c_smcp.agent.uses import Uses
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
+from a2c_smcp.connection.membership import Membership, MembershipCallbacks
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
 from a2c_smcp.smcp import (
@@ -43,10 +47,6 @@ from a2c_smcp.smcp import (
     parse_request,
 )
 from a2c_smcp.types import Desktop
-from a2c_smcp.wire.link import Address, Link, Secret
-from a2c_smcp.wire.reconnect import Backoff
-from a2c_smcp.wire.seat import Callbacks, Seat
-from a2c_smcp.wire.status import ConnectionStatus
 
 log = logging.getLogger(__name__)
 
@@ -103,10 +103,10 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         self._events = Events()
         self._hearings = Hearings()
         self._live = Live(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
-        self._seat = Seat(
+        self._seat = Membership(
             "agent",
             name,
-            Address(
+            ServerAddress(
                 url=url,
                 path=path,
                 token=token,
@@ -119,7 +119,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
             self._heard,
             office_id=office_id,
             backoff=backoff,
-            callbacks=Callbacks(
+            callbacks=MembershipCallbacks(
                 connected=lambda: self._events.tell("connected"),
                 moved=lambda _: self._moved(),
                 joined=self._live.joined,
@@ -406,7 +406,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         self._live.moved()
         self._subscriptions.clear()
 
-    def _heard(self, _: Link, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
+    def _heard(self, _: SmcpConnection, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
         if event == UPDATE_PROGRESS_NOTIFICATION:
             self._hearings.hear(payload)
             return

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from a2c_smcp.agent.requests import document_uri
+from a2c_smcp.common.token_estimate import TokenCounter, cut
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.markdown import element_markdown
 from a2c_smcp.documents.render.text import element_text
 from a2c_smcp.errors import InvalidDPEUri, SMCPError
-from a2c_smcp.tokens import TokenCounter, cut
 from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 
 MAX_PAGES: Final = 100_000

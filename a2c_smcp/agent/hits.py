@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import InvalidDPEUri
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import CallToolResult, SMCPTool
 from a2c_smcp.uris.dpe import parse_dpe_uri
 

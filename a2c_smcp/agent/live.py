@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from a2c_smcp.agent.events import Events
 from a2c_smcp.agent.office import Office
+from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.messages import SessionInfo
 from a2c_smcp.smcp import (
@@ -21,7 +22,6 @@ from a2c_smcp.smcp import (
     UPDATE_RESOURCES_NOTIFICATION,
     UPDATE_TOOL_LIST_NOTIFICATION,
 )
-from a2c_smcp.wire.reconnect import Backoff
 
 log = logging.getLogger(__name__)
 

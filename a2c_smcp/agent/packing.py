@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import InvalidWindowUri
-from a2c_smcp.tokens import TokenCounter, cut, estimate_tokens
 from a2c_smcp.types import Desktop
 from a2c_smcp.uris.window import parse_window_uri
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import orjson
 
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri, SMCPError, ToolTimeout
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.messages import CallToolResult
 from a2c_smcp.smcp import (
     GET_DESKTOP_EVENT,

@@ -8,6 +8,7 @@ from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
 from a2c_smcp.agent.subscriptions import Subscriptions
+from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import (
     CompleteRet,
@@ -16,7 +17,6 @@ from a2c_smcp.messages import (
     GetResourceTemplatesRet,
     ReadResourceRet,
 )
-from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import (
     COMPLETE_EVENT,
     GET_CONFIG_EVENT,

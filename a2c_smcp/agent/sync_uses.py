@@ -11,7 +11,7 @@ from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.sync_desktops import SyncDesktopAgent, render_context
 from a2c_smcp.agent.sync_waiting import COROUTINES
 from a2c_smcp.agent.sync_walking import SyncDocuments, SyncReader
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class SyncUsedAgent(SyncReader, SyncDesktopAgent, Protocol):

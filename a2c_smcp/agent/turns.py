@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from a2c_smcp.callbacks import await_guarded
+from a2c_smcp.common.callbacks import await_guarded
 
 log = logging.getLogger(__name__)
 

@@ -3,6 +3,8 @@
 from a2c_smcp.agent.events import EventStream, Handler, OfficeEvent
 from a2c_smcp.agent.office import ComputerView, Office
 from a2c_smcp.agent.progress import ProgressHandler, ToolProgress
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 from a2c_smcp.messages import (
     CallToolResult,
     CompleteRet,
@@ -21,8 +23,6 @@ from a2c_smcp.messages import (
     UpdateComputerConfigReq,
 )
 from a2c_smcp.types import Desktop
-from a2c_smcp.wire.reconnect import Backoff
-from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
 
 __all__ = [
     "Backoff",

@@ -10,7 +10,7 @@ from a2c_smcp.agent.adapters.internal import Function, InternalTools
 from a2c_smcp.agent.desktops import DesktopAgent, render_context
 from a2c_smcp.agent.waiting import COROUTINES
 from a2c_smcp.agent.walking import Documents, Reader
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class UsedAgent(Reader, DesktopAgent, Protocol):

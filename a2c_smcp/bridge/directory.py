@@ -9,8 +9,8 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.uris import origin_of
+from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.smcp import GetComputerConfigRet, SMCPTool
 
 log = logging.getLogger(__name__)

@@ -12,10 +12,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from a2c_smcp.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.bridge.server import Bridge
+from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.listening import bind, serving, url_of
+from a2c_smcp.web.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
 

@@ -105,8 +105,8 @@ def _seat(context: Context, arguments: Namespace) -> "Seat":
 
 def _journal(context: Context, arguments: Namespace, *names: str) -> "CallJournal | None":
     from a2c_smcp.cli.up_home import journal_folder  # noqa: PLC0415
+    from a2c_smcp.common.state import state_folder  # noqa: PLC0415
     from a2c_smcp.computer.tools.journal import CallJournal  # noqa: PLC0415
-    from a2c_smcp.state import state_folder  # noqa: PLC0415
 
     named = given(context, arguments, "journal", ENV)
     if named == NO_JOURNAL:

@@ -11,7 +11,7 @@ from a2c_smcp.cli.computer_owner import Owner
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.listeners import Change
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
 _TOLD: Final = ("servers", "config", "configuration")
 _SERVER: Final = ("name", "state", "restarts", "problem", "advice")

@@ -13,7 +13,7 @@ from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.wire.status import ConnectionStatus
+from a2c_smcp.connection.status import ConnectionStatus
 
 NAME: Final = "owner"
 """What the owner is called in the history of calls."""

@@ -29,8 +29,8 @@ from a2c_smcp.computer.inputs import (
     workspace_of,
 )
 from a2c_smcp.computer.ports import Json, ServerState
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 from a2c_smcp.errors import BadRequest, ToolFailed
-from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
 
 PATIENCE_SECONDS: Final = 3.0
 

@@ -26,12 +26,12 @@ from a2c_smcp.cli.computer_verbs import VERBS, run
 from a2c_smcp.cli.logs import Lines, is_no_event, stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.computer.inputs import Found, Prompt, Source
 from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.desk import Question
+from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.state import state_folder
-from a2c_smcp.wire.status import ConnectionStatus
 
 PROMPT: Final = "a2c> "
 QUIT: Final = ("quit", "exit")

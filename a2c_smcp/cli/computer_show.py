@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.terminal import Terminal, columns, one_line, printable
-from a2c_smcp.durations import seconds_text
-from a2c_smcp.visible import exact, visible
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.visible import exact, visible
 
 OFFLINE: Final = "connection: none"
 BOX_LINES: Final = 20

@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from a2c_smcp.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.common.child_python import FOLDER, NETWORK, environment, python_command
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.descriptors import regular_file
 from a2c_smcp.documents.files import signature_in

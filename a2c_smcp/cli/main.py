@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TextIO, TypeAlias
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
-from a2c_smcp.child_python import import_path
 from a2c_smcp.cli.command import JSON, Command, Context
 from a2c_smcp.cli.guide import help_lines
 from a2c_smcp.cli.parsing import CommandMissing, Invocation, UsageError, parse, usage
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.cli.terminal import Terminal, printable
+from a2c_smcp.common.child_python import import_path
 from a2c_smcp.errors import BadRequest, InternalError, SMCPError, to_wire
 
 DONE: Final = 0

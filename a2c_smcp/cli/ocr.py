@@ -5,11 +5,11 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from a2c_smcp.addresses import is_loopback
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.parsing import positive
 from a2c_smcp.cli.seating import NO_AUTH, http_access
 from a2c_smcp.cli.terminal import Terminal
+from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.errors import BadRequest
 
 ENV: Final = "A2C_OCR_"
@@ -20,7 +20,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Serve until a signal; yield where."""
     from a2c_smcp.digest.ocr_service import OcrServiceSettings, create_app  # noqa: PLC0415
     from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec  # noqa: PLC0415
-    from a2c_smcp.listening import bind, serve_until_told, url_of  # noqa: PLC0415
+    from a2c_smcp.web.listening import bind, serve_until_told, url_of  # noqa: PLC0415
 
     if arguments.no_auth and not is_loopback(arguments.host):
         raise BadRequest(f"{arguments.host} can be reached by others: leave --no-auth or --host out")

@@ -13,8 +13,8 @@ from typing import Final
 
 from a2c_smcp.cli.parsing import nearest
 from a2c_smcp.cli.up_home import write_private
-from a2c_smcp.state import is_private, state_folder
-from a2c_smcp.wire.link import Address
+from a2c_smcp.common.state import is_private, state_folder
+from a2c_smcp.connection.connection import ServerAddress
 
 FILE: Final = "offices.json"
 MOST_SERVERS: Final = 20
@@ -24,7 +24,7 @@ MOST: Final = 10
 
 def remember(env: Mapping[str, str], url: str, office: str) -> None:
     """Keep an office for later; where that cannot be done, nothing is lost but a hint."""
-    folder, server = state_folder(env), Address(url=url).shown
+    folder, server = state_folder(env), ServerAddress(url=url).shown
     known = _read(folder / FILE)
     offices = known.pop(server, [])
     if offices[:1] == [office]:
@@ -42,7 +42,7 @@ def remember(env: Mapping[str, str], url: str, office: str) -> None:
 
 def empty(env: Mapping[str, str], url: str, office: str) -> str:
     """Return what to tell a user whose Agent is alone in an office."""
-    used = [one for one in _read(state_folder(env) / FILE).get(Address(url=url).shown, []) if one != office]
+    used = [one for one in _read(state_folder(env) / FILE).get(ServerAddress(url=url).shown, []) if one != office]
     told = f"the office {office!r} is empty: no Computer is in it"
     if near := nearest(office, used):
         return f"{told}; did you mean {near!r}, which you used at this server before?"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from a2c_smcp.cli.command import Argument, Context
 from a2c_smcp.cli.terminal import Terminal, one_line
 from a2c_smcp.cli.up_home import token_file
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.state import state_folder
 
 if TYPE_CHECKING:
     import ssl

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from a2c_smcp.common.state import is_private
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.state import is_private
 
 TOKEN: Final = "office-token"  # noqa: S105 - the name of a file
 _LENGTH: Final = 32

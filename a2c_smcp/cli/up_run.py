@@ -35,16 +35,16 @@ from a2c_smcp.cli.up_plan import (
 )
 from a2c_smcp.cli.up_server import serve_office
 from a2c_smcp.cli.up_trust import describe
+from a2c_smcp.common.visible import visible
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.computer.settings import ConfigFile
 from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.visible import visible
-from a2c_smcp.wire.status import ConnectionStatus
 
 log = logging.getLogger(__name__)
 

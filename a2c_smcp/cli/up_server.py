@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from a2c_smcp.listening import bind, serving, url_of
 from a2c_smcp.server.app import create_app
 from a2c_smcp.server.runner import connection_limits, websocket_options
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.web.listening import bind, serving, url_of
 
 HOST: Final = "127.0.0.1"
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.cli.up_home import write_private
+from a2c_smcp.common.state import is_private
+from a2c_smcp.common.visible import visible
 from a2c_smcp.computer.inputs.commands import argv_of
 from a2c_smcp.computer.inputs.variables import Unresolved
 from a2c_smcp.computer.mcp_clients.loaders import parse_config_text
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerCommandInput, MCPServerConfig
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.state import is_private
-from a2c_smcp.visible import visible
 
 log = logging.getLogger(__name__)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.computer.answers import ANSWERS
 from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.collector import FinderCollector
@@ -38,7 +39,6 @@ from a2c_smcp.computer.tools.toolbox import ToolBox
 from a2c_smcp.computer.watches import ResourceWatches
 from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
-from a2c_smcp.state import state_folder
 from a2c_smcp.types import SERVER_NAME, Desktop
 
 logger = logging.getLogger(__name__)

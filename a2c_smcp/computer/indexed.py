@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias
 
+from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.computer.cells import Cell
 from a2c_smcp.computer.gate import Gate
 from a2c_smcp.computer.listing import NOTHING, Listing, ListingBuilder
 from a2c_smcp.computer.ports import Json, ServerState, Session
 from a2c_smcp.computer.pushes import Coalescer
 from a2c_smcp.errors import SMCPError, ToolFailed
-from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
+from a2c_smcp.common.visible import exact, visible
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
@@ -27,7 +28,6 @@ from a2c_smcp.console.events import Broadcast, EventStream
 from a2c_smcp.console.guard import Guard, Session
 from a2c_smcp.console.pages import boxes_of, image_of, page_view, readable, search
 from a2c_smcp.errors import BadRequest, NotFound
-from a2c_smcp.visible import exact, visible
 
 STATIC: Final = Path(__file__).parent / "static"
 ASSETS: Final = Path(__file__).parents[1] / "assets"

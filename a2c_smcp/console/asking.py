@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest, InternalError, SMCPError, to_wire
-from a2c_smcp.fastjson import FastJson
 
 logger = logging.getLogger(__name__)
 

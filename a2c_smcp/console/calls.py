@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from a2c_smcp.common.visible import exact
 from a2c_smcp.computer.tools.events import CallEvent, CallStage
-from a2c_smcp.visible import exact
 
 KEPT: Final = 300
 MAX_SHOWN: Final = 64_000

@@ -20,7 +20,7 @@ from starlette.datastructures import URL, Headers
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from a2c_smcp.addresses import LOOPBACK
+from a2c_smcp.common.addresses import LOOPBACK
 from a2c_smcp.errors import Forbidden, SMCPError, Unauthorized, to_wire
 
 COOKIE: Final = "a2c_console"

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.render.html import to_html
 from a2c_smcp.documents.render.markdown import element_markdown
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, NotFound, SMCPError, ToolFailed
 from a2c_smcp.types import CATEGORIES
 from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from a2c_smcp.addresses import is_loopback
+from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.console.api import Console
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import bind, serving, url_of
+from a2c_smcp.web.listening import bind, serving, url_of
 
 
 @asynccontextmanager

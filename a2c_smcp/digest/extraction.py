@@ -18,7 +18,7 @@ from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar
 from uuid import uuid4
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.digest.framework_protocol import Progress
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.files import Signature, signature_of

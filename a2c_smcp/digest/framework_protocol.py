@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from typing_extensions import TypedDict
 
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.errors import BadRequest, SMCPError
-from a2c_smcp.masking import Mask
 from a2c_smcp.redaction import redact_text
 
 VERSION: Final = "v1"
@@ -166,9 +166,9 @@ def respond(params: Params, work: Work) -> Response:
     return make_response(ok, data, hidden, duration_ms=spent, trace_id=trace_id)
 
 
-def secrets_of(params: Params) -> Mask:
+def secrets_of(params: Params) -> SecretMask:
     """Return what hides the credentials among the parameters; a service or a tool may repeat them in its errors."""
-    return Mask(str(params[name]) for name in ("ocr_key", "api_key", "password") if params.get(name))
+    return SecretMask(str(params[name]) for name in ("ocr_key", "api_key", "password") if params.get(name))
 
 
 def unwrap(params: Params) -> tuple[dict[str, Any], str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.child_python import FOLDER
+from a2c_smcp.common.child_python import FOLDER
 from a2c_smcp.digest.framework_protocol import Params, Response, respond
 from a2c_smcp.errors import BadRequest, Forbidden, InternalError
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from a2c_smcp.addresses import is_loopback
+from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
-from a2c_smcp.masking import Mask
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -114,7 +114,7 @@ class LlmProxy:
         settings = self.settings
         headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         url = f"{settings.base_url.rstrip('/')}/chat/completions"
-        mask = Mask([settings.api_key])  # some endpoints send back what they were sent
+        mask = SecretMask([settings.api_key])  # some endpoints send back what they were sent
         with httpx.Client(timeout=settings.timeout, headers=headers, follow_redirects=False) as client:
             for attempt in range(settings.retries + 1):
                 problem, pause = _attempt(client, url, body, mask)
@@ -136,7 +136,7 @@ def ask(params: Params) -> Response:
 
 
 def _attempt(
-    client: Any, url: str, body: dict[str, Any], mask: Mask
+    client: Any, url: str, body: dict[str, Any], mask: SecretMask
 ) -> tuple[dict[str, Any] | SMCPError, float | None]:
     """Return the reply, or what went wrong and, where it may pass, the pause the endpoint asks for (0: any)."""
     import httpx  # noqa: PLC0415
@@ -161,7 +161,7 @@ def _attempt(
     return InternalError(why), _pause(headers) if status in RETRIED else None
 
 
-def _parsed(content: bytes, mask: Mask) -> dict[str, Any] | SMCPError:
+def _parsed(content: bytes, mask: SecretMask) -> dict[str, Any] | SMCPError:
     import json  # noqa: PLC0415
 
     try:
@@ -201,7 +201,7 @@ def _text_of(reply: Mapping[str, Any]) -> str:
     return text
 
 
-def _reason(content: bytes, mask: Mask) -> str:
+def _reason(content: bytes, mask: SecretMask) -> str:
     value = _parsed(content, mask)
     if isinstance(value, SMCPError):
         return ""

@@ -10,7 +10,7 @@ import logging
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.digest.extraction import STATE, write
 from a2c_smcp.digest.extracts import elements_of, extract_of
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted

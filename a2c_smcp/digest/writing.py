@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from a2c_smcp.common.token_estimate import cut, estimate_tokens
 from a2c_smcp.digest.citations import checked
 from a2c_smcp.digest.framework_protocol import LLM_PROXY, make_request, result_of
 from a2c_smcp.digest.llm_proxy import LlmProxy
 from a2c_smcp.digest.sections import Section, cite
-from a2c_smcp.tokens import cut, estimate_tokens
 
 SYSTEM: Final = (
     "You write digests of documents for busy readers: faithful, concrete, in the language of the document. "

@@ -20,7 +20,7 @@ from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import ListenHandler, ResourcesListChanged, ResourceUpdated, ServerEvent
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.docserver.ports import Changes
 from a2c_smcp.docserver.windows import Windows
 from a2c_smcp.errors import InvalidDPEUri

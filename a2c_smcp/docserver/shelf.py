@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.docserver.ports import OnChange
 from a2c_smcp.documents.content import validate_content
 from a2c_smcp.documents.formats.base import Description, PagedDocument

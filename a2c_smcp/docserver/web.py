@@ -18,9 +18,9 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from a2c_smcp.addresses import LOOPBACK, in_url, is_loopback
+from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import bind, serving, url_of
+from a2c_smcp.web.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable
 from typing import Any, Final, Self, TypeAlias, cast
 
-from a2c_smcp.child_python import FOLDER, environment, python_command
+from a2c_smcp.common.child_python import FOLDER, environment, python_command
 from a2c_smcp.documents.descriptors import CAN_PASS, Descriptor
 from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Said, Setup, pack
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from a2c_smcp.callbacks import without_message
+from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.codec import Record

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.documents import reading
 from a2c_smcp.documents.catalogue import Catalogue, Changes, Source, scan
 from a2c_smcp.documents.codec import Record

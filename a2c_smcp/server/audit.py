@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
 from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
-from a2c_smcp.visible import visible_line
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ import socketio
 from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest, SMCPError, to_wire
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Manager, Waiting, forget_pong, on_pong
 from a2c_smcp.server.limits import Limits

@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
+from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.labels import OTHER, Throttle, event_name
 from a2c_smcp.server.observer import Member, Observer
 from a2c_smcp.server.payload import Head
 from a2c_smcp.server.rooms import Seat
-from a2c_smcp.visible import visible_line
 
 log = logging.getLogger(__name__)
 

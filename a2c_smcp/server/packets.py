@@ -9,7 +9,7 @@ data          a JSON list: ["event", payload] or [argument, ...]
 import re
 from typing import Any, Final
 
-from a2c_smcp.fastjson import FastJson
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.server.payload import Raw, check_arguments
 from a2c_smcp.smcp import SMCP_NAMESPACE
 

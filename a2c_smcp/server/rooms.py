@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from a2c_smcp.common.lookalikes import skeleton
 from a2c_smcp.errors import ComputerLost, CrossOffice, Forbidden, NotFound, NotInOffice, OfficeFull
-from a2c_smcp.lookalikes import skeleton
 from a2c_smcp.smcp import (
     UPDATE_PROGRESS_NOTIFICATION,
     UPDATE_RESOURCES_NOTIFICATION,

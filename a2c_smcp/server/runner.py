@@ -18,9 +18,9 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.listening import ACCEPT_AT_ONCE, ConnectionLimits, Connections, bind, keep_backlog, url_of
 from a2c_smcp.server.app import CLOSE_SECONDS, SMCPApp
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.web.listening import ACCEPT_AT_ONCE, ConnectionLimits, Connections, bind, keep_backlog, url_of
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from a2c_smcp.addresses import LOOPBACK, in_url, is_loopback
+from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import values
 from a2c_smcp.server.limits import Limits

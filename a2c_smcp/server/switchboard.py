@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
-from a2c_smcp.callbacks import call_guarded
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.callbacks import call_guarded
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.errors import (
     BadRequest,
     ComputerLost,

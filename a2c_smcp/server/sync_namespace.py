@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 from socketio.exceptions import ConnectionRefusedError as Refused
 
-from a2c_smcp.callbacks import without_message
+from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.errors import BadRequest, Forbidden, OfficeFull, SMCPError, Unauthorized
 from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header, identity_of
 from a2c_smcp.server.calls import Connection

@@ -11,7 +11,7 @@ from socketio import Namespace as BaseNamespace
 from engineio import packet as eio_packet
 from socketio import packet as sio_packet
 
-from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.errors import InternalError, SMCPError
 from a2c_smcp.server.calls import Answer, Reply
 from a2c_smcp.server.clients import Waiting, accept_many_packets, check_acks, forget_pong, on_pong

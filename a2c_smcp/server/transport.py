@@ -19,12 +19,12 @@ from engineio import async_socket
 from engineio import packet as eio_packet
 
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError
-from a2c_smcp.listening import connection_of
 from a2c_smcp.server.clients import POST_PACKETS
 from a2c_smcp.server.handshake import address_of
 from a2c_smcp.server.limits import Limits, exceeded
 from a2c_smcp.server.logs import ThrottledLog
 from a2c_smcp.server.web import Receive, Scope, Send, refuse
+from a2c_smcp.web.listening import connection_of
 
 log = ThrottledLog(logging.getLogger(__name__))
 

@@ -21,9 +21,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.server import ServerProtocol
 
-from a2c_smcp import listening
+from a2c_smcp.connection import socketio_client as wire
 from a2c_smcp.server import clients, engine, namespace, runner, sync_namespace, transport
-from a2c_smcp.wire import engine as wire
+from a2c_smcp.web import listening
 
 OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
     engine.SMCPServer: (

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.fastjson import FastJson
 
 
 @dataclass(frozen=True, slots=True)

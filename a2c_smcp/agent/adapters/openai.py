@@ -9,7 +9,7 @@ from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
 from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox, ToolListener
 from a2c_smcp.agent.waiting import together
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class OpenAITools(ToolBox):

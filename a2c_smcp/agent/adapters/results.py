@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult
-from a2c_smcp.tokens import TokenCounter, cut, estimate_tokens
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The kinds of pictures that models see; any other is told in words."""

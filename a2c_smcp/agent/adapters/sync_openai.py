@@ -10,7 +10,7 @@ from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
 from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox, ToolListener
 from a2c_smcp.agent.sync_waiting import together
-from a2c_smcp.tokens import TokenCounter, estimate_tokens
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class SyncOpenAITools(SyncToolBox):

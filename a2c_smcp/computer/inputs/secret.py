@@ -4,7 +4,7 @@ import re
 from collections import OrderedDict
 from typing import Final, NoReturn
 
-from a2c_smcp.masking import MIN_LENGTH, spellings
+from a2c_smcp.common.masking import MIN_LENGTH, spellings
 from a2c_smcp.redaction import REDACTED
 
 _SURE: Final = 8

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
-from a2c_smcp.callbacks import without_message
+from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.threads import in_daemon_thread
 from a2c_smcp.computer.inputs.variables import Unresolved

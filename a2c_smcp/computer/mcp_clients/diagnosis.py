@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.computer.mcp_clients.guesses import redact_value
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.redaction import redact_text
 
 Retry = Literal["counted", "always", "slow", "never"]

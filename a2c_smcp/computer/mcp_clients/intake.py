@@ -14,7 +14,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from a2c_smcp.callbacks import call_guarded
+from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.computer.mcp_clients.leniency import LeftOut, mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
 from a2c_smcp.computer.pacing import Meter

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Self
 
-from a2c_smcp import masking
+from a2c_smcp.common import masking
 from a2c_smcp.computer.mcp_clients.guesses import guessed_secrets
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, strings_of
 from a2c_smcp.computer.mcp_clients.placeholders import PLACEHOLDER
@@ -16,7 +16,7 @@ from a2c_smcp.redaction import REDACTED
 _HIDDEN: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(REDACTED)}".replace("(?P<name>", "(?:"))
 
 
-class Mask(masking.Mask):
+class Mask(masking.SecretMask):
     """The values that one server was configured with."""
 
     @classmethod

@@ -16,13 +16,13 @@ from mcp.types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
+from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.computer.mcp_clients.life import Life
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.replies import error_of, plain_result, with_meta
 from a2c_smcp.computer.ports import Json, Progress
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError, ToolFailed
-from a2c_smcp.pagination import Page, PageLimits, walk
 from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)

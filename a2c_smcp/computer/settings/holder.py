@@ -7,7 +7,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.computer.mcp_clients.loaders import Format, Loaded
 from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, quoted

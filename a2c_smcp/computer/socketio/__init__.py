@@ -2,7 +2,7 @@
 
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.client import SMCPComputerClient
-from a2c_smcp.wire.reconnect import Backoff
-from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
 __all__ = ["Answerer", "Backoff", "ConnectionState", "ConnectionStatus", "SMCPComputerClient"]

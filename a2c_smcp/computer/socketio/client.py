@@ -12,6 +12,10 @@ from a2c_smcp.computer.pushes import Kind
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.desk import AT_ONCE, Asked, Desk
 from a2c_smcp.computer.socketio.transfers import Transfers
+from a2c_smcp.connection.connection import PATIENCE, Secret, ServerAddress, SmcpConnection
+from a2c_smcp.connection.membership import Membership, MembershipCallbacks
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionStatus, call_back
 from a2c_smcp.errors import BadRequest, NotInOffice, RequestTimeout, from_wire, is_error
 from a2c_smcp.smcp import (
     CANCEL_TOOL_CALL_NOTIFICATION,
@@ -24,10 +28,6 @@ from a2c_smcp.smcp import (
     UPDATE_RESOURCES_EVENT,
     UPDATE_TOOL_LIST_EVENT,
 )
-from a2c_smcp.wire.link import PATIENCE, Address, Link, Secret
-from a2c_smcp.wire.reconnect import Backoff
-from a2c_smcp.wire.seat import Callbacks, Seat
-from a2c_smcp.wire.status import ConnectionStatus, call_back
 
 log = logging.getLogger(__name__)
 
@@ -100,10 +100,10 @@ class SMCPComputerClient:
         self._max_message = max_message
         waiting = transfers if transfers is not None else Transfers(time.monotonic)
         self._desk = Desk(answerer, name, waiting, at_once=at_once)
-        self._seat = Seat(
+        self._seat = Membership(
             "computer",
             name,
-            Address(
+            ServerAddress(
                 url=url,
                 path=socketio_path,
                 token=token,
@@ -117,7 +117,7 @@ class SMCPComputerClient:
             self._received,
             office_id=office_id,
             backoff=backoff,
-            callbacks=Callbacks(status=on_status, moved=self._moved, joined=on_joined, lost=on_lost),
+            callbacks=MembershipCallbacks(status=on_status, moved=self._moved, joined=on_joined, lost=on_lost),
             log=log,
         )
 
@@ -232,7 +232,7 @@ class SMCPComputerClient:
         self._desk.forget()
         call_back(self._answerer.office_changed, office_id)
 
-    def _received(self, link: Link, number: int | None, event: str, payload: Any) -> None:
+    def _received(self, link: SmcpConnection, number: int | None, event: str, payload: Any) -> None:
         if event == CANCEL_TOOL_CALL_NOTIFICATION:
             self._desk.cancel(payload)
         elif event.startswith("client:") or number is not None:

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.callbacks import await_guarded, without_message
-from a2c_smcp.chunks import LARGE, PIECE, SMALLEST, Parcel
+from a2c_smcp.common.callbacks import await_guarded, without_message
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.encoding import encoded
 from a2c_smcp.computer.socketio.transfers import Transfers, new_name
+from a2c_smcp.connection.chunks import LARGE, PIECE, SMALLEST, ChunkedReply
 from a2c_smcp.errors import BadRequest, InternalError, NotFound, RateLimited, SMCPError
-from a2c_smcp.fastjson import FastJson
 from a2c_smcp.smcp import (
     ACCEPT_CHUNKS,
     ACCEPT_PROGRESS,
@@ -177,7 +177,7 @@ class Desk:
         request = (asked.payload["agent"], asked.event, asked.payload["req_id"])
         self._transfers.admit(request, len(body))
         # Escaping may double a piece.
-        parcel = Parcel(body, min(PIECE, max(SMALLEST, asked.limit // 2 - SMALLEST)))
+        parcel = ChunkedReply(body, min(PIECE, max(SMALLEST, asked.limit // 2 - SMALLEST)))
         announced = await asyncio.to_thread(parcel.announce, new_name())  # hashing megabytes would hold up the loop
         self._transfers.admit(request, len(body))
         self._transfers.keep(request, parcel, announced)

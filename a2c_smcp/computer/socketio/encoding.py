@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Any, Final
 
-from a2c_smcp.fastjson import FastJson
+from a2c_smcp.common.fastjson import FastJson
 
 SEGMENT: Final = 128 * 1024
 """Characters that are encoded at once: about half a millisecond."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from a2c_smcp.chunks import MAX_REPLY, Parcel
+from a2c_smcp.connection.chunks import MAX_REPLY, ChunkedReply
 from a2c_smcp.errors import NotFound, RateLimited
 from a2c_smcp.smcp import Chunked
 
@@ -19,7 +19,7 @@ SECONDS: Final = 60.0
 @dataclass(slots=True)
 class _Transfer:
     request: Request
-    parcel: Parcel
+    parcel: ChunkedReply
     touched: float
     given: set[int] = field(default_factory=set)
 
@@ -74,7 +74,7 @@ class Transfers:
                     details={"limit": what, "value": limit},
                 )
 
-    def keep(self, request: Request, parcel: Parcel, announced: Chunked) -> None:
+    def keep(self, request: Request, parcel: ChunkedReply, announced: Chunked) -> None:
         """Let a reply wait under the name it was announced by."""
         self._waiting[announced["transfer"]] = _Transfer(request, parcel, self._clock())
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from a2c_smcp.callbacks import notify_guarded
+from a2c_smcp.common.callbacks import notify_guarded
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.computer.ports import Json, ServerState, Sessions
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.confirmation import Gate, refusal, with_request_meta
@@ -24,7 +25,6 @@ from a2c_smcp.computer.tools.progress import Reports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
 from a2c_smcp.computer.tools.shaping import Shaper
 from a2c_smcp.computer.tools.toolbox import ToolBox
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.messages import ProgressData, ToolCallReq
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.consent import AutoApply, Changed, changed
 from a2c_smcp.computer.tools.definition import Definition, fingerprint
 from a2c_smcp.computer.tools.kept import CallKey
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.common.state import is_private
 from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.settings.writing import replace_file
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.definition import change_lines, changed_fields, runs_as
-from a2c_smcp.state import is_private
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 logger = logging.getLogger(__name__)

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.computer.tools.journal_files import (
     NOFOLLOW,
     JournalLimits,
@@ -43,7 +44,6 @@ from a2c_smcp.computer.tools.journal_files import (
 from a2c_smcp.computer.tools.kept import CallKey, Outcome
 from a2c_smcp.computer.tools.results import interrupted, too_large_to_keep
 from a2c_smcp.errors import InternalError
-from a2c_smcp.fastjson import FastJson
 
 fcntl: Any
 try:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.computer.socketio.encoding import encoded
 from a2c_smcp.computer.tools.kept import Outcome
 from a2c_smcp.errors import from_wire, to_wire
-from a2c_smcp.fastjson import FastJson
 
 DAY: Final = 24 * 3600.0
 NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)

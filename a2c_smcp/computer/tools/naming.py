@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from a2c_smcp.lookalikes import skeleton
+from a2c_smcp.common.lookalikes import skeleton
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 MAX_ALIAS: Final = 128

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.durations import seconds_text
 from a2c_smcp.errors import BY_CODE, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.redaction import redact, redact_text
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-from a2c_smcp.child_python import FOLDER, environment, script_command
+from a2c_smcp.common.child_python import FOLDER, environment, script_command
 from a2c_smcp.computer.tools import vrl_worker
 
 MAX_SCRIPT: Final = 64 << 10

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.ocr.http import Answer
 from a2c_smcp.errors import DocumentError
-from a2c_smcp.masking import Mask
 
 MAX_TEXT: Final = 16 << 20
 MAX_PICTURES: Final = 5_000
@@ -79,7 +79,7 @@ def _unpack(answer: Answer, folder: Path | None) -> Extract:
     return Extract(_bounded(text))
 
 
-def _from_json(value: Any, folder: Path | None, mask: Mask) -> Extract:
+def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> Extract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
         raise DocumentError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
     extract = Extract(_bounded(_text_in(value, 0)))
@@ -126,7 +126,7 @@ def _decoded(content: str) -> bytes:
         raise DocumentError("the service answered a picture that is damaged") from error
 
 
-def _from_zip(path: Path, folder: Path | None, mask: Mask) -> Extract:
+def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
     extract = Extract()
     texts: list[str] = []
     left = MAX_UNPACKED

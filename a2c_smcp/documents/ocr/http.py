@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from a2c_smcp.addresses import is_loopback
+from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.errors import BadRequest, DocumentError
-from a2c_smcp.masking import Mask
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
 
@@ -70,7 +70,7 @@ class Answer:
 
     path: Path
     content_type: str
-    mask: Mask = field(default_factory=Mask, compare=False)
+    mask: SecretMask = field(default_factory=SecretMask, compare=False)
 
 
 def check_url(url: str, allow_http: AllowHttp = "never") -> None:
@@ -169,7 +169,7 @@ def _exchange(client: Any, service: Service, into: Path, seconds: float, **reque
             _check_status(response)
             _keep(response, into, service.max_answer, deadline)
             content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            return Answer(into, content_type, Mask([service.key]))
+            return Answer(into, content_type, SecretMask([service.key]))
     except httpx.TimeoutException as error:
         raise _Passing(f"the service did not answer within {seconds:.3g} seconds") from error
     except httpx.TransportError as error:

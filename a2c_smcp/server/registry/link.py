@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from a2c_smcp.callbacks import call_guarded
-from a2c_smcp.durations import seconds_text
+from a2c_smcp.common.callbacks import call_guarded
+from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.server.registry.endpoint import Endpoint, Tls
 from a2c_smcp.server.registry.resp import ErrorReply, Message, Parser, Part, Push, Reply, encode
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from a2c_smcp.child_python import python_command
+from a2c_smcp.common.child_python import python_command
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.formats.pdf import FORMAT

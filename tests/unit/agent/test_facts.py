@@ -17,7 +17,7 @@ from a2c_smcp.agent.facts import (
     page_window,
     words_of,
 )
-from a2c_smcp.tokens import estimate_tokens
+from a2c_smcp.common.token_estimate import estimate_tokens
 
 JUNK: dict[str, Any] = {
     "title": 3,

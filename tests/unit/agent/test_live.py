@@ -8,9 +8,9 @@ import pytest
 from a2c_smcp.agent.events import Events, OfficeEvent
 from a2c_smcp.agent.live import DESKTOP, TOOLS, Live
 from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.errors import NotFound, RequestTimeout
 from a2c_smcp.messages import SessionInfo
-from a2c_smcp.wire.reconnect import Backoff
 
 CAP = 60.0
 

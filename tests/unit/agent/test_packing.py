@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.agent.packing import Window, pack, share_out, windows_of
-from a2c_smcp.tokens import estimate_tokens
+from a2c_smcp.common.token_estimate import estimate_tokens
 
 
 def test_windows_share_what_there_is_and_short_ones_are_whole() -> None:

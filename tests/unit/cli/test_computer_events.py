@@ -7,7 +7,7 @@ from typing import Any
 from a2c_smcp.cli.computer_events import News
 from a2c_smcp.cli.computer_owner import Owner, Seat
 from a2c_smcp.computer import parse_config
-from a2c_smcp.wire.status import ConnectionState, ConnectionStatus
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
 IDLE = parse_config(
     {"servers": {"idle": {"type": "stdio", "disabled": True, "server_parameters": {"command": "none"}}}}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.cli.up_home import TOKEN, digests_folder, run_folder, token_file, write_private
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.state import state_folder
 
 POSIX = pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no modes of files")
 

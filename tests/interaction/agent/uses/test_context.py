@@ -3,7 +3,7 @@
 import asyncio
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
-from a2c_smcp.tokens import estimate_tokens
+from a2c_smcp.common.token_estimate import estimate_tokens
 from tests.interaction.agent.uses.conftest import Place
 from tests.interaction.agent.uses.documents_office import CAP, documents_computer
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
 from a2c_smcp.errors import BadRequest, InternalError, from_wire, is_error
-from a2c_smcp.wire.link import Address, Link
 from tests.interaction.computer.connection.fakes import CAP
 from tests.interaction.computer.connection.proxy import Proxy
 from tests.interaction.computer.connection.puppet import Puppet
@@ -17,11 +17,11 @@ from tests.interaction.server.conftest import Running
 BIG = "x" * 1_000_000
 
 
-def transport_of(link: Link) -> Any:
+def transport_of(link: SmcpConnection) -> Any:
     return link._sio.eio.ws._response.connection.transport
 
 
-async def fill(link: Link, calls: list["asyncio.Task[Any]"]) -> None:
+async def fill(link: SmcpConnection, calls: list["asyncio.Task[Any]"]) -> None:
     """Wait until the line takes nothing more, and calls wait for it."""
     async with asyncio.timeout(CAP):
         last = -1
@@ -45,7 +45,7 @@ async def test_cancelling_one_call_on_a_full_line_leaves_the_others_alone(
 
     computer.answers["*"] = answer
     async with Proxy(ready.url) as proxy:
-        link = Link(Address(url=proxy.url), lambda *_: None)
+        link = SmcpConnection(ServerAddress(url=proxy.url), lambda *_: None)
         await link.open()
         await link.join("agent", "a", office)
         proxy.clog()
@@ -73,7 +73,7 @@ async def test_cancelling_one_call_on_a_full_line_leaves_the_others_alone(
 
 async def test_a_time_out_on_a_full_line_leaves_the_others_alone(ready: Running, office: str) -> None:
     async with Proxy(ready.url) as proxy:
-        link = Link(Address(url=proxy.url), lambda *_: None)
+        link = SmcpConnection(ServerAddress(url=proxy.url), lambda *_: None)
         await link.open()
         await link.join("agent", "a", office)
         proxy.clog()
@@ -104,7 +104,7 @@ async def test_a_malformed_reply_of_a_server_fails_the_request_at_once(reply: st
         await puppet.hear("never")
 
     async with Puppet(scene) as puppet:
-        link = Link(Address(url=puppet.url), lambda *_: None)
+        link = SmcpConnection(ServerAddress(url=puppet.url), lambda *_: None)
         await link.open()
         (answer,) = await link.call("client:get_tools", {}, within=CAP)
         assert is_error(answer)
@@ -124,7 +124,7 @@ async def test_a_malformed_request_is_answered_at_once(payload: str) -> None:
         await puppet.hear("never")
 
     async with Puppet(scene) as puppet:
-        link = Link(Address(url=puppet.url), lambda *_: None)
+        link = SmcpConnection(ServerAddress(url=puppet.url), lambda *_: None)
         await link.open()
         answer = await asyncio.wait_for(heard.get(), CAP)
         (ack,) = json.loads(answer[len("43/smcp,5") :])

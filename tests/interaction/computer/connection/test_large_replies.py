@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.chunks import LARGE, MAX_REPLY, PIECE, collect
 from a2c_smcp.computer.socketio import ConnectionState, SMCPComputerClient
 from a2c_smcp.computer.socketio.transfers import Transfers
+from a2c_smcp.connection.chunks import LARGE, MAX_REPLY, PIECE, collect
 from a2c_smcp.errors import ElementNotFound, NotFound
 from a2c_smcp.smcp import MAX_MESSAGE
 from tests.interaction.computer.connection.conftest import Agents

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.common.masking import MIN_LENGTH
 from a2c_smcp.computer.inputs.secret import Redactor, Secret
-from a2c_smcp.masking import MIN_LENGTH
 
 PLANTED = "s3cr3t/of the+day"
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from a2c_smcp.common.masking import MIN_LENGTH
 from a2c_smcp.computer.mcp_clients.masking import Mask
 from a2c_smcp.computer.mcp_clients.model import (
     MCPServerStdioConfig,
@@ -14,7 +15,6 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPServerStreamableHttpConfig,
     MCPServerStreamableHttpParameters,
 )
-from a2c_smcp.masking import MIN_LENGTH
 
 
 def stdio(*args: str, **env: str) -> MCPServerStdioConfig:

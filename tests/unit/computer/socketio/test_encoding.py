@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.computer.socketio.encoding import LONG, SEGMENT, encoded
-from a2c_smcp.fastjson import FastJson
 
 # A text is drawn as its letters and whether it is long, so that a failing example can be printed.
 TEXTS = st.tuples(st.sampled_from(["x", "财务", '"\\\n', "a😀b", "\ud800"]), st.booleans())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from a2c_smcp.chunks import Parcel
 from a2c_smcp.computer.socketio.transfers import Transfers, new_name
+from a2c_smcp.connection.chunks import ChunkedReply
 from a2c_smcp.errors import BadRequest, NotFound, RateLimited
 
 REQUEST = ("a", "client:read_resource", "r-1")
@@ -19,7 +19,7 @@ class Clock:
 
 
 def keep(transfers: Transfers, name: str = "t", request: tuple[str, str, str] = REQUEST, size: int = 100) -> None:
-    parcel = Parcel(b"x" * size, 40)
+    parcel = ChunkedReply(b"x" * size, 40)
     transfers.admit(request, size)
     transfers.keep(request, parcel, parcel.announce(name))
 

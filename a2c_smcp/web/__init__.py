@@ -1,0 +1,1 @@
+"""HTTP for every role that listens."""
