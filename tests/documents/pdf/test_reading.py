@@ -11,7 +11,7 @@ from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEnt
 from a2c_smcp.documents.formats.pdf import FORMAT
 from a2c_smcp.documents.pdf import document as document_module
 from a2c_smcp.documents.pdf.document import PdfDocument
-from a2c_smcp.documents.pdf.page import PageContent, Source
+from a2c_smcp.documents.pdf.page import PageContent, Source, read_page
 from a2c_smcp.errors import DocumentError
 from tests.documents.pdf.making import Made, MadePage, lines, rule, text
 
@@ -134,7 +134,7 @@ def test_the_summary_of_a_document_with_a_blank_cover_comes_from_its_second_page
 
 def test_a_summary_reads_no_more_than_the_first_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    read = document_module.read_page
+    read = read_page
 
     def noted(source: Source, index: int, label: str) -> PageContent:
         asked.append(index)
@@ -174,7 +174,7 @@ def test_what_runs_does_not_depend_on_the_order_in_which_pages_are_read(tmp_path
 def test_a_page_that_cannot_be_read_hides_neither_the_document_nor_its_other_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    read = document_module.read_page
+    read = read_page
 
     def failing(source: Source, index: int, label: str) -> PageContent:
         if index == 0:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ ODD = {
 """There is no right answer for what these show; but each has a page, and what is plain on it is read."""
 
 
-def read(path: Path) -> list[list[object]]:
+def read(path: Path) -> list[list[Any]]:
     document = FORMAT.open(path, options=OpenOptions())
     assert document.describe().page_count == 1
     return [[e.id, e.category, dict(e.content), e.metadata["bbox"]] for e in document.page(0).elements]
@@ -98,7 +99,7 @@ def test_a_paragraph_is_one_however_its_letters_are_turned(files: dict[str, Path
 def test_what_is_turned_is_told_where_it_is_shown(files: dict[str, Path]) -> None:
     plain, negative = (read(files[name])[0][3] for name in ("plain", "negative"))
     assert plain == negative
-    x0, y0, x1, y1 = read(files["turned left"])[0][3]  # type: ignore[misc]
+    x0, y0, x1, y1 = read(files["turned left"])[0][3]
     assert x1 - x0 < 60 < 250 < y1 - y0
     assert 55 < x0 < 75
     assert 700 < y1 < 725
@@ -106,7 +107,7 @@ def test_what_is_turned_is_told_where_it_is_shown(files: dict[str, Path]) -> Non
 
 @pytest.mark.parametrize("name", [name for name in ODD if name.startswith("no ") or name == "seen in a mirror"])
 def test_text_that_cannot_be_seen_does_not_touch_what_can(files: dict[str, Path], name: str) -> None:
-    assert PARAGRAPH in [content["text"] for _, _, content, _ in read(files[name])]  # type: ignore[index]
+    assert PARAGRAPH in [content["text"] for _, _, content, _ in read(files[name])]
 
 
 @pytest.mark.skipif(native is None, reason="the C extension was not built")
