@@ -296,10 +296,10 @@ class _Beginning:
 def _reason_of(error: Exception) -> str:
     if isinstance(error, DocumentError):
         return error.message
-    if isinstance(error, ModuleNotFoundError | OSError):  # not the page's fault
+    if isinstance(error, ModuleNotFoundError | OSError | MemoryError):  # may pass: nobody is to remember it
         raise error
     _log.info("A page could not be read", exc_info=error)
-    return "it needs more memory than a page is given" if isinstance(error, MemoryError) else "its parser failed"
+    return "its parser failed"
 
 
 def _load(core: Engine, path: Path, password: str | None) -> Source:

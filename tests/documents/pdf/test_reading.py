@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from PIL import Image, ImageOps
 
+from a2c_smcp.documents import codec
 from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEntry, PasswordNeeded
 from a2c_smcp.documents.formats.pdf import FORMAT
+from a2c_smcp.documents.opening import open_file
 from a2c_smcp.documents.pdf import document as document_module
 from a2c_smcp.documents.pdf.document import PdfDocument
 from a2c_smcp.documents.pdf.page import PageContent, Source, read_page
@@ -169,7 +171,7 @@ def test_what_runs_does_not_depend_on_the_order_in_which_pages_are_read(tmp_path
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("text has a size"), MemoryError(), RecursionError(), DocumentError("it is damaged")]
+    "error", [ValueError("text has a size"), IndexError(), RecursionError(), DocumentError("it is damaged")]
 )
 def test_a_page_that_cannot_be_read_hides_neither_the_document_nor_its_other_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -188,6 +190,20 @@ def test_a_page_that_cannot_be_read_hides_neither_the_document_nor_its_other_pag
     first, second = document.entries(0, 2)
     assert (first.title.startswith("Page 1 (cannot be read: "), second.element_count) == (True, 1)
     assert len(document.page(1).elements) == 1
+
+
+def test_a_first_page_that_gets_no_memory_leaves_a_description_that_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: Source, index: int, label: str) -> PageContent:
+        raise MemoryError
+
+    monkeypatch.setattr(document_module, "read_page", failing)
+    path = tmp_path / "made.pdf"
+    path.write_bytes(Made([MadePage(), MadePage()], title="On foxes").build())
+    record = codec.record_of(open_file(path, (FORMAT, "pdf"), OpenOptions()))
+    assert (record.description, record.problem) == (Description("On foxes", 2, (), "2 pages"), "")
+    assert not record.lasting
 
 
 def test_lists_nest_by_indentation_and_tell_their_start(tmp_path: Path) -> None:
