@@ -1,5 +1,6 @@
 """PowerPoint presentations: a slide is a page, read when it is asked for."""
 
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.slides.slide import read_slide
 from a2c_smcp.documents.ooxml.xml import R, child, children
 from a2c_smcp.errors import DocumentError
+
+_log = logging.getLogger(__name__)
 
 MAX_SLIDES: Final = 10_000
 KEPT_PAGES: Final = 8
@@ -57,7 +60,7 @@ class PptxDocument:
     def describe(self) -> Description:
         """Return the properties; what they leave open is told by the first slide."""
         count = len(self._slides)
-        elements = self.page(0).elements if count else ()
+        elements = self._first_elements() if count else ()
         opening = next((element.content["text"] for element in elements if element.category == "heading"), "")
         begins = f", beginning with “{opening}”" if opening else ""
         told = f"{count} {'slide' if count == 1 else 'slides'}{begins}"
@@ -68,6 +71,15 @@ class PptxDocument:
             keywords=self._properties.keywords,
             summary=clip(f"{about}. {told}" if about else told, 200),
         )
+
+    def _first_elements(self) -> Sequence[Element]:
+        try:
+            return self.page(0).elements
+        except (ModuleNotFoundError, OSError):
+            raise
+        except Exception:  # noqa: BLE001 - one slide does not hide the others
+            _log.info("A slide could not be read", exc_info=True)
+            return ()
 
     def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
         """Return that part of the page index."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.ocr.http import Answer
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import DocumentError
 
 MAX_TEXT: Final = 16 << 20
@@ -67,21 +68,21 @@ def _unpack(answer: Answer, folder: Path | None) -> Extract:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentError("the service answered something that is neither JSON, ZIP nor text") from error
+        raise TransientOcrError("the service answered something that is neither JSON, ZIP nor text") from error
     if answer.content_type.endswith("json") or head.lstrip()[:1] in (b"{", b"["):
         try:
             return _from_json(json.loads(text), folder, answer.mask)
         except (ValueError, RecursionError) as error:
             if answer.content_type.endswith("json"):
-                raise DocumentError("the service answered JSON that is damaged") from error
+                raise TransientOcrError("the service answered JSON that is damaged") from error
     if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
-        raise DocumentError("the service answered a web page: its URL is probably not that of the service")
+        raise TransientOcrError("the service answered a web page: its URL is probably not that of the service")
     return Extract(_bounded(text))
 
 
 def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> Extract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
-        raise DocumentError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
+        raise TransientOcrError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
     extract = Extract(_bounded(_text_in(value, 0)))
     if folder is not None:
         for number, (name, content) in enumerate(_pictures_in(value), start=1):
@@ -123,7 +124,7 @@ def _decoded(content: str) -> bytes:
     try:
         return binascii.a2b_base64(_DATA_URL.sub("", content, count=1))
     except (binascii.Error, ValueError) as error:
-        raise DocumentError("the service answered a picture that is damaged") from error
+        raise TransientOcrError("the service answered a picture that is damaged") from error
 
 
 def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
@@ -149,7 +150,7 @@ def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
                 elif folder is not None:
                     _write(extract, folder, mask.hide(info.filename), data)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise DocumentError("the service answered an archive that is damaged") from error
+        raise TransientOcrError("the service answered an archive that is damaged") from error
     extract.text = _bounded("\n\n".join(filter(None, texts)))
     return extract
 

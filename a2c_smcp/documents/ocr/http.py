@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import BadRequest, DocumentError
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
@@ -28,6 +29,9 @@ MAX_WAIT: Final = 30.0
 CONNECT_SECONDS: Final = 10.0
 PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that may be another the next time."""
+
+_ABOUT_THE_PICTURE: Final = frozenset({400, 413, 415, 422})
+"""Refusals that the same picture gets again. All others are about the service, its address or its key."""
 
 _CHUNK: Final = 64 << 10
 
@@ -151,11 +155,11 @@ def _patiently(service: Service, attempt: Callable[[Any, float], Answer], sleep:
                 pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
                 pause = min(max(pause, error.wait), MAX_WAIT)
                 if repetition == service.retries or time.monotonic() + pause >= end:
-                    raise DocumentError(str(error)) from error
+                    raise TransientOcrError(str(error)) from error
                 sleep(pause)
             except httpx.HTTPError as error:
-                raise DocumentError(f"the service cannot be used ({type(error).__name__})") from error
-    raise DocumentError("the service was not asked")
+                raise TransientOcrError(f"the service cannot be used ({type(error).__name__})") from error
+    raise TransientOcrError("the service was not asked")
 
 
 def _exchange(client: Any, service: Service, into: Path, seconds: float, **request: Any) -> Answer:
@@ -181,11 +185,13 @@ def _check_status(response: Any) -> None:
     if status in PASSING:
         raise _Passing(f"the service answered {status}", _retry_after(response.headers.get("retry-after", "")))
     if status in (401, 403):
-        raise DocumentError(f"the service answered {status}: it wants another key")
+        raise TransientOcrError(f"the service answered {status}: it wants another key")
     if 300 <= status < 400:
-        raise DocumentError(f"the service answered {status}: give the URL that it redirects to")
-    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}: give the URL that it redirects to")
+    if status in _ABOUT_THE_PICTURE:
         raise DocumentError(f"the service answered {status}")
+    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}")
 
 
 def _retry_after(written: str) -> float:

@@ -73,7 +73,7 @@ def render_document_with_pages(document: Document, entries: Sequence[PageEntry],
             [
                 str(entry.index),
                 _cell_link(entry.title or str(entry.index), page_uri(document, entry.index)),
-                str(entry.element_count),
+                "" if entry.element_count is None else str(entry.element_count),
             ]
             for entry in entries
         ],

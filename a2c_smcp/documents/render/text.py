@@ -45,7 +45,7 @@ def render_document_with_pages(document: Document, entries: Sequence[PageEntry],
     """Level 1, `depth=pages`: the same with a window of the page index, a line a page."""
     reply = document_with_pages_json(document, entries, offset, limit)
     pages = [
-        "\t".join([str(page["page_index"]), one_line(page["title"]), str(page["element_count"]), page["uri"]])
+        "\t".join([str(page["page_index"]), one_line(page["title"]), str(page.get("element_count", "")), page["uri"]])
         for page in reply["pages"]
     ]
     return "\n\n".join([_facts(reply), "\n".join(pages)]).rstrip()
