@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.child_python import python_command
+from a2c_smcp.common.child_python import python_command
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.formats.pdf import FORMAT
 from a2c_smcp.documents.pdf.native import PURE, native
