@@ -337,7 +337,7 @@ def test_another_kind_of_document_is_named(tmp_path: Path) -> None:
         "xl/workbook.xml": f"<w:document {NAMESPACES}/>",
         "[Content_Types].xml": f"<Types>{kind}</Types>",
     }
-    with pytest.raises(DocumentError, match="not a workbook: it is a Word document; it may have the wrong ending"):
+    with pytest.raises(DocumentError, match=r"not a workbook: it is a Word document; give it the ending \.docx"):
         FORMAT.open(workbook(tmp_path / "book.xlsx", {}, parts))
 
 
