@@ -92,6 +92,10 @@ class TableContent(TypedDict):
     headers: list[Cell]
     """Empty where the table has no header line."""
     rows: list[list[Cell]]
+    shown_headers: NotRequired[list[str | None]]
+    """What the cells of `headers` show by their number formats; null where that is the value."""
+    shown_rows: NotRequired[list[list[str | None]]]
+    """What the cells of `rows` show by their number formats, like "1,250" for 1250; null where that is the value."""
     merged: NotRequired[list[MergedCells]]
     caption: NotRequired[str]
     row_offset: NotRequired[_Count]
@@ -125,6 +129,9 @@ class PivotTableContent(TypedDict):
     """Where the data comes from, like `Sales!A1:F900`."""
     headers: NotRequired[list[Cell]]
     rows: NotRequired[list[list[Cell]]]
+    shown_headers: NotRequired[list[str | None]]
+    shown_rows: NotRequired[list[list[str | None]]]
+    """As in a table."""
 
 
 # Pictures
@@ -218,6 +225,8 @@ class FormulaContent(TypedDict):
     expression: str
     value: NotRequired[Cell]
     """What it gave when the file was saved."""
+    shown: NotRequired[str]
+    """What its cell shows by its number format, where that is not the value."""
     location: NotRequired[str]
     """The cell it stands in, like `B5`."""
     notation: NotRequired[str]

@@ -87,7 +87,9 @@ class XlsDocument(SheetPages):
             ]
             last = height if is_long else 0
         tail = objects.Tail(merged=merged)
-        return build_page(index, _title(name, state), SheetContent(name, rows, tail, last_row=last))
+        return build_page(
+            index, _title(name, state), SheetContent(name, rows, tail, last_row=last, knows_formulas=False)
+        )
 
     def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
         start = 1 if plan.origin else plan.body + first - 1

@@ -118,7 +118,7 @@ def _text(content: TextContent, _: Element) -> str:
 
 
 def _table(content: TableContent, element: Element) -> str:
-    cells = grid(content["headers"], content["rows"])
+    cells = grid(content)
     if not cells.headers:
         return _stand_in("table", _summary(element))
     table = _table_of(

@@ -19,10 +19,12 @@ from a2c_smcp.documents.ooxml.spreadsheet.tables import (
     compact,
     linked,
     plan_table,
-    qualified,
+    shown_content,
+    source_of,
     window_id,
     windows,
 )
+from a2c_smcp.documents.render.values import cell_text
 
 PAGE_WINDOWS: Final = 20
 """Windows of one table that a page shows: 2 000 rows; the others are read by their ids."""
@@ -50,11 +52,23 @@ class SheetContent:
     last_row: int = 0
     """Of a sheet that goes on below these rows: where it ends."""
     is_exact: bool = True
+    knows_formulas: bool = True
+    """Whether the reader of the file sees formulas."""
 
     def value(self, row: int, column: int) -> Cell:
         """Return what a cell holds."""
         found = self.rows.get(row)
         return found.values.get(column) if found else None
+
+    def shown(self, row: int, column: int) -> str | None:
+        """Return what a cell shows by its number format, None where that is its value."""
+        found = self.rows.get(row)
+        return found.shown.get(column) if found else None
+
+    def text(self, row: int, column: int) -> str:
+        """Return what a cell shows."""
+        shown = self.shown(row, column)
+        return cell_text(self.value(row, column)) if shown is None else shown
 
 
 @dataclass(slots=True)
@@ -135,7 +149,8 @@ def compacted(sheet: SheetContent) -> tuple[Plan, Mapping[int, Row]]:
         number: replace(sheet.rows[number], values={column: sheet.rows[number].values[column] for column in columns})
         for number, columns in occupied.items()
     }
-    return compact(rows, sheet.name)
+    plan, packed = compact(rows, sheet.name)
+    return replace(plan, knows_formulas=sheet.knows_formulas), packed
 
 
 def _declared(sheet: SheetContent) -> list[objects.Declared]:
@@ -197,7 +212,7 @@ def _region(sheet: SheetContent, area: Range, beside: Sequence[Range]) -> Iterab
         is_heading = (
             isinstance(value, str) and column in sheet.rows[row].bold and len(value) <= 120 and area.height == 1
         )
-        text = value if isinstance(value, str) else _shown(value)
+        text = value if isinstance(value, str) else sheet.text(row, column)
         content = {"level": 2, "text": text} if is_heading else {"text": text}
         draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
         yield _placed(draft, area)
@@ -221,17 +236,18 @@ def _columns_in(sheet: SheetContent, row: int, area: Range) -> Iterable[int]:
 
 def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: str = "") -> _Placed:
     plan = plan_table(sheet.rows, area, sheet.name, has_header=has_header, caption=name, merged=sheet.tail.merged)
+    plan = replace(plan, knows_formulas=sheet.knows_formulas)
     if sheet.last_row and area.bottom == sheet.last_row:
         plan = replace(plan, is_exact=sheet.is_exact, is_open=True)
     return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
 
 
 def _pivot(sheet: SheetContent, area: Range, content: dict[str, Any]) -> Draft:
-    lines = [
-        [sheet.value(row, column) for column in range(area.left, min(area.right, area.left + 200) + 1)]
-        for row in islice(sorted(_rows_in(sheet, area)), 200)
-    ]
-    shown = content | ({"headers": lines[0], "rows": lines[1:]} if lines else {})
+    numbers = list(islice(sorted(_rows_in(sheet, area)), 200))
+    columns = range(area.left, min(area.right, area.left + 200) + 1)
+    lines = [[sheet.value(row, column) for column in columns] for row in numbers]
+    told = [[sheet.shown(row, column) for column in columns] for row in numbers]
+    shown = content | ({"headers": lines[0], "rows": lines[1:]} | shown_content(told[0], told[1:]) if lines else {})
     return Draft("pivot_table", shown, _source(sheet, area))
 
 
@@ -282,8 +298,11 @@ def _formulas(sheet: SheetContent) -> Iterable[Draft]:
 
 def _formula(sheet: SheetContent, formula: Formula, area: Range, count: int) -> Draft:
     content: dict[str, Any] = {"expression": formula.expression, "value": formula.value}
+    shown = sheet.shown(formula.row, formula.column)
+    if shown is not None:
+        content["shown"] = shown
     content |= {"location": area.name, "notation": "excel"}
-    value = "" if formula.value is None else f" → {_shown(formula.value)}"
+    value = "" if formula.value is None else f" → {sheet.text(formula.row, formula.column)}"
     told = f"{area.name}: {formula.expression}{value}" + (f" (and {count - 1} more)" if count > 1 else "")
     metadata = _source(sheet, area) | ({"cells": count} if count > 1 else {})
     return Draft("formula", content, metadata, (formula.row, formula.column), summary=told[:120])
@@ -292,7 +311,7 @@ def _formula(sheet: SheetContent, formula: Formula, area: Range, count: int) -> 
 def _links(sheet: SheetContent) -> Iterable[Draft]:
     for link in sheet.tail.links:
         area = link.area
-        text = _shown(sheet.value(area.top, area.left)) or link.display or link.url
+        text = sheet.text(area.top, area.left) or link.display or link.url
         content = {"text": text, "url": link.url} | ({"title": link.tip} if link.tip else {})
         yield Draft("link", content, _source(sheet, area), (area.top, area.left))
     for row in sheet.rows.values():
@@ -300,7 +319,7 @@ def _links(sheet: SheetContent) -> Iterable[Draft]:
             url = linked_url(formula.expression)
             if url:
                 cell = Range(formula.row, formula.column, formula.row, formula.column)
-                text = _shown(formula.value) or url
+                text = cell_text(formula.value) or url
                 yield Draft("link", {"text": text, "url": url}, _source(sheet, cell), (formula.row, formula.column))
 
 
@@ -309,10 +328,4 @@ def _placed(draft: Draft, area: Range) -> _Placed:
 
 
 def _source(sheet: SheetContent, area: Range) -> dict[str, Any]:
-    return {"source_range": qualified(sheet.name, area)}
-
-
-def _shown(value: Cell) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return dict(source_of(sheet.name, area))

@@ -27,7 +27,7 @@ def test_a_sheet_is_a_page_with_its_tables(tmp_path: Path) -> None:
         "table",
         {"headers": ["Region", "Sum"], "rows": [["north", 10], ["south", 2.5]], "total_rows": 2, "total_columns": 2},
         "2 rows × 2 columns: Region, Sum",
-        {"source_range": "Sales!A1:B3", "total_rows": 2},
+        {"source_range": "A1:B3", "sheet": "Sales", "has_formulas": False, "total_rows": 2},
     )
     assert document.describe() == Description("", 2, ("Sales", "Empty"), "2 sheets: Sales, Empty")
     assert [document.page(index) for index in (0, 1)] == [Page(0, "Sales", (table,)), Page(1, "Empty")]
@@ -226,7 +226,7 @@ def test_a_long_sheet_is_read_in_windows(tmp_path: Path) -> None:
     found = document.find("p0-tbl-001-r11901")
     assert found is not None
     assert found[1].content["rows"] == [[number, f"row {number}"] for number in range(11_901, 12_001)]
-    assert found[1].metadata["source_range"] == "Long!A11902:B12001"
+    assert found[1].metadata["source_range"] == "A11902:B12001"
 
 
 def test_a_million_rows_that_repeat_cost_no_more_than_a_window(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_table_is_an_element_with_its_source(tmp_path: Path) -> None:
             "total_columns": 2,
         },
         "2 rows × 2 columns: Region, Sum",
-        {"source_range": "S!A1:B3", "total_rows": 2},
+        {"source_range": "A1:B3", "sheet": "S", "has_formulas": False, "total_rows": 2},
     )
     assert document.page(0) == Page(0, "S", (table,))
     assert document.find("p0-tbl-001") == (0, table)
@@ -104,9 +104,9 @@ def test_regions_are_told_apart_with_their_ranges(tmp_path: Path) -> None:
     )
     elements = page(one_sheet(tmp_path, rows)).elements
     assert [(element.category, element.metadata["source_range"]) for element in elements] == [
-        ("table", "S!A1:B2"),
-        ("table", "S!E1:F2"),
-        ("text", "S!A5"),
+        ("table", "A1:B2"),
+        ("table", "E1:F2"),
+        ("text", "A5"),
     ]
 
 
@@ -308,7 +308,7 @@ def test_a_sheet_in_too_many_pieces_is_one_table_under_its_columns(tmp_path: Pat
     document = one_sheet(tmp_path, rows)
     first, second, *_ = page(document).elements
     assert (first.content["headers"], first.content["total_rows"]) == (["A", "C"], 400)
-    assert first.metadata["source_range"] == "S!A1:C799"
+    assert first.metadata["source_range"] == "A1:C799"
     assert (first.metadata["next"], second.id) == ("p0-tbl-001-r101", "p0-tbl-001-r101")
 
 

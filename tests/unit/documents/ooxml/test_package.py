@@ -43,8 +43,8 @@ def problem(path: Path, part: str = "") -> str:
         (
             OLE + b"\0" * 600,
             (
-                "an Office file of before 2007; give a workbook the ending .xls, save others as .docx or .pptx in a newer"
-                " program"
+                "an Office file of before 2007; give a workbook the ending .xls, save others as .docx or .pptx in a"
+                " newer program"
             ),
         ),
         *(
