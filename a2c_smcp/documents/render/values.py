@@ -110,6 +110,7 @@ class Item(NamedTuple):
     text: str
     checked: bool | None
     children: ListContent | None
+    spans: Sequence[Mapping[str, Any]] = ()
 
 
 def items_of(content: ListContent) -> Iterator[Item]:
@@ -135,4 +136,4 @@ def all_items_of(content: ListContent) -> Iterator[Item]:
 def _item(item: str | ListItem) -> Item:
     if isinstance(item, str):
         return Item(item, None, None)
-    return Item(item["text"], item.get("checked"), item.get("children"))
+    return Item(item["text"], item.get("checked"), item.get("children"), item.get("spans", ()))
