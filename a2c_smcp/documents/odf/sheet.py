@@ -6,7 +6,18 @@ from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.odf.book import Book, parts_of_sheet
-from a2c_smcp.documents.odf.cells import DRAW, OFFICE, TABLE, TEXT, XLINK, formula_of, shown_of, value_of, words_of
+from a2c_smcp.documents.odf.cells import (
+    DRAW,
+    OFFICE,
+    TABLE,
+    TEXT,
+    XLINK,
+    formula_of,
+    paragraph_text,
+    shown_of,
+    value_of,
+    words_of,
+)
 from a2c_smcp.documents.odf.drawings import Drawings
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.package import Package
@@ -155,7 +166,9 @@ class SheetReader:
             for link in part.iterdescendants(f"{TEXT}a"):
                 url = link.get(f"{XLINK}href")
                 if url and len(found.tail.links) < MAX_OBJECTS:
-                    found.tail.links.append(Link(place, url, text_of(link), attribute(link, "title")))
+                    found.tail.links.append(
+                        Link(place, url, paragraph_text(link), attribute(link, "title"), is_partial=True)
+                    )
         self._draw(cell, (row, column))
 
     def _draw(self, node: Node, place: tuple[int, int] | None) -> None:

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.elements import clip, size_of_table
-from a2c_smcp.documents.ooxml.spreadsheet.formulas import runs
+from a2c_smcp.documents.ooxml.spreadsheet.formulas import linked_url, runs
+from a2c_smcp.documents.ooxml.spreadsheet.objects import Link
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.render.values import cell_text
+from a2c_smcp.documents.rich_text import RichText, Span, spans_json
 
 WINDOW_ROWS: Final = 100
 WINDOW_CELLS: Final = 40_000
@@ -41,6 +44,8 @@ class Plan:
     """Where a compacted table stands on its sheet."""
     knows_formulas: bool = True
     """Whether the reader of the file sees formulas."""
+    links: Mapping[tuple[int, int], Link] = field(default_factory=dict)
+    """What cells lead to, by row and column."""
 
     @property
     def total(self) -> int:
@@ -147,6 +152,8 @@ def _window(rows: Mapping[int, Row], plan: Plan, first: int, shown: list[list[Ce
     start, last = plan.body + first - 1, plan.body + first + len(shown) - 2
     content: dict[str, Any] = {"headers": list(plan.names), "rows": shown}
     content |= shown_content(plan.shown_names, [_shown(rows.get(row), plan.area) for row in range(start, last + 1)])
+    if spans := _links_in(rows, plan, start, last):
+        content["cell_spans"] = spans
     if merged := _merged_in(plan, start, last):
         content["merged"] = merged
     if plan.caption:
@@ -291,6 +298,36 @@ def _merged_in(plan: Plan, start: int, last: int) -> list[dict[str, int]]:
         if width * height > 1:
             found.append({"row": line, "column": left - plan.area.left, "row_span": height, "column_span": width})
     return found
+
+
+def _links_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, Any]]:
+    """Return the cells of a window that lead somewhere: by a link, or by a formula that makes one."""
+    if plan.origin:
+        return []
+    found = []
+    for line, number in enumerate((plan.header, *range(start, last + 1))):
+        row = rows.get(number)
+        if row is None or not (plan.links or row.formulas):
+            continue
+        for column in row.values:
+            rich = linked_text(row, column, plan.links.get((number, column)))
+            if plan.area.left <= column <= plan.area.right and rich.spans:
+                found.append({"row": line, "column": column - plan.area.left, "spans": spans_json(rich)})
+    return found
+
+
+def linked_text(row: Row, column: int, link: Link | None) -> RichText:
+    """Return what a cell shows, with where it leads: by a link, or by a formula that makes one."""
+    text = row.shown.get(column, cell_text(row.values.get(column)))
+    if link is not None:
+        # Other programs than Excel may link some words of a cell.
+        start = text.find(link.display) if link.display and link.is_partial else 0
+        length = len(link.display) if link.is_partial and start >= 0 else len(text)
+        return RichText(
+            text, (Span(max(start, 0), max(start, 0) + length, "link", link.url, link.tip),) if text else ()
+        )
+    url = next((linked_url(one.expression) for one in row.formulas if one.column == column), None)
+    return RichText(text).marked("link", url) if url and text else RichText(text)
 
 
 def _has_formulas(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> bool:

@@ -48,7 +48,14 @@ def test_title_keywords_and_hidden_sheets_are_told(tmp_path: Path) -> None:
     assert FORMAT.open(path).describe() == expected
 
 
-def test_formulas_comments_and_links_follow_their_table(tmp_path: Path) -> None:
+def test_a_link_is_a_span_of_its_cell(tmp_path: Path) -> None:
+    link = cell('see <text:a xlink:href="http://example.com/">here</text:a>')
+    ((_, table),) = told(book(tmp_path / "book.ods", sheet("S", row(1, "a"), row(2, link))))
+    span = {"start": 4, "end": 8, "kind": "link", "url": "http://example.com/"}
+    assert table["cell_spans"] == [{"row": 2, "column": 1, "spans": [span]}]
+
+
+def test_formulas_and_comments_follow_their_table(tmp_path: Path) -> None:
     note = (
         "<office:annotation><dc:creator>Ada</dc:creator><dc:date>2020-01-02T03:04:05</dc:date>"
         "<text:p>sure?</text:p></office:annotation>"
@@ -58,7 +65,6 @@ def test_formulas_comments_and_links_follow_their_table(tmp_path: Path) -> None:
     path = book(tmp_path / "book.ods", sheet("S", row(1, "a"), row(2, "b"), row(total, link)))
     assert told(path)[1:] == [
         ("formula", {"expression": "=SUM(A1:A2)", "value": 3, "location": "A3", "notation": "excel"}),
-        ("link", {"text": "see here", "url": "http://example.com/"}),
         (
             "annotation",
             {

@@ -164,10 +164,12 @@ def test_merged_cells_links_and_choices_come_from_below_the_rows(tmp_path: Path)
     rows = cells((1, {"A": "a", "B": "site"}), (2, {"A": "both", "B": "yes"}), (3, {"B": "up"}))
     document = one_sheet(tmp_path, rows, after, {SHEET_RELS: relationships({"x:hyperlink": "https://example.org/"})})
     assert told(document, "table")[0]["merged"] == [{"row": 1, "column": 0, "row_span": 2, "column_span": 1}]
-    assert told(document, "link") == [
-        {"text": "site", "url": "https://example.org/", "title": "go"},
-        {"text": "up", "url": "#S!A1"},
+    site = {"start": 0, "end": 4, "kind": "link", "url": "https://example.org/", "title": "go"}
+    assert told(document, "table")[0]["cell_spans"] == [
+        {"row": 0, "column": 1, "spans": [site]},
+        {"row": 2, "column": 1, "spans": [{"start": 0, "end": 2, "kind": "link", "url": "#S!A1"}]},
     ]
+    assert told(document, "link") == []
     assert told(document, "widget") == [
         {"widget_type": "dropdown", "name": "B2", "options": ["yes", "no"], "description": "yes, no", "value": "yes"}
     ]

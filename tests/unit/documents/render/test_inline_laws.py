@@ -21,14 +21,11 @@ urls = st.sampled_from(["https://example.com/a?b=c&d=e", "x.md", "#top", "dpe://
 
 
 def span_of(text: str) -> st.SearchStrategy[dict[str, Any]]:
-    places = st.integers(0, max(len(text) - 1, 0))
-    return st.fixed_dictionaries(
-        {
-            "start": places,
-            "length": st.integers(1, 8),
-            "kind": st.sampled_from(["strong", "emphasis", "strike", "code"]),
-        }
-    ).map(lambda one: {"start": one["start"], "end": min(one["start"] + one["length"], len(text)), "kind": one["kind"]})
+    def span(start: int, length: int, kind: str) -> dict[str, Any]:
+        return {"start": start, "end": min(start + length, len(text)), "kind": kind}
+
+    kinds = st.sampled_from(["strong", "emphasis", "strike", "code"])
+    return st.builds(span, st.integers(0, max(len(text) - 1, 0)), st.integers(1, 8), kinds)
 
 
 @st.composite
