@@ -24,6 +24,7 @@ from a2c_smcp.documents.pdf.layout import (
     text_of,
 )
 from a2c_smcp.documents.pdf.lines import TextLayer
+from a2c_smcp.documents.pdf.link_spans import with_links
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, pictures_of
 from a2c_smcp.documents.pdf.pieces import elements_of, pieces_of
@@ -129,7 +130,7 @@ class _PageReader:
         header, pieces, footer = self._parts(layer, lines, drawings, pictures) if lines else ([], [], [])
         for picture in pictures:
             _insert(pieces, Piece("image", picture.content, picture.box))
-        pieces = header + pieces + self._overlay(layer, lines)
+        pieces = with_links(header + pieces, self._overlay(layer, lines))
         if not self._index:
             pieces += [Piece("annotation", told, (0.0, 0.0, 0.0, 0.0)) for told in self._source.attachments()]
         pieces += footer
