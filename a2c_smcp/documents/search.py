@@ -22,6 +22,7 @@ from a2c_smcp.documents.model import Document, Element, Page
 from a2c_smcp.documents.queries import attempts, joined, parted
 from a2c_smcp.documents.render.json import document_uri, element_uri
 from a2c_smcp.documents.render.text import element_text
+from a2c_smcp.documents.render.values import cell_text
 from a2c_smcp.types import ElementCategory
 
 NAME: Final = "search-3.sqlite3"
@@ -152,11 +153,21 @@ def passages_of(page: Page) -> Iterator[Passage]:
 
 def passage_of(page_index: int, element: Element) -> Passage | None:
     """Return what an element gives to be found, None where it has no words."""
-    text = element_text(element)[:MAX_ELEMENT]
+    text = f"{element_text(element)}{_values_behind(element)}"[:MAX_ELEMENT]
     if not any(character.isalnum() for character in text):
         return None
     heading, body = (text, "") if element.category == "heading" else ("", text)
     return Passage(page_index, element.id, element.category, heading, body)
+
+
+def _values_behind(element: Element) -> str:
+    """Return the values of the cells that show something else, which are looked for as well: 1250 behind "1,250"."""
+    shown = element.content.get("shown_rows") if element.category in ("table", "pivot_table") else None
+    if not shown:
+        return ""
+    rows = zip(element.content["rows"], shown, strict=False)
+    values = (cell_text(value) for row, texts in rows for value, text in zip(row, texts, strict=False) if text)
+    return "\n" + " ".join(values)
 
 
 class SearchIndex:

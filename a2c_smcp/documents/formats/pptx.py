@@ -13,7 +13,7 @@ from a2c_smcp.documents.formats.elements import clip, page_title
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.ooxml.drafts import PageNumbers, page_of
 from a2c_smcp.documents.ooxml.drawings import mime_type_of
-from a2c_smcp.documents.ooxml.package import Package, open_package
+from a2c_smcp.documents.ooxml.package import Package, kind_of_package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.slides.slide import read_slide
 from a2c_smcp.documents.ooxml.xml import R, child, children
@@ -132,6 +132,6 @@ def _slides(package: Package) -> list[str]:
     root = package.tree(main)
     listed = child(root, "sldIdLst")
     if listed is None and child(root, "sldMasterIdLst") is None:
-        raise DocumentError("not a presentation: it may have the wrong file name ending")
+        raise DocumentError(f"not a presentation: {kind_of_package(package.content_type(main))}")
     targets = (package.target(main, node.get(f"{R}id")) for node in islice(children(listed, "sldId"), MAX_SLIDES))
     return [target for target in targets if target]

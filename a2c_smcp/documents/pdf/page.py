@@ -25,6 +25,7 @@ from a2c_smcp.documents.pdf.layout import (
     text_of,
 )
 from a2c_smcp.documents.pdf.lines import TextLayer
+from a2c_smcp.documents.pdf.link_spans import with_links
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.pictures import Picture, describe_picture, pictures_of
 from a2c_smcp.documents.pdf.pieces import elements_of, pieces_of
@@ -206,7 +207,7 @@ class _PageReader:
         pictures += [_outlined_picture(part.box, frame) for part in unread if part.is_outlined]
         for picture in pictures:
             _insert(pieces, Piece("image", picture.content, picture.box))
-        pieces = header + pieces + self._overlay(layer, lines)
+        pieces = with_links(header + pieces, self._overlay(layer, lines))
         if not self._index:
             pieces += [Piece("annotation", told, (0.0, 0.0, 0.0, 0.0)) for told in self._source.attachments()]
         pieces += footer

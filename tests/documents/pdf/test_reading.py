@@ -301,10 +301,29 @@ def test_links_lead_to_addresses_and_pages(tmp_path: Path) -> None:
         "<</Type/Annot/Subtype/Link/Rect[154 698 230 710]/Dest[10 0 R /Fit]>>",
     ]
     document = opened(tmp_path, Made([MadePage(content, annotations), MadePage()]))
-    assert [(link["text"].strip(" ."), link["url"]) for link in contents(document, "link")] == [
+    (found,) = contents(document, "text")
+    assert [(found["text"][span["start"] : span["end"]].strip(" ."), span["url"]) for span in found["spans"]] == [
         ("forest", "https://example.com/forest"),
         ("the last page", "#page=2"),
     ]
+    assert contents(document, "link") == []
+
+
+def test_a_link_that_lies_on_no_words_is_an_element(tmp_path: Path) -> None:
+    link = "<</Type/Annot/Subtype/Link/Rect[300 300 400 340]/A<</S/URI/URI(https://example.com/picture)>>>>"
+    document = opened(tmp_path, Made([MadePage(text(72, 700, "Words elsewhere."), [link])]))
+    assert contents(document, "link") == [{"text": "", "url": "https://example.com/picture"}]
+
+
+def test_of_words_that_stand_several_times_those_below_the_link_lead_somewhere(tmp_path: Path) -> None:
+    content = lines(
+        72, 700, ["See page 1 and then go on to the end of it all.", "See page 1 again, for page 1 is worth it."]
+    )
+    link = "<</Type/Annot/Subtype/Link/Rect[117 684 124 698]/A<</S/URI/URI(https://example.com/one)>>>>"
+    document = opened(tmp_path, Made([MadePage(content, [link])]))
+    (found,) = contents(document, "text")
+    second = found["text"].index("See page 1", 5)
+    assert [span["start"] for span in found["spans"]] == [second + len("See page ")]
 
 
 def test_comments_come_with_author_date_passage_and_replies(tmp_path: Path) -> None:
@@ -437,5 +456,9 @@ def test_a_link_on_a_page_of_very_many_lines_has_the_text_it_lies_on(tmp_path: P
     ]
     path = tmp_path / "many.pdf"
     path.write_bytes(Made([MadePage(rows, links)]).build())
-    found = [element.content for element in FORMAT.open(path).page(0).elements if element.category == "link"]
-    assert found == [{"text": f"entry {row}", "url": f"https://example.com/{row}"} for row in (0, 7, 499)]
+    found = [
+        (element.content["text"][span["start"] : span["end"]], span["url"])
+        for element in FORMAT.open(path).page(0).elements
+        for span in element.content.get("spans", ())
+    ]
+    assert found == [(f"entry {row}", f"https://example.com/{row}") for row in (0, 7, 499)]
