@@ -21,7 +21,7 @@ from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
-from a2c_smcp.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Unreachable, post
+from a2c_smcp.web.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Unreachable, post
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})

@@ -159,12 +159,12 @@ class _Writer:
                 run.append(_BLANKS.sub(" ", node.content))
             elif node.type == "softbreak":
                 run.append("\n")
-            elif node.type == "link" and self._is_ours(plain(node, urls=False)):
-                run.append(f"[{_BLANKS.sub(' ', plain(node, urls=False)).strip('[]')}]")
+            elif node.type == "link" and self._is_ours(plain(node)):
+                run.append(f"[{_BLANKS.sub(' ', plain(node)).strip('[]')}]")
             elif node.type == "link" and not _is_web(node):
-                run.append("" if node.info == "auto" else _BLANKS.sub(" ", plain(node, urls=False)))
+                run.append("" if node.info == "auto" else _BLANKS.sub(" ", plain(node)))
             elif node.type == "image":
-                run.append(_BLANKS.sub(" ", plain(node, urls=False)))
+                run.append(_BLANKS.sub(" ", plain(node)))
             elif node.type != "html_inline" or _BREAK.fullmatch(node.content):
                 yield self._mended("".join(run))
                 run.clear()

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.ocr.http import Answer
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import DocumentError
 
 MAX_TEXT: Final = 16 << 20
@@ -86,21 +87,21 @@ def _unpack(answer: Answer, folder: Path | None) -> Extract:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentError("the service answered something that is neither JSON, ZIP nor text") from error
+        raise TransientOcrError("the service answered something that is neither JSON, ZIP nor text") from error
     if answer.content_type.endswith("json") or head.lstrip()[:1] in (b"{", b"["):
         try:
             return _from_json(json.loads(text), folder, answer.mask)
         except (ValueError, RecursionError) as error:
             if answer.content_type.endswith("json"):
-                raise DocumentError("the service answered JSON that is damaged") from error
+                raise TransientOcrError("the service answered JSON that is damaged") from error
     if answer.content_type in _WEB_TYPES:
-        raise DocumentError(_NO_WEB_PAGE)
+        raise TransientOcrError(_NO_WEB_PAGE)
     return Extract(_bounded(text))
 
 
 def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> Extract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
-        raise DocumentError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
+        raise TransientOcrError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
     pages = {number: _bounded(text) for number, text in _pages_in(value).items()}
     extract = Extract(_bounded("\n\n".join(filter(None, pages.values())) or _text_in(value, 0)), pages=pages)
     if folder is not None:
@@ -170,7 +171,7 @@ def _decoded(content: str) -> bytes:
     try:
         return binascii.a2b_base64(_DATA_URL.sub("", content, count=1))
     except (binascii.Error, ValueError) as error:
-        raise DocumentError("the service answered a picture that is damaged") from error
+        raise TransientOcrError("the service answered a picture that is damaged") from error
 
 
 def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
@@ -198,7 +199,7 @@ def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EINVAL:
             raise  # this machine failed, such as for lack of space
-        raise DocumentError("the service answered an archive that is damaged") from error
+        raise TransientOcrError("the service answered an archive that is damaged") from error
     extract.pages = _page_files(texts)
     extract.text = _bounded("\n\n".join(filter(None, extract.pages.values() or texts.values())))
     return extract
@@ -279,5 +280,5 @@ def _bounded(text: str) -> str:
     if len(text) > MAX_TEXT:
         raise DocumentError("the service answered more text than is read")
     if _WEB_PAGE.match(text[:4096]):
-        raise DocumentError(_NO_WEB_PAGE)
+        raise TransientOcrError(_NO_WEB_PAGE)
     return text

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import BadRequest, DocumentError
-from a2c_smcp.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Reply, Unreachable, post
+from a2c_smcp.web.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Reply, Unreachable, post
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
 
@@ -28,6 +29,9 @@ MAX_ANSWER: Final = 64 << 20
 MAX_WAIT: Final = 30.0
 PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that may be another the next time."""
+
+_ABOUT_THE_PICTURE: Final = frozenset({400, 413, 415, 422})
+"""Refusals that the same picture gets again. All others are about the service, its address or its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +152,9 @@ def _patiently(service: Service, attempt: Callable[[float], Answer], sleep: Call
             pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
             pause = min(max(pause, error.wait), MAX_WAIT)
             if repetition == service.retries or time.monotonic() + pause >= end:
-                raise DocumentError(str(error)) from error
+                raise TransientOcrError(str(error)) from error
             sleep(pause)
-    raise DocumentError("the service was not asked")
+    raise TransientOcrError("the service was not asked")
 
 
 def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> Answer:
@@ -166,7 +170,7 @@ def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> A
     except AnswerTooLarge as error:
         raise DocumentError(f"the service answered more than {service.max_answer >> 20} MiB") from error
     except ExchangeError as error:
-        raise DocumentError(f"the service cannot be used ({error})") from error
+        raise TransientOcrError(f"the service cannot be used ({error})") from error
     _check_status(reply)
     content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     return Answer(into, content_type, SecretMask([service.key]))
@@ -177,11 +181,13 @@ def _check_status(reply: Reply) -> None:
     if status in PASSING:
         raise _Passing(f"the service answered {status}", _retry_after(reply.headers.get("retry-after", "")))
     if status in (401, 403):
-        raise DocumentError(f"the service answered {status}: it wants another key")
+        raise TransientOcrError(f"the service answered {status}: it wants another key")
     if 300 <= status < 400:
-        raise DocumentError(f"the service answered {status}: give the URL that it redirects to")
-    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}: give the URL that it redirects to")
+    if status in _ABOUT_THE_PICTURE:
         raise DocumentError(f"the service answered {status}")
+    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}")
 
 
 def _retry_after(written: str) -> float:

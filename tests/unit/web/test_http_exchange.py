@@ -14,7 +14,7 @@ from a2c_smcp.digest.dotsocr import remote_tools
 from a2c_smcp.digest.llm_proxy import LlmProxy, LlmSettings
 from a2c_smcp.documents.ocr.http import Service, send_json
 from a2c_smcp.errors import DocumentError
-from a2c_smcp.http_exchange import ERROR_BYTES, AnswerTooLarge, DeadlineExceeded, Unreachable, post
+from a2c_smcp.web.http_exchange import ERROR_BYTES, AnswerTooLarge, DeadlineExceeded, Unreachable, post
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n"
 SECONDS = 1.0
