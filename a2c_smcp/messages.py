@@ -306,7 +306,7 @@ class DPEPageSummary(TypedDict):
 
     page_index: int
     title: str
-    element_count: int
+    element_count: NotRequired[int]
     uri: str
     doc_ref: NotRequired[str]
 

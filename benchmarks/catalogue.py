@@ -117,7 +117,7 @@ async def _pages(folder: Path) -> list[Row]:
 def _reader(path: Path) -> Callable[[int], str]:
     """Return what reads a page of a PDF in this process, without a worker."""
     opened = open_file(path, (PDF, "pdf"), OpenOptions())
-    document = Document(HOST, path.name, path.as_uri(), "pdf", path.stem, opened.description.page_count)
+    document = Document(HOST, path.name, path.as_uri(), "pdf", path.stem, opened.parts.describe().page_count)
     renderer = renderer_for("json")
     return lambda number: renderer.render_page(document, opened.parts.page(number), None)
 

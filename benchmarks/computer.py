@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import statistics
 import tempfile
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
+from a2c_smcp.common.state import state_folder
 from a2c_smcp.computer import Computer, parse_config
 from benchmarks.computer_bench import parts
 from benchmarks.computer_bench.parts import OFFICE, ROOT, Call
@@ -23,7 +25,7 @@ AT_ONCE = 32
 SERVERS, DOCUMENTS = 10, 1_000
 ROUNDS = 5
 ONE = f"echo, one call after another; best p50 of {ROUNDS} rounds of {CALLS} calls"
-WAYS = ("ours", "relay", "mcp")
+WAYS = ("ours", "writing", "relay", "mcp")
 
 
 def run() -> list[Row]:
@@ -41,12 +43,16 @@ async def _calls(url: str) -> list[Row]:
     one, many = dict.fromkeys(WAYS, float("inf")), dict.fromkeys(WAYS, 0.0)
     async with Client(_parameters(parts.mcp_server("bare"))) as client:
         for _ in range(ROUNDS):
-            await _round("ours", _ours(url), one, many)
+            await _round("ours", _ours(url, "echo"), one, many)
+            await _round("writing", _ours(url, "write"), one, many)
             await _round("relay", _relay(url), one, many)
             await _round("mcp", _bare_mcp(client), one, many)
     title = "tool call through an office, p50 / bare MCP + bare relay"
+    bare = one["mcp"] + one["relay"]
+    writing = "call of a tool that is not read-only, p50 / bare MCP + bare relay + a sync of the disk"
     return [
-        Row(title, one["ours"], one["mcp"] + one["relay"], 1.15, "ms", basis=ONE),
+        Row(title, one["ours"], bare, 1.15, "ms", basis=ONE),
+        Row(writing, one["writing"], bare + _sync(), 1.25, "ms", basis=ONE.replace("echo", "write")),
         Row(
             f"tool calls a second, {AT_ONCE} at once / bare MCP",
             many["ours"],
@@ -73,10 +79,10 @@ async def _round(
 
 
 @asynccontextmanager
-async def _ours(url: str) -> AsyncIterator[Call]:
+async def _ours(url: str, tool: str) -> AsyncIterator[Call]:
     """A tool call of our Agent through our server and our Computer."""
     async with AsyncSMCPAgentClient(url, name="a", office_id=OFFICE, live=False) as agent:
-        yield lambda _: agent.call_tool("ours", "echo", {"text": "x"}, timeout=30)
+        yield lambda _: agent.call_tool("ours", tool, {"text": "x"}, timeout=30)
 
 
 @asynccontextmanager
@@ -96,6 +102,19 @@ async def _relay(url: str) -> AsyncIterator[Call]:
 @asynccontextmanager
 async def _bare_mcp(client: Client) -> AsyncIterator[Call]:
     yield lambda _: client.call_tool("echo", {"text": "x"})
+
+
+def _sync() -> float:
+    """How many milliseconds the disk takes to sync a line, p50; the journal waits for that before such a tool runs."""
+    times = []
+    with tempfile.NamedTemporaryFile(dir=state_folder(os.environ).parent) as file:
+        for _ in range(CALLS):
+            file.write(b"x" * 100)
+            file.flush()
+            start = time.perf_counter()
+            os.fdatasync(file.fileno())
+            times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e3
 
 
 async def _p50(call: Call) -> float:

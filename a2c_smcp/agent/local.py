@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TypedDict
 
-from a2c_smcp.running import find_running
+from a2c_smcp.common.running_offices import find_running
 
 
 class LocalOffice(TypedDict):

@@ -10,6 +10,9 @@ from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler, B
 from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
 from a2c_smcp.agent.office import Office
 from a2c_smcp.agent.sync_uses import SyncUses
+from a2c_smcp.connection.connection import Secret
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.messages import (
     CallToolResult,
     CompleteRet,
@@ -23,9 +26,6 @@ from a2c_smcp.messages import (
 )
 from a2c_smcp.smcp import SOCKETIO_PATH
 from a2c_smcp.types import Desktop
-from a2c_smcp.connection.connection import Secret
-from a2c_smcp.connection.reconnect import Backoff
-from a2c_smcp.connection.status import ConnectionStatus
 
 
 class SMCPAgentClient(Blocking, SyncUses):

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from a2c_smcp.agent.packing import pack, windows_of
 from a2c_smcp.agent.sync_waiting import together
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import SessionInfo
-from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.types import Desktop
 
 

@@ -15,9 +15,9 @@ from a2c_smcp.agent.hits import Hit, arguments, merge, read_hits, search_tools, 
 from a2c_smcp.agent.requests import document_uri
 from a2c_smcp.agent.shelf import Shelf
 from a2c_smcp.agent.sync_waiting import together
+from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult, GetFinderRet, SMCPTool
-from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.types import ElementCategory
 from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 

@@ -182,8 +182,8 @@ class Browser(Walk[Place]):
                 parsed = parse_dpe_uri(place.uri)
                 uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"pages/{index}")
                 title = one_line(str(entry.get("title") or "")) or f"page {index}"
-                count = entry.get("element_count", "?")
-                yield Place(place.computer, uri), f"{title}  ({count} elements)  {self.terminal.dim(uri)}"
+                size = f"({entry['element_count']} elements)  " if "element_count" in entry else ""
+                yield Place(place.computer, uri), f"{title}  {size}{self.terminal.dim(uri)}"
 
     def _elements(self, place: Place, reply: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
         parsed = parse_dpe_uri(place.uri)

@@ -95,6 +95,7 @@ class Command:
         stream: It goes on after it has something to say: the handler yields values, and each is printed as it comes,
             with `--json` as one line.
         failed: Whether a value, which is printed like any other, tells of a failure: the exit code is then 1.
+        partial: Whether it tells of something that is only partly done: the exit code is then 3.
     """
 
     name: str
@@ -110,3 +111,4 @@ class Command:
     commands: "tuple[Command, ...]" = ()
     stream: bool = False
     failed: Callable[[Any], bool] | None = None
+    partial: Callable[[Any], bool] | None = None

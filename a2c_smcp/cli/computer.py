@@ -183,7 +183,7 @@ COMMAND: Final = Command(
         ),
         Argument(
             "--journal-strict",
-            "Run a tool only once the disk has the record that it started: slower, but safe against power failures.",
+            "Refuse calls while the journal cannot be written, as on a full disk, instead of running them unrecorded.",
             flag=True,
         ),
         Argument("--headless", "No shell, and nobody is asked, even at a terminal.", flag=True),

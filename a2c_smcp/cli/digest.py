@@ -1,5 +1,6 @@
 """`a2c digest`, also called `mcp_generate_digest`: a PDF becomes an illustrated digest in Markdown."""
 
+import argparse
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from a2c_smcp.digest.pipeline import Pipeline
 
 ENV: Final = "A2C_DIGEST_"
+MAX_TEMPERATURE: Final = 2
+"""What the protocol of chat completions takes."""
 
 
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
@@ -39,7 +42,9 @@ def _params(context: Context, arguments: Namespace) -> dict[str, Any]:
     params: dict[str, Any] = {
         "pdf_path": arguments.pdf,
         "out_dir": arguments.out_dir,
+        "folder": arguments.folder,
         "output_md": arguments.output_md,
+        "task": arguments.task,
         "dpi": arguments.dpi,
         "section_ranges": _ranges(arguments.section_ranges),
         "no_fallback": arguments.no_fallback or None,
@@ -50,6 +55,9 @@ def _params(context: Context, arguments: Namespace) -> dict[str, Any]:
         "ocr": False if arguments.no_ocr else None,
         "password": context.env.get(f"{ENV}PASSWORD") or None,
         "model": arguments.model,
+        "system": arguments.system,
+        "temperature": arguments.temperature,
+        "max_tokens": arguments.max_tokens,
         "instructions": arguments.instructions,
         "allow_install": allowed,
     }
@@ -86,21 +94,43 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
         yield f"failed: {one_line(str(value['error']))}"
         return
     data = value["data"]
-    yield f"{terminal.bold(one_line(data['output_md']))}"
+    if "pages" not in data:
+        yield "installed: " + ", ".join(f"{name} {state}" for name, state in data["installed"])
+        return
+    yield f"{terminal.bold(one_line(data.get('output_md') or data.get('text_path') or data['folder']))}"
     ways = {str(page["path"]) for page in data["pages"]}
-    pages, sections = len(data["pages"]), len(data["sections"])
-    yield f"{pages} pages, read: {', '.join(sorted(ways))}; {sections} sections, by: {data['by']}"
+    told = f"{len(data['pages'])} pages, read: {', '.join(sorted(ways))}"
+    if "sections" in data:
+        told += f"; {len(data['sections'])} sections, by: {data['by']}"
+    yield told
+    yield from _notes(data)
+    if usage := data.get("usage"):
+        yield "tokens: " + ", ".join(f"{name} {count}" for name, count in usage.items())
+
+
+def _notes(data: dict[str, Any]) -> Iterable[str]:
+    if data["status"] == "partial":
+        unread = data.get("unread") or [page for page in data["pages"] if page.get("unread")]
+        yield f"partial: {len(unread)} of {data['page_count'] or len(data['pages'])} pages could not be read"
     if data["path"] == "local" and (why := str(data.get("why") or "")).startswith("the remote"):
         yield f"note: {one_line(why)}"
-    for section in data["sections"]:
+    for section in data.get("sections", ()):
         if section.get("error"):
             first, last = section["pages"]
             yield f"note: the model failed for pages {first}-{last}: {one_line(section['error'])}"
     for page in data["pages"]:
         if page.get("why") and page["why"] != data.get("why"):
             yield f"note: page {page['page']} ({page['path']}): {one_line(str(page['why']))}"
-    if usage := data.get("usage"):
-        yield "tokens: " + ", ".join(f"{name} {count}" for name, count in usage.items())
+
+
+def _temperature(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= MAX_TEMPERATURE:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {MAX_TEMPERATURE}")
+    return value
 
 
 def main() -> None:
@@ -118,15 +148,24 @@ COMMAND: Final = Command(
         "that fails, and from this machine alone without one. Each section is written by the model that --llm_url, or "
         "A2C_LLM_BASE_URL, A2C_LLM_API_KEY and A2C_LLM_MODEL, name; without one it holds headings, key sentences, "
         "tables and images. Nothing leaves the machine unless you name a service. A run that was stopped goes on where "
-        "it was. "
+        "it was. Pages that could not be read are named, and the exit code is 3 then. "
         f"{ENV}OCR_URL, {ENV}OCR_KEY and {ENV}PASSWORD stand for the service, its key, and the password of the PDF."
     ),
     arguments=(
         Argument("--pdf", "The PDF.", metavar="FILE", required=True, completes="file"),
         Argument(
-            "--out_dir", "Where images and texts go (default: NAME_digest).", metavar="DIR", completes="directory"
+            "--task", "What to do, in your words; it decides which steps run (default: a digest).", metavar="TEXT"
         ),
-        Argument("--output_md", "Where the digest goes (default: in --out_dir).", metavar="FILE", completes="file"),
+        Argument(
+            "--out_dir",
+            "Where images and texts go, each digest in a folder of its own (default: NAME_digest).",
+            metavar="DIR",
+            completes="directory",
+        ),
+        Argument("--folder", "The digest's own folder inside --out_dir; . is --out_dir itself.", metavar="NAME"),
+        Argument(
+            "--output_md", "Where the digest goes (default: in its own folder).", metavar="FILE", completes="file"
+        ),
         Argument("--dpi", "The resolution of page images.", metavar="N", convert=positive, default=180),
         Argument("--section_ranges", "The pages of each section: [[1,5],[6,10]] or 1-5,6-10.", metavar="RANGES"),
         Argument("--ocr_url", "An OCR service, such as `a2c ocr` on another machine.", metavar="URL"),
@@ -135,6 +174,9 @@ COMMAND: Final = Command(
         Argument("--no_ocr", "Do not read scans on this machine.", flag=True),
         Argument("--llm_url", "An OpenAI-compatible endpoint, up to /v1.", metavar="URL"),
         Argument("--model", "The model to write with."),
+        Argument("--system", "What the model is told that it is.", metavar="TEXT"),
+        Argument("--temperature", "How freely the model writes, 0 to 2.", metavar="N", convert=_temperature),
+        Argument("--max_tokens", "The longest answer of the model.", metavar="N", convert=positive),
         Argument("--no_model", "Write without a model, even if one is configured.", flag=True),
         Argument("--instructions", "What the model should heed.", metavar="TEXT"),
         Argument("--allow_http", "Let plain http:// be used to other machines.", flag=True),
@@ -144,6 +186,7 @@ COMMAND: Final = Command(
     handler=run,
     show=show,
     failed=lambda value: not value["ok"],
+    partial=lambda value: (value["data"] or {}).get("status") == "partial",
     extra="digest",
     examples=(
         "a2c digest --pdf guide.pdf",

@@ -19,18 +19,20 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from a2c_smcp.common.child_python import FOLDER, NETWORK, environment, python_command
+from a2c_smcp.common.extras import install_hint
+from a2c_smcp.documents import reading
 from a2c_smcp.documents.catalogue import Source
 from a2c_smcp.documents.descriptors import regular_file
 from a2c_smcp.documents.files import signature_in
 from a2c_smcp.documents.ocr.base import OcrPolicy
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
-from a2c_smcp.extras import install_hint
 from a2c_smcp.uris.dpe import build_dpe_uri
 
 if TYPE_CHECKING:  # a run has no use for what a server needs
@@ -38,6 +40,18 @@ if TYPE_CHECKING:  # a run has no use for what a server needs
 
 IMAGES: Final = ".images"
 """The folder below that of the digests for page images and what is known of runs: hidden, so none of it is served."""
+
+SUFFIX: Final = ".digest.md"
+PICTURE_DEPTH: Final = 3
+"""A picture is at `.images/NAME/FILE`."""
+
+MAX_PICTURE: Final = 64 << 20
+_PICTURES: Final = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
 
 MAX_NAME: Final = 60
 MAX_LINE: Final = 16 << 20
@@ -56,6 +70,7 @@ class Digest:
     by: str
     source_pages: int
     sections: Sequence[dict[str, Any]]
+    unread: Sequence[int] = ()
 
 
 class DigestingService(DocumentService):
@@ -99,17 +114,19 @@ class DigestingService(DocumentService):
             )
         source = await self._upkeep.source(doc_ref)
         name = digest_name(doc_ref, source.file.path.stem)
-        target, images = self._digests / f"{name}.digest.md", self._digests / IMAGES / name
+        target = self._digests / f"{name}{SUFFIX}"
         params: dict[str, Any] = {
-            "out_dir": str(images),
+            "out_dir": str(self._digests),
+            "folder": f"{IMAGES}/{name}",
+            "owner": doc_ref,
             "output_md": str(target),
+            "source_uri": build_dpe_uri(self.host, doc_ref),
             "dpi": dpi,
             "section_ranges": [list(pair) for pair in section_ranges] if section_ranges else None,
             "allow_install": False,
             **self._how,
         }
         async with self._turn, _copy_of(source) as copy:
-            await asyncio.to_thread(images.mkdir, parents=True, exist_ok=True)
             params["pdf_path"] = str(copy)
             response = await _run({key: value for key, value in params.items() if value is not None}, tell)
         if not response["ok"]:
@@ -124,7 +141,21 @@ class DigestingService(DocumentService):
             by=data["by"],
             source_pages=document.page_count,
             sections=data["sections"],
+            unread=[page["page"] for page in data["unread"]],
         )
+
+    async def element_image(self, doc_ref: str, element_id: str) -> tuple[str, bytes]:
+        """Return the picture of an element; those of a digest lie beside it."""
+        source = await self._upkeep.source(doc_ref)
+        if Path(source.path).parent != self._digests or not source.path.endswith(SUFFIX):
+            return await super().element_image(doc_ref, element_id)
+        _, element = await self.element(doc_ref, element_id)
+        name = picture_name(element.content.get("url")) if element.category == "image" else None
+        picture = None if name is None else await asyncio.to_thread(_picture, str(self._digests), name)
+        if picture is None:
+            document = await self.document(doc_ref)
+            raise reading.no_element(doc_ref, element_id, document.page_count, "there is none with a picture")
+        return picture
 
     async def _made(self, target: Path) -> str:
         """Return the `doc_ref` of a digest, once it is among the documents."""
@@ -133,6 +164,29 @@ class DigestingService(DocumentService):
             if source.path == str(target):
                 return source.doc_ref
         raise InternalError(f"{target.name!r} was written, but what is left out (--exclude, .a2cignore) hides it")
+
+
+def picture_name(url: object) -> str | None:
+    """Return where a picture of a digest is, below the folder of digests; None where the URL leads elsewhere."""
+    if not isinstance(url, str):
+        return None
+    parts = PurePosixPath(unquote(url)).parts
+    inside = parts[:1] == (IMAGES,) and len(parts) == PICTURE_DEPTH and ".." not in parts
+    return "/".join(parts) if inside else None
+
+
+def _picture(root: str, name: str) -> tuple[str, bytes] | None:
+    """Read a picture without following a link; None where there is none."""
+    try:
+        opened, status = regular_file(root, name)
+        if status.st_size > MAX_PICTURE:
+            return None
+        with open(opened.number, "rb", closefd=False) as file:
+            data = file.read()
+    except OSError:
+        return None
+    mime_type = next((kind for start, kind in _PICTURES.items() if data.startswith(start)), None)
+    return (mime_type, data) if mime_type else None
 
 
 def digest_name(doc_ref: str, stem: str) -> str:

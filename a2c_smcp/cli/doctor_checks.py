@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp import __version__
+from a2c_smcp.common.extras import PACKAGE, install_hint
 from a2c_smcp.common.state import state_folder
 from a2c_smcp.documents.pdf.native import PURE, native
 from a2c_smcp.documents.sandbox import OFF, Confinement
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.extras import PACKAGE, install_hint
 
 State: TypeAlias = Literal["ok", "missing", "problem", "absent"]
 """`absent` is no fault: something that only some uses need."""

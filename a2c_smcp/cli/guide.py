@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from a2c_smcp.cli.command import COMMON, Argument, Command
 from a2c_smcp.cli.parsing import usage
 from a2c_smcp.cli.terminal import Terminal
-from a2c_smcp.extras import checkout_command
+from a2c_smcp.common.extras import checkout_command
 
 WIDTH = 100
-EXIT_CODES = (("0", "done"), ("1", "failed"), ("2", "misused"), ("130", "interrupted"))
+EXIT_CODES = (("0", "done"), ("1", "failed"), ("2", "misused"), ("3", "partly done"), ("130", "interrupted"))
 VARIABLES = (
     ("NO_COLOR", "Set to anything: no colours."),
     ("A2C_DEBUG", "Set to 1: failures show their traceback."),

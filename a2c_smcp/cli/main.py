@@ -1,6 +1,6 @@
 """The frame of the `a2c` command: parse, run, print once, and turn every failure into a line and an exit code.
 
-    0  done        1  failed        2  misused        130  interrupted
+    0  done        1  failed        2  misused        3  partly done        130  interrupted
 
 Results go to standard output, the rest to standard error. No traceback reaches a user unless A2C_DEBUG is set.
 """
@@ -20,11 +20,12 @@ from a2c_smcp.cli.parsing import CommandMissing, Invocation, UsageError, parse, 
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.cli.terminal import Terminal, printable
 from a2c_smcp.common.child_python import import_path
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.errors import BadRequest, InternalError, SMCPError, to_wire
-from a2c_smcp.extras import install_hint
 
 DONE: Final = 0
 FAILED: Final = 1
+PARTIAL: Final = 3
 MISUSED: Final = 2
 INTERRUPTED: Final = 130
 
@@ -114,7 +115,9 @@ def _call(context: Context, command: Command, invocation: Invocation) -> int:
 
 
 def _code(command: Command, value: Any) -> int:
-    return FAILED if command.failed is not None and command.failed(value) else DONE
+    if command.failed is not None and command.failed(value):
+        return FAILED
+    return PARTIAL if command.partial is not None and command.partial(value) else DONE
 
 
 def _shown(command: Command, value: Any, arguments: Namespace, context: Context) -> Iterable[str]:

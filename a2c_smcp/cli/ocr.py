@@ -10,8 +10,8 @@ from a2c_smcp.cli.parsing import positive
 from a2c_smcp.cli.seating import NO_AUTH, http_access
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.extras import install_hint
 
 ENV: Final = "A2C_OCR_"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from a2c_smcp.cli.command import Argument, Context
 from a2c_smcp.cli.terminal import Terminal, one_line
 from a2c_smcp.cli.up_home import token_file
+from a2c_smcp.common.running_offices import find_running
 from a2c_smcp.common.state import state_folder
 from a2c_smcp.errors import BadRequest, NotFound
-from a2c_smcp.running import find_running
 
 if TYPE_CHECKING:
     import ssl

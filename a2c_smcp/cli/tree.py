@@ -30,7 +30,7 @@ class PageBranch(TypedDict):
 
     page_index: int
     title: str
-    element_count: int
+    element_count: NotRequired[int]
     uri: str
     elements: NotRequired[list[ElementBranch]]
 
@@ -94,17 +94,16 @@ def element_line(element: ElementBranch, terminal: Terminal, indent: int) -> str
 def page_line(page: PageBranch, terminal: Terminal) -> str:
     """Return a page on one line."""
     title = one_line(page["title"]) or f"page {page['page_index']}"
-    return _SEPARATOR.join((title, f"({counted(page['element_count'], 'element')})", terminal.dim(page["uri"])))
+    size = f"({counted(page['element_count'], 'element')})" if "element_count" in page else ""
+    return _SEPARATOR.join(filter(None, (title, size, terminal.dim(page["uri"]))))
 
 
 def page_branch(document: Document, entry: PageEntry) -> PageBranch:
     """Return a page without its elements."""
-    return {
-        "page_index": entry.index,
-        "title": entry.title,
-        "element_count": entry.element_count,
-        "uri": page_uri(document, entry.index),
-    }
+    branch: PageBranch = {"page_index": entry.index, "title": entry.title, "uri": page_uri(document, entry.index)}
+    if entry.element_count is not None:
+        branch["element_count"] = entry.element_count
+    return branch
 
 
 def element_branch(document: Document, element: Element) -> ElementBranch:
@@ -131,9 +130,12 @@ def _page_branch(library: Library, document: Document, entry: PageEntry, depth: 
     if depth != DEPTHS[-1]:
         return page
     try:
-        elements = library.page(document.doc_ref, entry.index).elements[:limit]
+        whole = library.page(document.doc_ref, entry.index).elements
     except DocumentError as error:
-        page["title"], elements = error.message, ()
+        page["title"], whole = error.message, ()
+    else:
+        page["element_count"] = len(whole)
+    elements = whole[:limit]
     page["elements"] = [element_branch(document, element) for element in elements]
     return page
 
@@ -154,7 +156,7 @@ def _document_lines(number: int, document: DocumentBranch, terminal: Terminal) -
 
 def _element_lines(page: PageBranch, margin: str, terminal: Terminal) -> Iterator[str]:
     elements = page.get("elements", [])
-    left = page["element_count"] - len(elements) if "elements" in page else 0
+    left = page.get("element_count", 0) - len(elements) if "elements" in page else 0
     for element, (arm, _) in zip(elements, _rails(len(elements), more=left > 0), strict=True):
         yield margin + arm + element_line(element, terminal, len(margin + arm))
     if left > 0:

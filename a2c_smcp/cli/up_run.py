@@ -41,6 +41,7 @@ from a2c_smcp.cli.up_ports import Ports
 from a2c_smcp.cli.up_server import OfficesOnDemand, serve_office
 from a2c_smcp.cli.up_terminal import Keyboard, TerminalInputs
 from a2c_smcp.cli.up_trust import describe
+from a2c_smcp.common.running_offices import RunningOffice, announced, running_offices
 from a2c_smcp.common.state import write_private
 from a2c_smcp.common.visible import visible
 from a2c_smcp.computer.computer import Computer
@@ -52,7 +53,6 @@ from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.running import RunningOffice, announced, running_offices
 
 log = logging.getLogger(__name__)
 

@@ -1,1 +1,1 @@
-"""."""
+"""Mechanisms that every role uses and that know nothing of any role."""

@@ -16,26 +16,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final, TypeAlias, TypeVar
-from uuid import uuid4
 
 from a2c_smcp.common.callbacks import notify_guarded
+from a2c_smcp.digest.folders import STATE, directory, is_own_file, write
 from a2c_smcp.digest.framework_protocol import Progress
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.files import Signature, signature_of
 from a2c_smcp.documents.formats.base import OpenOptions, OutlineEntry
-from a2c_smcp.documents.model import Document, Page
+from a2c_smcp.documents.model import Document, Element, Page
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
 from a2c_smcp.documents.render.markdown import render_page
 from a2c_smcp.documents.worker_main import Operation, Request
-from a2c_smcp.documents.workers import MEMORY, TIRED, WorkerPool
+from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, WorkerPool
 from a2c_smcp.errors import BadRequest, DocumentError
 
 _log = logging.getLogger(__name__)
 
-STATE: Final = ".digest"
 MAX_WORKERS: Final = 8
 PAGE_SECONDS: Final = 120.0
 OCR_SECONDS: Final = 600.0
+FORM: Final = 2
+"""Of what is kept; a run does not read what one of another form left."""
+
 HEADER_WITHIN: Final = 1024
 """Where a PDF says that it is one: some have junk before."""
 
@@ -57,13 +59,26 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """A page that was read: `by` says how, `problem` why there is no text."""
+    """A page and what became of it.
+
+    Attributes:
+        elements: What stands on it, without what stands at the edge of every page.
+        by: How its text was read.
+        problem: Why it could not be read; a page that was read and is empty has none.
+        no_image: Why it could not be drawn.
+    """
 
     number: int
-    text: str
-    image: Path | None
+    elements: tuple[Element, ...] = ()
+    image: Path | None = None
     by: str = "text"
     problem: str = ""
+    no_image: str = ""
+
+    @property
+    def text(self) -> str:
+        """The page as Markdown."""
+        return render_page(_NOBODY, Page(self.number - 1, "", self.elements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +159,20 @@ async def _extract(
         reused = len(pages)
         tell = _teller(progress, reused, len(wanted))
         waiting = iter([number for number in wanted if number not in pages])
-        async with asyncio.TaskGroup() as group:
-            for reader in readers:
-                group.create_task(_work(reader, waiting, out_dir, kept, pages, tell))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for reader in readers:
+                    group.create_task(_work(reader, waiting, out_dir, kept, pages, tell))
+        except BaseExceptionGroup as group_of:
+            raise _first_of(group_of) from None
     return Extract(title, count, outline, [pages[number].read for number in wanted], reused)
+
+
+def _first_of(error: BaseException) -> BaseException:
+    """Return what went wrong first: of tasks that are cancelled for it nobody has to know."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _found(pdf: Path) -> tuple[Path, Signature]:
@@ -206,10 +231,19 @@ async def _work(
 ) -> None:
     for number in waiting:
         page = await reader.read(number, out_dir)
-        if not page.problem:
+        if not page.problem and not page.no_image:
             await asyncio.to_thread(kept.put, page)
         pages[number] = KeptPage(page)
         tell()
+
+
+def content_of(pdf: Path) -> str:
+    """Return a name for the bytes of a file."""
+    digest = hashlib.sha256()
+    with pdf.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 class Reader:
@@ -228,28 +262,27 @@ class Reader:
 
     async def read(self, number: int, out_dir: Path) -> PageRead:
         """Read one page; what cannot be read is told in its `problem`."""
-        image, problem = None, ""
+        image, no_image = None, ""
         if self._settings.images:
             try:
                 drawn = await self.ask("render", number - 1, self._settings.dpi)
                 image = await asyncio.to_thread(write, out_dir / f"page{number}.png", drawn)
             except DocumentError as error:
-                problem = f"no picture: {error.message}"
+                no_image = _why(error)
         try:
             page = codec.decode_page(await self.ask("page", number - 1))
         except DocumentError as error:
-            return PageRead(number, "", image, "none", error.message)
-        return PageRead(number, markdown_of(page), image, _by(page), problem)
+            return PageRead(number, (), image, "none", _why(error), no_image)
+        body = tuple(element for element in page.elements if element.category not in ("header", "footer"))
+        return PageRead(number, body, image, _by(page), no_image=no_image)
 
     async def close(self) -> None:
         """End the process."""
         await self._pool.close()
 
 
-def markdown_of(page: Page) -> str:
-    """Return a page as Markdown; what stands at every edge of every page is left out."""
-    body = tuple(element for element in page.elements if element.category not in ("header", "footer"))
-    return render_page(_NOBODY, Page(page.index, page.title, body))
+def _why(error: DocumentError) -> str:
+    return "the file was replaced or deleted while it was read" if isinstance(error, FileChanged) else error.message
 
 
 _NOBODY: Final = Document(host="x", doc_ref="x", file_uri="", file_type="pdf", title="", page_count=0)
@@ -262,25 +295,9 @@ def _by(page: Page) -> str:
 
 def key_of(pdf: Path, settings: Settings) -> str:
     """Return a name for this file read in this way."""
-    digest = hashlib.sha256()
-    with pdf.open("rb") as file:
-        while piece := file.read(1 << 20):
-            digest.update(piece)
     ocr = settings.ocr.fingerprint if settings.ocr is not None else "none"
-    digest.update(f"{settings.dpi} {ocr} {settings.images}".encode())
-    return digest.hexdigest()[:24]
-
-
-def write(path: Path, data: bytes) -> Path:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".part-{uuid4().hex}")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    return path
+    facts = f"{FORM} {content_of(pdf)} {settings.dpi} {ocr}"
+    return hashlib.sha256(facts.encode()).hexdigest()[:24] + ("" if settings.images else "-text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,19 +313,24 @@ class KeptPage:
 
     def fits(self, settings: Settings) -> bool:
         """Whether its picture is still there."""
-        return not settings.images or (self.read.image is not None and self.read.image.is_file())
+        return not settings.images or (self.read.image is not None and is_own_file(self.read.image))
 
 
 class Kept:
-    """Pages of earlier runs with the same key; those of other keys are forgotten, since their pictures are replaced."""
+    """Pages of earlier runs with the same key.
+
+    Those of other keys are forgotten, since their pictures are replaced; runs with and without pictures do not touch
+    each other's.
+    """
 
     def __init__(self, out_dir: Path, key: str) -> None:
+        out_dir.mkdir(parents=True, exist_ok=True)
         self._out_dir = out_dir
-        self._folder = out_dir / STATE / key
-        for other in (out_dir / STATE).glob("*"):
-            if other.name != key and len(other.name) == len(key) and other.is_dir():
+        state = directory(out_dir, STATE)
+        for other in state.glob("*"):
+            if other.name != key and len(other.name) == len(key) and other.is_dir() and not other.is_symlink():
                 shutil.rmtree(other, ignore_errors=True)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder = directory(state, key)
 
     def about(self) -> About | None:
         """Return what is known of the document as a whole."""
@@ -329,14 +351,16 @@ class Kept:
         try:
             value = json.loads(self._path(number).read_text(encoding="utf-8"))
             image = self._out_dir / str(value["image"]) if value["image"] else None
-            return KeptPage(PageRead(number, str(value["text"]), image, str(value["by"])))
-        except (OSError, ValueError, KeyError, TypeError):
+            page = codec.decode_page(value["page"].encode("utf-8", "surrogatepass"))
+            return KeptPage(PageRead(number, page.elements, image, str(value["by"])))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def put(self, page: PageRead) -> None:
         """Keep a page that is done."""
-        value = {"text": page.text, "image": page.image.name if page.image is not None else None, "by": page.by}
-        write(self._path(page.number), json.dumps(value, ensure_ascii=False).encode())
+        encoded = codec.encode_page(Page(page.number - 1, "", page.elements)).decode("utf-8", "surrogatepass")
+        value = {"page": encoded, "image": page.image.name if page.image is not None else None, "by": page.by}
+        write(self._path(page.number), json.dumps(value).encode())
 
     def _path(self, number: int) -> Path:
         return self._folder / f"page-{number}.json"

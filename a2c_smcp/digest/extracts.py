@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from a2c_smcp.digest.sections import cite
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.formats.markdown import open_text
 from a2c_smcp.documents.model import Element
@@ -61,14 +60,14 @@ class _Sentence:
     first: bool
 
 
-def extract_of(pages: Mapping[int, str], *, sentences: int = MAX_SENTENCES) -> Extract:
-    """Return the extract of pages given as Markdown by their numbers."""
+def extract_of(pages: Mapping[int, Sequence[Element]], *, sentences: int = MAX_SENTENCES) -> Extract:
+    """Return the extract of pages given as elements by their numbers."""
     headings: list[tuple[int, int, str]] = []
     tables: list[tuple[int, str]] = []
     spoken: list[_Sentence] = []
     lines: list[tuple[int, str]] = []
     for number in sorted(pages):
-        for element in elements_of(pages[number]):
+        for element in pages[number]:
             if element.category == "heading" and not _LEADERS.search(str(element.content["text"])):
                 headings.append((number, int(element.content["level"]), str(element.content["text"]).strip()))
             elif element.category == "table":
@@ -147,8 +146,3 @@ def _shortened(element: Element) -> str:
         return element_markdown(element)
     cut = Element(element.id, "table", {**element.content, "rows": rows[:MAX_ROWS]}, element.summary)
     return f"{element_markdown(cut)}\n\n*… {len(rows) - MAX_ROWS} more rows*"
-
-
-def cited(page: int, text: str) -> str:
-    """Return a sentence with its page."""
-    return f"{text} {cite(page)}"

@@ -7,6 +7,7 @@ Big things travel as file paths. One `trace_id` goes through a whole run: whoeve
 whole request, or the parameters alone and the trace id beside them.
 """
 
+import errno
 import logging
 import time
 import uuid
@@ -211,7 +212,17 @@ def wanted(params: Params, name: str, kind: type = str) -> Any:
     return value
 
 
+_NO_SPACE: Final = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "the file would be larger than allowed",
+}
+
+
 def _plain(problem: OSError | ModuleNotFoundError) -> str:
+    if isinstance(problem, OSError) and (why := _NO_SPACE.get(problem.errno or 0)):
+        what = str(problem.filename) if problem.filename else "A file"
+        return f"{what} could not be written: {why}; free some space and run again"
     if isinstance(problem, OSError) and problem.strerror:
         return f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
     return str(problem) or type(problem).__name__

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.common.child_python import FOLDER
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.digest.framework_protocol import Params, Response, respond
 from a2c_smcp.errors import BadRequest, Forbidden, InternalError
-from a2c_smcp.extras import install_hint
 
 ALLOWED: Final[Mapping[str, str]] = {
     "httpx": "httpx",

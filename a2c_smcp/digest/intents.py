@@ -1,8 +1,11 @@
-"""What a text asks for, by rules in Chinese and English; by the model where one is configured."""
+"""What a text asks for, by rules in Chinese and English; by the model where one is configured.
+
+What is asked for decides which steps of the pipeline run.
+"""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from a2c_smcp.digest.framework_protocol import INTENT_EXPERT, Params, Response, make_request, respond
@@ -23,6 +26,24 @@ INTENTS: Final[Mapping[str, str]] = {
     "compare": "compare documents",
     "install": "install what is missing",
 }
+
+INSTALL, EXTRACT, COMPOSE = "install", "extract", "compose"
+"""The steps of the pipeline, in their order."""
+
+STEPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "digest": (INSTALL, EXTRACT, COMPOSE),
+    "summarize": (INSTALL, EXTRACT, COMPOSE),
+    "extract_tables": (INSTALL, EXTRACT, COMPOSE),
+    "translate": (INSTALL, EXTRACT, COMPOSE),
+    "answer": (INSTALL, EXTRACT, COMPOSE),
+    "ocr": (INSTALL, EXTRACT),
+    "extract_text": (INSTALL, EXTRACT),
+    "extract_images": (INSTALL, EXTRACT),
+    "install": (INSTALL,),
+}
+"""Which steps do what is asked for; the pipeline can do nothing else."""
+
+NEEDS_MODEL: Final = frozenset({"translate", "answer"})
 
 # How sure a match makes: a word that says the thing itself, and one that may mean something else.
 _SURE, _LIKELY = 0.9, 0.6
@@ -119,6 +140,24 @@ class IntentExpert:
             "confidence": min(max(float(confidence), 0.0), 1.0),
             "by": "model",
         }
+
+
+def steps_for(intents: Sequence[str], *, model: bool) -> list[str]:
+    """Return the steps that do what is asked for, in their order.
+
+    Args:
+        model: Whether there is a language model.
+
+    Raises:
+        BadRequest: Nothing of it can be done here.
+    """
+    possible = [intent for intent in intents if intent in STEPS and (model or intent not in NEEDS_MODEL)]
+    if not possible:
+        lacking = [intent for intent in intents if intent in NEEDS_MODEL]
+        why = "that needs a language model (--llm_url)" if lacking else f"it can {', '.join(STEPS)}"
+        raise BadRequest(f"The pipeline cannot do what the task asks for ({', '.join(intents)}): {why}")
+    wanted = {step for intent in possible for step in STEPS[intent]}
+    return [step for step in (INSTALL, EXTRACT, COMPOSE) if step in wanted]
 
 
 def by_rules(text: str) -> dict[str, float]:

@@ -4,6 +4,8 @@ None is preset. A text leaves the machine only for an endpoint that the user has
 `A2C_LLM_BASE_URL`, `A2C_LLM_API_KEY` and `A2C_LLM_MODEL`.
 """
 
+import io
+import json
 import logging
 import os
 import random
@@ -19,11 +21,18 @@ from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
+from a2c_smcp.web.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Unreachable, post
 
 ENV: Final = "A2C_LLM_"
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 LONGEST_PAUSE: Final = 30.0
 MAX_REPLY: Final = 8 << 20
+INCOMPLETE: Final[Mapping[str, str]] = {
+    "length": "The language model's answer was cut off at its limit of tokens; raise --max_tokens",
+    "content_filter": "The language model's endpoint withheld the answer (content_filter)",
+}
+"""What `finish_reason` says of an answer that is not whole."""
+
 _NONE: Final = f"No language model is configured: name an endpoint with --llm_url or {ENV}BASE_URL"
 _THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 
@@ -38,7 +47,7 @@ class LlmSettings:
         base_url: Up to and with `/v1`; empty where there is no model.
         api_key: Sent as a bearer token; never shown.
         model: The model to use where a request names none.
-        timeout: Seconds that one attempt may take.
+        timeout: Seconds that a request may take, from its first attempt to the last byte of the answer.
         retries: How often a passing failure is tried again.
         context_tokens: How much a request may hold, the answer included.
         allow_http: Whether `http://` to another machine is good enough.
@@ -98,35 +107,30 @@ class LlmProxy:
         if not self.settings.configured:
             raise BadRequest(_NONE)
         reply = self._post(_body(params, self.settings.model), trace_id)
-        text = _text_of(reply)
         usage = {
             name: count
             for name, count in (reply.get("usage") or {}).items()
             if isinstance(count, int) and not isinstance(count, bool)
         }
-        self.usage.update(usage)
+        self.usage.update(usage)  # an answer that was cut off costs as much as another
+        text = _text_of(reply)
         model = reply.get("model") or params.get("model") or self.settings.model
         return {"text": text, "usage": usage, "model": str(model)}
 
     def _post(self, body: dict[str, Any], trace_id: str) -> dict[str, Any]:
-        import httpx  # noqa: PLC0415 - an extra
-
         settings = self.settings
-        headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-        url = f"{settings.base_url.rstrip('/')}/chat/completions"
-        mask = SecretMask([settings.api_key])  # some endpoints send back what they were sent
-        with httpx.Client(timeout=settings.timeout, headers=headers, follow_redirects=False) as client:
-            for attempt in range(settings.retries + 1):
-                problem, pause = _attempt(client, url, body, mask)
-                if not isinstance(problem, SMCPError):
-                    return problem
-                if pause is None or attempt == settings.retries:
-                    raise problem
-                seconds = min(pause or 0.5 * 2**attempt, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
-                _log.info(
-                    "The language model failed, asking again", extra={"trace_id": trace_id, "attempt": attempt + 1}
-                )
-                time.sleep(seconds)
+        end = time.monotonic() + settings.timeout
+        for attempt in range(settings.retries + 1):
+            problem, pause = _attempt(settings, body, end - time.monotonic())
+            if not isinstance(problem, SMCPError):
+                return problem
+            if pause is None or attempt == settings.retries:
+                raise problem
+            seconds = min(pause or 0.5 * 2**attempt, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
+            if time.monotonic() + seconds >= end:
+                raise problem
+            _log.info("Language model request failed; retrying", extra={"trace_id": trace_id, "attempt": attempt + 1})
+            time.sleep(seconds)
         raise InternalError("The language model was never asked")
 
 
@@ -136,34 +140,32 @@ def ask(params: Params) -> Response:
 
 
 def _attempt(
-    client: Any, url: str, body: dict[str, Any], mask: SecretMask
+    settings: LlmSettings, body: dict[str, Any], seconds: float
 ) -> tuple[dict[str, Any] | SMCPError, float | None]:
     """Return the reply, or what went wrong and, where it may pass, the pause the endpoint asks for (0: any)."""
-    import httpx  # noqa: PLC0415
-
+    headers = {"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    url = f"{settings.base_url.rstrip('/')}/chat/completions"
+    mask = SecretMask([settings.api_key])  # some endpoints send back what they were sent
+    content = io.BytesIO()
     try:
-        with client.stream("POST", url, json=body) as reply:
-            content = bytearray()
-            for piece in reply.iter_bytes():
-                content += piece
-                if len(content) > MAX_REPLY:
-                    return InternalError(f"The language model answered more than {MAX_REPLY >> 20} MiB"), None
-            status, headers = reply.status_code, reply.headers
-    except httpx.TimeoutException:
-        return RequestTimeout("The language model did not answer in time"), 0
-    except httpx.TransportError as problem:
-        return InternalError(f"The language model cannot be reached ({type(problem).__name__})"), 0
-    if status == 200:
-        return _parsed(bytes(content), mask), None
-    why = f"The language model answered {status}{_reason(bytes(content), mask)}"
-    if status in (401, 403):
-        return Unauthorized(f"{why}; check the key ({ENV}API_KEY)"), None
-    return InternalError(why), _pause(headers) if status in RETRIED else None
+        reply = post(url, content, seconds=seconds, limit=MAX_REPLY, headers=headers, json=body)
+    except DeadlineExceeded:
+        return RequestTimeout(f"The language model did not answer within {settings.timeout:g} seconds"), 0
+    except Unreachable as problem:
+        return InternalError(f"The language model cannot be reached ({problem})"), 0
+    except AnswerTooLarge:
+        return InternalError(f"The language model answered more than {MAX_REPLY >> 20} MiB"), None
+    except ExchangeError as problem:
+        return InternalError(f"The language model cannot be used ({problem})"), None
+    if reply.status == 200:
+        return _parsed(content.getvalue(), mask), None
+    why = f"The language model answered {reply.status}{_reason(content.getvalue(), mask)}"
+    if reply.status in (401, 403):
+        return Unauthorized(f"{why}; check the key ({ENV}API_KEY)", details={"status": reply.status}), None
+    return InternalError(why), _pause(reply.headers) if reply.status in RETRIED else None
 
 
 def _parsed(content: bytes, mask: SecretMask) -> dict[str, Any] | SMCPError:
-    import json  # noqa: PLC0415
-
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -188,15 +190,24 @@ def _body(params: dict[str, Any], default_model: str) -> dict[str, Any]:
 
 
 def _text_of(reply: Mapping[str, Any]) -> str:
+    """Return the text of a complete answer.
+
+    Raises:
+        InternalError: There is none, or it was cut off or withheld: `details` has the `finish_reason` then.
+    """
     try:
-        content = reply["choices"][0]["message"]["content"]
+        choice = reply["choices"][0]
+        content = choice["message"]["content"]
     except (KeyError, IndexError, TypeError):
         raise InternalError("The language model's answer has no choices[0].message.content") from None
+    reason = str(choice.get("finish_reason"))
+    if reason in INCOMPLETE:
+        raise InternalError(INCOMPLETE[reason], details={"finish_reason": reason})
     if isinstance(content, list):  # parts, as some servers answer
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    # Models that think aloud are not quoted on it.
+    # Models that think aloud are not quoted on it; thoughts without an end are no answer.
     text = _THOUGHTS.sub("", content) if isinstance(content, str) else ""
-    if not text.strip():
+    if not text.strip() or text.lstrip().startswith("<think>"):
         raise InternalError("The language model answered nothing")
     return text
 

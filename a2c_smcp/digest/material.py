@@ -1,16 +1,21 @@
-"""What a digest is made of: the text of each page, the images, and what is known of the document."""
+"""What a digest is made of: text and elements of each page, the images, and what is known of the document."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from a2c_smcp.digest.extraction import Settings, extract
+from a2c_smcp.digest.elements import has_picture, has_table, read_elements
+from a2c_smcp.digest.extraction import Extract, Settings, extract
+from a2c_smcp.digest.extracts import elements_of
 from a2c_smcp.digest.framework_protocol import Params, Progress
-from a2c_smcp.digest.page_texts import divided, fault_of, page_fault
+from a2c_smcp.digest.page_texts import divided, fault_of, is_better, page_fault
 from a2c_smcp.digest.pictures import page_of
-from a2c_smcp.errors import BadRequest, SMCPError
+from a2c_smcp.digest.sections import check_ranges
+from a2c_smcp.documents.model import Element
+from a2c_smcp.documents.safe_markdown import safe_markdown
+from a2c_smcp.errors import BadRequest, DocumentError, SMCPError
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,9 @@ class Material:
     Attributes:
         texts: Markdown by page number, from 1.
         images: By page number; under 0 those of which the page is not known.
+        elements: What stands on pages, where more is known of them than their text.
+        drawn: What stands on pages as far as this machine can see: for their pictures, not for their text.
+        unread: Pages that could not be read, and why.
         exact: Whether the text says where pages begin.
     """
 
@@ -28,51 +36,97 @@ class Material:
     texts: Mapping[int, str]
     images: Mapping[int, Sequence[Path]]
     outline: Sequence[Mapping[str, Any]] = ()
+    elements: Mapping[int, Sequence[Element]] = field(default_factory=dict)
+    drawn: Mapping[int, Sequence[Element]] = field(default_factory=dict)
+    unread: Mapping[int, str] = field(default_factory=dict)
     exact: bool = True
+
+    def page(self, number: int) -> Sequence[Element]:
+        """Return the elements of a page; of a text from elsewhere those that are safe."""
+        known = self.elements.get(number)
+        return elements_of(safe_markdown(self.texts.get(number, ""), top=1)) if known is None else known
+
+    def is_shown(self, number: int) -> int:
+        """Return how much a page is worth to be shown: 2 for pictures, 1 for a table, 0 where its text says it all."""
+        known = self.elements.get(number)
+        elements = [*(elements_of(self.texts.get(number, "")) if known is None else known)]
+        elements += self.drawn.get(number, ())
+        return 2 if has_picture(elements) else 1 if has_table(elements) else 0
 
 
 def gather(params: Params, progress: Progress | None = None) -> Material:
     """Return the material that a request names; text that is missing or too short is read from the PDF itself.
 
     Raises:
-        BadRequest: There is neither a text nor a PDF.
+        BadRequest: There is neither a text nor a PDF, or the section ranges are none of its pages.
         DocumentError: The PDF cannot be read.
     """
-    text = _text_of(params)
-    images = _images_of(params)
-    count = params.get("page_count")
-    count = count if isinstance(count, int) and count > 0 else None
+    given = params.get("page_count")
+    count = given if isinstance(given, int) and given > 0 else None
+    if params.get("section_ranges") is not None:
+        check_ranges(params["section_ranges"], count)
+    text, images = _text_of(params), _images_of(params)
     pages = divided(text, count) if count else None
-    outline = [entry for entry in params.get("outline") or () if isinstance(entry, Mapping)]
-    title = str(params.get("title") or "")
-    if pages is not None and count and not all(map(page_fault, pages.values())):
-        return Material(title or _stem(params), count, pages, images, outline)
-    pdf = params.get("pdf_path")
-    if pdf:
-        return _from_pdf(Path(str(pdf)), params, text, images, progress)
-    if fault_of(text):
+    if pages is not None and count and (params.get("pages") or not all(map(page_fault, pages.values()))):
+        return _from_pages(params, count, pages, images, progress)
+    if params.get("pdf_path"):
+        return _from_pdf(params, text, images, progress)
+    if fault_of(text, count or 1):
         raise BadRequest("There is no text to make a digest of: give `text_path`, `pdf_path` or both")
-    return Material(title or _stem(params), count or 1, _spread(text, count or 1), images, outline, exact=not count)
+    exact = not count or count == 1
+    outline = _outline_of(params)
+    return Material(_title_of(params), count or 1, _spread(text, count or 1), images, outline, exact=exact)
 
 
-def _from_pdf(
-    pdf: Path, params: Params, text: str, images: Mapping[int, Sequence[Path]], progress: Progress | None
+def _from_pages(
+    params: Params, count: int, pages: dict[int, str], images: Mapping[int, Sequence[Path]], progress: Progress | None
 ) -> Material:
+    """Take a text that says where its pages begin; pages that are no good are read from the PDF, unless they were."""
+    ways: dict[int, Mapping[str, Any]] = {
+        way["page"]: way for way in params.get("pages") or () if isinstance(way, Mapping) and way.get("page")
+    }
+    drawn = read_elements(params.get("elements_path"))
+    elements = {number: found for number, found in drawn.items() if ways.get(number, {}).get("path") == "local"}
+    unread = {number: str(way.get("why")) for number, way in ways.items() if way.get("unread")}
+    bad = [number for number in range(1, count + 1) if page_fault(pages.get(number, ""))]
+    if bad and not ways and params.get("pdf_path"):
+        found = _read(params, bad, progress)
+        for page in found.pages:
+            if page.problem and not pages.get(page.number, "").strip():
+                unread[page.number] = page.problem
+            elif is_better(page.text, pages.get(page.number, "")):
+                pages[page.number], elements[page.number] = page.text, page.elements
+    return Material(_title_of(params), count, pages, images, _outline_of(params), elements, drawn, unread)
+
+
+def _from_pdf(params: Params, text: str, images: Mapping[int, Sequence[Path]], progress: Progress | None) -> Material:
+    about = _read(params, (), progress)
+    count = about.page_count
+    if params.get("section_ranges") is not None:
+        check_ranges(params["section_ranges"], count)
+    title = str(params.get("title") or "") or about.title
+    if fault_of(text, count):
+        found = _read(params, None, progress)
+        unread = {page.number: page.problem for page in found.pages if page.problem}
+        if found.pages and len(unread) == len(found.pages):
+            number, why = next(iter(unread.items()))
+            raise DocumentError(f"None of the {count} pages could be read; page {number}: {why}")
+        texts = {page.number: page.text for page in found.pages}
+        elements = {page.number: page.elements for page in found.pages if not page.problem}
+        return Material(title, count, texts, images, found.contents, elements, elements, unread)
+    pages = divided(text, count)
+    exact = pages is not None or count == 1
+    return Material(title, count, pages or _spread(text, count), images, about.contents, exact=exact)
+
+
+def _read(params: Params, numbers: Sequence[int] | None, progress: Progress | None) -> Extract:
     from a2c_smcp.digest.dotsocr.local_pdf_tool import local_ocr  # noqa: PLC0415 - only where it is needed
 
+    ocr = local_ocr() if params.get("ocr", True) else None
     with tempfile.TemporaryDirectory(prefix="a2c-digest-") as folder:
-        settings = Settings(password=params.get("password"), ocr=local_ocr(), images=False)
-        # What a reader needs of a good text that came from elsewhere is only how many pages there are.
-        good = not fault_of(text)
-        found = extract(pdf, Path(folder), settings, numbers=() if good else None, progress=progress)
-    outline = found.contents
-    title = str(params.get("title") or "") or found.title
-    if not good:
-        texts = {page.number: page.text for page in found.pages}
-        return Material(title, found.page_count, texts, images, outline)
-    pages = divided(text, found.page_count)
-    exact = pages is not None or found.page_count == 1
-    return Material(title, found.page_count, pages or _spread(text, found.page_count), images, outline, exact=exact)
+        settings = Settings(password=params.get("password"), ocr=ocr, images=False)
+        told = progress if numbers is None or numbers else None
+        return extract(Path(str(params["pdf_path"])), Path(folder), settings, numbers=numbers, progress=told)
 
 
 def _spread(text: str, count: int) -> dict[int, str]:
@@ -106,7 +160,13 @@ def _images_of(params: Params) -> dict[int, list[Path]]:
     return images
 
 
-def _stem(params: Params) -> str:
+def _outline_of(params: Params) -> list[Mapping[str, Any]]:
+    return [entry for entry in params.get("outline") or () if isinstance(entry, Mapping)]
+
+
+def _title_of(params: Params) -> str:
+    if title := str(params.get("title") or ""):
+        return title
     for name in ("pdf_path", "text_path", "out_md_path"):
         if params.get(name):
             return Path(str(params[name])).stem

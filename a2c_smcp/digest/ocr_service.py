@@ -8,7 +8,9 @@ It answers JSON, a ZIP archive or plain text, as `response` in the form or `Acce
 
 import asyncio
 import base64
+import errno
 import hmac
+import logging
 import shutil
 import tempfile
 import zipfile
@@ -32,6 +34,8 @@ from a2c_smcp.digest.page_texts import joined
 from a2c_smcp.documents.formats.registry import format_of
 from a2c_smcp.documents.ocr.base import OcrPolicy
 from a2c_smcp.errors import BadRequest, DocumentError, RateLimited, SMCPError, Unauthorized, to_wire
+
+_log = logging.getLogger(__name__)
 
 TASKS: Final = {"pdf_ocr": "pdf", "image_ocr": "image"}
 FORMS: Final = {"json": "application/json", "zip": "application/zip", "text": "text/plain"}
@@ -67,7 +71,9 @@ def create_app(settings: OcrServiceSettings | None = None) -> Starlette:
     """Return the service as an ASGI application."""
     service = _Service(settings or OcrServiceSettings())
     routes = [Route("/extract", service.extract, methods=["POST"]), Route("/health", service.health)]
-    return Starlette(routes=routes, exception_handlers={SMCPError: _refuse, HTTPException: _refuse_http})
+    return Starlette(
+        routes=routes, exception_handlers={SMCPError: _refuse, HTTPException: _refuse_http, OSError: _refuse_os}
+    )
 
 
 class _Service:
@@ -200,7 +206,10 @@ def _told(found: Extract, folder: Path, wanted: str, done: BackgroundTask) -> Re
         return FileResponse(archive, media_type=FORMS["zip"], filename="extract.zip", background=done)
     if sum(image.stat().st_size for image in images) > MAX_JSON_IMAGES:
         raise HTTPException(413, "The images do not fit into one JSON answer; ask for `response=zip`")
-    pages = [{"page": page.number, "text": page.text, "by": page.by} for page in found.pages]
+    pages = [
+        {"page": page.number, "text": page.text, "by": page.by} | ({"problem": page.problem} if page.problem else {})
+        for page in found.pages
+    ]
     encoded = [{"filename": one.name, "content": base64.b64encode(one.read_bytes()).decode()} for one in images]
     return JSONResponse(
         {"text": text, "images": encoded, "pages": pages, "page_count": found.page_count}, background=done
@@ -218,3 +227,11 @@ async def _refuse_http(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else "The service failed"
     return JSONResponse({"error": {"code": status, "message": detail}}, status_code=status)
+
+
+async def _refuse_os(_: Request, error: Exception) -> Response:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if not full:
+        _log.error("Request failed", exc_info=error)
+    status, why = (507, "The disk of the service is full") if full else (500, "The service failed")
+    return JSONResponse({"error": {"code": status, "message": why}}, status_code=status)

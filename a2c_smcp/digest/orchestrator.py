@@ -1,17 +1,19 @@
 """`orchestrator@v1`: text and images of a PDF, from the remote service where the user named one, else from here.
 
-What the remote service gives is looked at page by page: a page that is empty, or repeats itself without end, is read
-here instead. Each page says which way it came, and why.
+What the remote service gives is looked at page by page: a page with too little text, or one that repeats itself without
+end, is read here instead. A page of which the service gave no picture is drawn here. Each page says which way it came,
+and why.
 """
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
-from a2c_smcp.digest.extraction import write
+from a2c_smcp.digest.elements import ELEMENTS_NAME, read_elements, write_elements
+from a2c_smcp.digest.folders import is_anothers, is_own_file, write
 from a2c_smcp.digest.framework_protocol import (
     DOTSOCR_PDF,
     LOCAL_PDF,
@@ -26,8 +28,9 @@ from a2c_smcp.digest.framework_protocol import (
     secrets_of,
     wanted,
 )
-from a2c_smcp.digest.page_texts import divided, fault_of, joined, page_fault
+from a2c_smcp.digest.page_texts import NO_TEXT, divided, fault_of, is_better, joined, page_fault
 from a2c_smcp.digest.pictures import images_in, page_of
+from a2c_smcp.documents.model import Element
 from a2c_smcp.errors import BadRequest, InternalError
 
 TEXT_NAME: Final = "extract_text.txt"
@@ -66,6 +69,7 @@ class _Run:
         self._remote = _tool(tools or {}, "remote", DOTSOCR_PDF, remote_tools.call_pdf)
         self._here = _tool(tools or {}, "local", LOCAL_PDF, local_pdf_tool.call)
         self._out_dir = Path(wanted(params, "out_dir"))
+        self._elements: dict[int, Sequence[Element]] = {}
         wanted(params, "pdf_path")
 
     def done(self) -> dict[str, Any]:
@@ -85,36 +89,69 @@ class _Run:
     def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
         """Look at what the remote service gave, and mend what is no good."""
         text = _text_at(found.get("text_path"))
-        count = found.get("page_count")
-        pages = divided(text, count) if isinstance(count, int) and count > 0 else None
-        fault = fault_of(text) if pages is None or all(map(page_fault, pages.values())) else ""
+        given = found.get("page_count")
+        count = given if isinstance(given, int) and given > 0 else None
+        pages = divided(text, count) if count else None
+        fault = fault_of(text, count or 1) if pages is None or all(map(page_fault, pages.values())) else ""
         if fault:
             return self._fall_back(f"the remote service gave no use: {fault}")
-        if pages is None or not isinstance(count, int):
-            return found | {"pages": [{"page": None, "path": "remote", "why": ""}], "path": "remote"}
+        if pages is None or count is None:
+            ways = [{"page": None, "path": "remote", "why": ""}]
+            return self._drawn(found | {"pages": ways, "path": "remote"}, count)
         faults = {number: page_fault(pages.get(number, "")) for number in range(1, count + 1)}
         bad = [number for number, why in faults.items() if why]
         if not bad or self._params.get("no_fallback"):
-            return found | {"pages": [_way(number, "remote", faults[number]) for number in faults], "path": "remote"}
-        return found | self._mended(pages, faults, bad)
+            ways = [_way(number, "remote", faults[number]) for number in faults]
+            return self._drawn(found | {"pages": ways, "path": "remote"}, count)
+        return self._drawn(found | self._mended(pages, faults, bad), count)
+
+    def _drawn(self, found: dict[str, Any], count: int | None) -> dict[str, Any]:
+        """Draw the pages here of which the service gave no picture."""
+        images = [Path(image) for image in found.get("images") or ()]
+        missing = sorted(set(range(1, (count or 0) + 1)) - {page_of(image) for image in images})
+        if not missing or not self._params.get("image_extract", True):
+            return found
+        try:
+            drawn = result_of(self._call(self._here, LOCAL_PDF, pages=missing, ocr=False))
+        except Exception as error:  # noqa: BLE001 - without pictures there is still the text
+            hidden = secrets_of(self._params).hide(str(getattr(error, "message", error)))
+            _log.warning("Pages could not be drawn: %s", hidden, extra={"trace_id": self._trace_id})
+            return found | {"why": found.get("why") or f"pages could not be drawn: {hidden}"}
+        more = [str(image) for image in drawn.get("images") or ()]
+        elements = read_elements(drawn.get("elements_path")) | self._elements
+        if elements:
+            found = found | {"elements_path": str(write_elements(self._out_dir / ELEMENTS_NAME, elements))}
+        return found | {"images": [*map(str, images), *more]}
 
     def _mended(self, pages: dict[int, str], faults: dict[int, str], bad: list[int]) -> dict[str, Any]:
+        local: dict[str, Any] = {}
+        failed = ""
         try:
             local = result_of(self._call(self._here, LOCAL_PDF, pages=bad, image_extract=False))
-            texts = divided(_text_at(local.get("text_path")), max(faults)) or {}
         except Exception as error:  # noqa: BLE001 - the pages that are good stay
-            hidden = secrets_of(self._params).hide(str(error))
-            _log.warning("Pages could not be read here either: %s", hidden, extra={"trace_id": self._trace_id})
-            texts = {}
+            failed = secrets_of(self._params).hide(str(getattr(error, "message", error)))
+            _log.warning("Pages could not be read here either: %s", failed, extra={"trace_id": self._trace_id})
+        texts = divided(_text_at(local.get("text_path")), max(faults)) or {}
+        unread = {way["page"]: way["why"] for way in local.get("pages") or () if way.get("unread")}
         ways = []
         for number, why in faults.items():
-            better = bool(why) and not page_fault(texts.get(number, ""))
-            if better:
+            way = _way(number, "remote", f"remote: {why}" if why else "")
+            if why and is_better(texts.get(number, ""), pages.get(number, "")):
                 pages[number] = texts[number]
-            ways.append(_way(number, "local" if better else "remote", f"remote: {why}" if why else ""))
-        path = write(self._out_dir / TEXT_NAME, joined(pages).encode())
+                way["path"] = "local"
+            elif why == NO_TEXT and (failed or number in unread):
+                way |= {"why": f"remote: {why}; here: {unread.get(number) or failed}", "unread": True}
+            ways.append(way)
+        path = write(self._out_dir / TEXT_NAME, joined(pages).encode("utf-8", "surrogatepass"))
         mixed = any(way["path"] == "local" for way in ways)
-        return {"text_path": str(path), "pages": ways, "path": "remote+local" if mixed else "remote"}
+        # The next call of the tool writes its own.
+        self._elements = read_elements(local.get("elements_path"))
+        return {
+            "text_path": str(path),
+            "elements_path": local.get("elements_path"),
+            "pages": ways,
+            "path": "remote+local" if mixed else "remote",
+        }
 
     def _fall_back(self, why: str) -> dict[str, Any]:
         if self._params.get("no_fallback"):
@@ -128,11 +165,16 @@ class _Run:
         return found | {"pages": pages, "path": "local", "why": why}
 
     def _existing(self) -> dict[str, Any]:
-        """Take the images, and the text, that an earlier run left."""
-        images = images_in(self._out_dir)
-        if not images:
-            raise BadRequest(f"--use_existing_images: there are no images in {self._out_dir.name!r}")
-        text = next((self._out_dir / name for name in _TEXTS if (self._out_dir / name).is_file()), None)
+        """Take the images, and the text, that an earlier run left, or that the user put into `existing_dir`."""
+        content = str(self._params.get("content") or "")
+        folders = [self._out_dir, Path(str(self._params.get("existing_dir") or self._out_dir))]
+        for folder in dict.fromkeys(folders):
+            images = images_in(folder)
+            if images and not (content and is_anothers(folder, content)):
+                break
+        else:
+            raise BadRequest(f"--use_existing_images: there are no images of this PDF in {folders[-1].name!r}")
+        text = next((folder / name for name in _TEXTS if is_own_file(folder / name)), None)
         pages = [{"page": page_of(image), "path": "existing", "why": "--use_existing_images"} for image in images]
         found: dict[str, Any] = {"images": [str(image) for image in images], "pages": pages, "path": "existing"}
         return found | {"text_path": str(text) if text is not None else None}

@@ -7,8 +7,9 @@ from typing import Final
 from a2c_smcp.documents.ocr.quality import repeats
 
 MIN_TEXT: Final = 20
-"""Letters of a whole document below which a text says nothing."""
+"""Letters of a page below which its text says nothing; a document needs that many for each of its pages."""
 
+NO_TEXT: Final = "no text"
 _MARK = re.compile(r"^<!-- page (\d{1,6}) -->[ \t]*$", re.MULTILINE)
 # What services write between pages: our own mark, a form feed, or a rule with the number of the page.
 _RULED = re.compile(
@@ -18,8 +19,12 @@ _RULED = re.compile(
 
 
 def joined(pages: Mapping[int, str]) -> str:
-    """Return texts by page number (from 1) as one."""
-    return "".join(f"<!-- page {number} -->\n{pages[number].strip()}\n\n" for number in sorted(pages))
+    """Return texts by page number (from 1) as one; what looks like a mark within a page is made to look like none."""
+    return "".join(f"<!-- page {number} -->\n{_unmarked(pages[number]).strip()}\n\n" for number in sorted(pages))
+
+
+def _unmarked(text: str) -> str:
+    return _MARK.sub(r"<!-- (page \1) -->", text)
 
 
 def divided(text: str, page_count: int) -> dict[int, str] | None:
@@ -41,19 +46,31 @@ def divided(text: str, page_count: int) -> dict[int, str] | None:
     return None
 
 
-def fault_of(text: str) -> str:
+def fault_of(text: str, page_count: int = 1) -> str:
     """Return why the text of a whole document is no good, or nothing when it is."""
-    letters = sum(character.isalnum() for character in _MARK.sub("", text))
-    if letters < MIN_TEXT:
+    if letters_in(_MARK.sub("", text)) < MIN_TEXT * page_count:
         return "there is hardly any text"
     return "the text repeats itself" if repeats(text) else ""
 
 
 def page_fault(text: str) -> str:
     """Return why the text of one page is no good: a page may be empty, but then another way may find something."""
-    if not any(character.isalnum() for character in text):
-        return "no text"
+    letters = letters_in(text)
+    if letters < MIN_TEXT:
+        return "hardly any text" if letters else NO_TEXT
     return "the text repeats itself" if repeats(text) else ""
+
+
+def is_better(text: str, other: str) -> bool:
+    """Whether the text of a page is worth more than another of the same page."""
+    if not repeats(other) and repeats(text):
+        return False
+    return letters_in(text) > letters_in(other) or (repeats(other) and letters_in(text) > 0)
+
+
+def letters_in(text: str) -> int:
+    """Return how many letters and digits a text has."""
+    return sum(map(str.isalnum, text))
 
 
 def ranges_of(numbers: Sequence[int]) -> str:

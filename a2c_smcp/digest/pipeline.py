@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
-from a2c_smcp.digest.experts import AutoInstallerExpert, OrchestratorExpert, OutputAssemblerExpert
-from a2c_smcp.digest.extraction import check_pdf
+from a2c_smcp.digest.experts import AutoInstallerExpert, IntentExpert, OrchestratorExpert, OutputAssemblerExpert
+from a2c_smcp.digest.extraction import Settings, check_pdf, content_of, extract
+from a2c_smcp.digest.folders import HERE, Claim, claimed, own_name
 from a2c_smcp.digest.framework_protocol import (
     AUTOINSTALLER,
+    INTENT_EXPERT,
     ORCHESTRATOR,
     OUTPUT_ASSEMBLER,
     Params,
@@ -20,22 +22,35 @@ from a2c_smcp.digest.framework_protocol import (
     wanted,
 )
 from a2c_smcp.digest.installer import NEEDED
+from a2c_smcp.digest.intents import COMPOSE, INSTALL, NEEDS_MODEL, steps_for
 from a2c_smcp.digest.llm_proxy import LlmProxy
-from a2c_smcp.errors import BadRequest
+from a2c_smcp.digest.sections import check_ranges
+from a2c_smcp.errors import BadRequest, DocumentError
 
 _ORCHESTRATED: Final = (
     "pdf_path",
-    "out_dir",
     "dpi",
     "ocr_url",
     "ocr_key",
     "allow_http",
+    "timeout",
     "no_fallback",
     "use_existing_images",
     "password",
     "ocr",
 )
-_COMPOSED: Final = ("section_ranges", "model", "temperature", "max_tokens", "instructions", "password")
+_COMPOSED: Final = (
+    "section_ranges",
+    "model",
+    "system",
+    "temperature",
+    "max_tokens",
+    "instructions",
+    "password",
+    "ocr",
+    "source_uri",
+)
+_PASSED_ON: Final = ("title", "page_count", "outline", "pages", "elements_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,48 +64,108 @@ class Pipeline:
     def run(self, params: Params, *, progress: Progress | None = None) -> Response:
         """Return `output_md`, `images`, and how it came about.
 
-        Parameters: `pdf_path` and, where they are not to stand beside it, `out_dir` and `output_md`; further those of
-        the orchestrator and the assembler, `packages` and `allow_install`.
+        Parameters: `pdf_path`; `out_dir`, by default a folder beside it; `folder`, the digest's own folder in
+        `out_dir`, by default one named after the PDF (`.` is `out_dir` itself); `output_md`, by default in that
+        folder; `task`, a text that says what to do, by default a digest; further those of the orchestrator and the
+        assembler, `packages` and `allow_install`.
         """
-        return respond(params, lambda given, trace_id: self._run(given, trace_id, progress))
+        return respond(params, lambda given, trace_id: _Run(self, given, trace_id, progress).done())
 
-    def _run(self, params: dict[str, Any], trace_id: str, progress: Progress | None) -> dict[str, Any]:
-        pdf = Path(wanted(params, "pdf_path"))
+
+class _Run:
+    def __init__(self, pipeline: Pipeline, params: dict[str, Any], trace_id: str, progress: Progress | None) -> None:
+        self._pipeline, self._params, self._trace_id, self._progress = pipeline, params, trace_id, progress
+
+    def done(self) -> dict[str, Any]:
+        params = self._params
+        task = self._task()
+        if task.get("steps") == [INSTALL]:
+            return {"installed": self._installed(), **task}
+        pdf = Path(wanted(params, "pdf_path")).expanduser()
         if not pdf.is_file():
             raise BadRequest(f"There is no file {str(pdf)!r}")
         check_pdf(pdf)
+        if params.get("section_ranges") is not None:
+            check_ranges(params["section_ranges"])
+        installed = self._installed()
         out_dir = Path(params.get("out_dir") or pdf.with_name(f"{pdf.stem}_digest"))
-        target = Path(params.get("output_md") or out_dir / f"{pdf.stem}.md")
+        folder = str(params.get("folder") or (own_name(pdf) if params.get("out_dir") else HERE))
+        owner = str(params.get("owner") or pdf.resolve())
+        with claimed(out_dir, folder, owner=owner, content=content_of(pdf)) as claim:
+            if params.get("section_ranges") is not None:
+                self._check_ranges(pdf, claim)
+            found = self._extracted(claim)
+            if COMPOSE in task.get("steps", (COMPOSE,)):
+                found |= self._composed(pdf, claim, found, task)
+            if not params.get("use_existing_images"):
+                claim.keep(_made(found))
+        found.pop("outline")
+        status = "partial" if any(page.get("unread") for page in found["pages"]) else "complete"
+        return {"status": status, **found, "folder": str(claim.path), "installed": installed, **task}
+
+    def _task(self) -> dict[str, Any]:
+        """Return what the task asks for and which steps do it; nothing where there is no task."""
+        text = self._params.get("task")
+        if text is None:
+            return {}
+        llm = self._pipeline.llm
+        asked = make_request(INTENT_EXPERT, params={"text": text}, trace_id=self._trace_id)
+        intents = result_of(IntentExpert(llm).identify(asked))["intents"]
+        return {"intents": intents, "steps": steps_for(intents, model=llm.settings.configured)}
+
+    def _installed(self) -> list[Any]:
+        params = self._params
         needed = {"packages": params.get("packages", list(NEEDED)), "allow_install": params.get("allow_install")}
-        installed = result_of(self.installer.ensure(make_request(AUTOINSTALLER, params=needed, trace_id=trace_id)))
-        given = {name: params[name] for name in _ORCHESTRATED if params.get(name) is not None}
-        asked = make_request(ORCHESTRATOR, params={**given, "out_dir": str(out_dir)}, trace_id=trace_id)
-        tools = {"remote": remote_tools.call_pdf, "local": local_pdf_tool.call}
-        extracted = result_of(self.orchestrator.orchestrate(asked, tools, progress=progress))
-        composed = result_of(
-            OutputAssemblerExpert(self.llm).compose(
-                make_request(
-                    OUTPUT_ASSEMBLER,
-                    params={
-                        **{name: params[name] for name in _COMPOSED if params.get(name) is not None},
-                        "pdf_path": str(pdf),
-                        "out_dir": str(out_dir),
-                        "out_md_path": str(target),
-                        "images": extracted["images"],
-                        "text_path": extracted.get("text_path"),
-                        **{name: extracted.get(name) for name in ("title", "page_count", "outline")},
-                    },
-                    trace_id=trace_id,
-                ),
-                progress=progress,
-            )
+        request = make_request(AUTOINSTALLER, params=needed, trace_id=self._trace_id)
+        return list(result_of(self._pipeline.installer.ensure(request))["installed"])
+
+    def _check_ranges(self, pdf: Path, claim: Claim) -> None:
+        """Hold the ranges against the document before any page is read, or sent away."""
+        params = self._params
+        settings = Settings(
+            dpi=local_pdf_tool.dpi_of(params),
+            password=params.get("password"),
+            ocr=local_pdf_tool.local_ocr() if params.get("ocr", True) else None,
         )
+        try:
+            count = extract(pdf, claim.path, settings, numbers=()).page_count
+        except DocumentError:  # a service may still be able to read it
+            return
+        check_ranges(params["section_ranges"], count)
+
+    def _extracted(self, claim: Claim) -> dict[str, Any]:
+        given = {name: self._params[name] for name in _ORCHESTRATED if self._params.get(name) is not None}
+        more = {"out_dir": str(claim.path), "existing_dir": str(claim.out_dir), "content": claim.content}
+        request = make_request(ORCHESTRATOR, params={**given, **more}, trace_id=self._trace_id)
+        tools = {"remote": remote_tools.call_pdf, "local": local_pdf_tool.call}
+        found = result_of(self._pipeline.orchestrator.orchestrate(request, tools, progress=self._progress))
         return {
-            **composed,
-            "text_path": extracted.get("text_path"),
-            "page_images": extracted["images"],
-            "pages": extracted.get("pages", []),
-            "path": extracted.get("path", ""),
-            "why": extracted.get("why", ""),
-            "installed": installed["installed"],
+            **{name: found.get(name) for name in _PASSED_ON},
+            "pages": found.get("pages", []),
+            "images": found["images"],
+            "page_images": found["images"],
+            "text_path": found.get("text_path"),
+            "path": found.get("path", ""),
+            "why": found.get("why", ""),
         }
+
+    def _composed(self, pdf: Path, claim: Claim, found: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+        params = self._params
+        given = {name: params[name] for name in _COMPOSED if params.get(name) is not None}
+        if NEEDS_MODEL & set(task.get("intents", ())):
+            given["instructions"] = "\n".join(filter(None, [given.get("instructions"), str(params["task"])]))
+        more = {
+            "pdf_path": str(pdf),
+            "out_dir": str(claim.path),
+            "out_md_path": str(params.get("output_md") or claim.path / f"{pdf.stem}.md"),
+            "images": found["images"],
+            "text_path": found["text_path"],
+            **{name: found[name] for name in _PASSED_ON},
+        }
+        request = make_request(OUTPUT_ASSEMBLER, params={**given, **more}, trace_id=self._trace_id)
+        return result_of(OutputAssemblerExpert(self._pipeline.llm).compose(request, progress=self._progress))
+
+
+def _made(found: dict[str, Any]) -> list[Path]:
+    names = [*found["page_images"], found["text_path"], found["elements_path"], found.get("output_md")]
+    return [Path(name) for name in names if name]

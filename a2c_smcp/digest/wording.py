@@ -16,7 +16,13 @@ class Words:
 
     made_of: str
     by_model: str
+    partly_by_model: str
+    model_failed: str
+    model_idle: str
+    checked: str
     extractive: str
+    unread_count: str
+    unread: str
     contents: str
     pages: str
     page: str
@@ -33,8 +39,15 @@ class Words:
 
 ENGLISH: Final = Words(
     made_of="Digest of {name}, {count} pages.",
-    by_model="Written by the model {model}; page numbers in brackets were checked.",
+    by_model="Written by the model {model}.",
+    partly_by_model="{done} of {total} sections were written by the model {model}; the others hold what was extracted.",
+    model_failed="The model {model} was asked and failed for every section: headings, key sentences, tables and images "
+    "were extracted by page.",
+    model_idle="The model {model} was not asked, since there was no text to write about.",
+    checked="Citations of pages outside their section were removed: {0}.",
     extractive="Made without a language model: headings, key sentences, tables and images by page.",
+    unread_count="{count} of {total} pages could not be read: {pages}.",
+    unread="{pages} could not be read: {why}",
     contents="Contents",
     pages="Pages {0}",
     page="Page {0}",
@@ -50,8 +63,14 @@ ENGLISH: Final = Words(
 )
 CHINESE: Final = Words(
     made_of="{name} 的图文摘要，共 {count} 页。",
-    by_model="由模型 {model} 撰写；方括号中的页码已核对。",
+    by_model="由模型 {model} 撰写。",
+    partly_by_model="{total} 节中有 {done} 节由模型 {model} 撰写，其余为自动摘录。",
+    model_failed="已调用模型 {model}，但所有章节均失败：以下按页摘录标题、关键句、表格与图片。",
+    model_idle="没有可供撰写的文字，未调用模型 {model}。",
+    checked="已删除指向本节以外页面的引用：{0} 处。",
     extractive="未使用语言模型：按页列出标题、关键句、表格与图片。",
+    unread_count="{total} 页中有 {count} 页未能读取：{pages}。",
+    unread="{pages}未能读取：{why}",
     contents="目录",
     pages="第 {0} 页",
     page="第 {0} 页",

@@ -170,7 +170,7 @@ class Digested(Protocol):
 
     @property
     def by(self) -> str:
-        """`model`, or `extract` where no language model has written it."""
+        """`model`, `extract` where no language model has written it, or `model+extract`."""
         ...
 
     @property
@@ -181,6 +181,11 @@ class Digested(Protocol):
     @property
     def sections(self) -> Sequence[Mapping[str, Any]]:
         """What became of each section: `title`, `pages`, `by`, and `error` where the model failed."""
+        ...
+
+    @property
+    def unread(self) -> Sequence[int]:
+        """Pages that could not be read, counted from 1."""
         ...
 
 

@@ -120,10 +120,12 @@ class DigestPlace(BaseModel):
     doc_ref: str
     title: str
     by: str
-    """`model`, or `extract` where no language model has written it."""
+    """`model`, `extract` where no language model has written it, or `model+extract`."""
     source_pages: int
     """How many pages it is a digest of."""
     sections: list[DigestSection]
+    unread: list[int] | None = None
+    """Pages that could not be read, counted from 1: the digest says nothing of them."""
 
 
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[t.CallToolResult]]
@@ -226,7 +228,7 @@ def _picture(documents: Pictorial) -> Tool:
     return _tool(
         "get_element_image",
         "Get a picture",
-        "Look at a picture that is embedded in a document: give the id of an image element.",
+        "Look at a picture that is embedded in a document, or that a digest shows: give the id of an image element.",
         ElementArguments,
         answer,
     )
@@ -248,6 +250,7 @@ def _digest(documents: Digestible) -> Tool:
             by=made.by,
             source_pages=made.source_pages,
             sections=sections,
+            unread=list(made.unread) or None,
         ).model_dump(exclude_none=True)
         text = json.dumps(place, ensure_ascii=False)
         return t.CallToolResult(content=[t.TextContent(text=text)], structured_content=place)
@@ -256,7 +259,8 @@ def _digest(documents: Digestible) -> Tool:
         "digest_document",
         "Make a digest",
         "Make an illustrated digest of a PDF: a new document, smaller than the PDF, with the pages that each statement "
-        "is from. Tells how far it is: scans take a second a page. Made once, it is kept.",
+        "is from: citations are dpe:// links to them, and get_element_image shows its pictures. Tells how far it is: "
+        "scans take a second a page. Made once, it is kept.",
         DigestArguments,
         answer,
         DigestPlace,

@@ -4,18 +4,25 @@ JSON, because what comes out of a process that reads hostile files must not be a
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
 from a2c_smcp.documents.formats.base import Description, OutlineEntry
-from a2c_smcp.documents.model import Element, Page, PageEntry
-from a2c_smcp.documents.opening import Opened
+from a2c_smcp.documents.model import Element, Page, PageEntry, is_pending
+from a2c_smcp.documents.opening import Opened, describe
 
 NOTHING: Final = b"null"
 """An element that is not there."""
+
+WITHOUT_PAGES: Final = "without pages"
+"""The argument of a request to describe a file by its metadata alone."""
+
+
+class Passing(bytes):
+    """An answer that may be another the next time, because OCR did not get to it: it is not remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +36,15 @@ class Record:
     lasting: bool = True
 
 
-def record_of(opened: Opened) -> Record:
-    """Return what is to be remembered of a file that was opened."""
-    return Record(opened.description, opened.file_type, opened.problem, opened.locked, opened.lasting)
+def record_of(opened: Opened, *, without_pages: bool = False) -> Record:
+    """Return what is to be remembered of a file that was opened.
+
+    Raises:
+        ModuleNotFoundError: A library is missing; the message names the install command.
+        Unsupported: The format cannot describe a file without its pages.
+    """
+    opened, description = describe(opened, without_pages=without_pages)
+    return Record(description, opened.file_type, opened.problem, opened.locked, opened.lasting)
 
 
 def encode_record(record: Record) -> bytes:
@@ -49,7 +62,7 @@ def decode_record(data: bytes) -> Record:
 
 def encode_page(page: Page) -> bytes:
     """Return the bytes that `decode_page` reads."""
-    return _dump([page.index, page.title, [_parts(element) for element in page.elements]])
+    return _marked(_dump([page.index, page.title, [_parts(element) for element in page.elements]]), page.elements)
 
 
 def decode_page(data: bytes) -> Page:
@@ -60,7 +73,7 @@ def decode_page(data: bytes) -> Page:
 
 def encode_found(found: tuple[int, Element] | None) -> bytes:
     """Return the bytes that `decode_found` reads."""
-    return _dump(None if found is None else [found[0], _parts(found[1])])
+    return NOTHING if found is None else _marked(_dump([found[0], _parts(found[1])]), found[1:])
 
 
 def decode_found(data: bytes) -> tuple[int, Element] | None:
@@ -98,6 +111,10 @@ def decode_picture(data: bytes) -> tuple[str, bytes] | None:
     """Return the MIME type and the bytes of `encode_picture`, None where there is no picture."""
     mime_type, _, picture = data.partition(b"\n")
     return (mime_type.decode(), picture) if data else None
+
+
+def _marked(answer: bytes, elements: Iterable[Element]) -> bytes:
+    return Passing(answer) if is_pending(elements) else answer
 
 
 def _parts(element: Element) -> list[Any]:

@@ -1,7 +1,9 @@
 """One way from a file to what is in it: remembered on disk, else read by a worker, once for all who ask.
 
-A request that has ended two workers is not tried again until the file changes, nor is a file whose requests have ended
-five. What a password opened is never written to the disk.
+A request that has ended two workers is not tried again for a day or until the file changes. A page that does so hides
+neither the document nor its other pages; where five pages have done so, no further page of the file is read unless
+somebody asks for that page. What a password opened is never written to the disk, nor is an answer that may be another
+the next time.
 """
 
 import asyncio
@@ -23,8 +25,9 @@ from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.formats.registry import registered
+from a2c_smcp.documents.making import page_of
 from a2c_smcp.documents.model import PageEntry
-from a2c_smcp.documents.opening import CANNOT
+from a2c_smcp.documents.opening import CANNOT, Unsupported
 from a2c_smcp.documents.store import Result, Store
 from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import FileChanged, Unreadable, WorkerEnded, WorkerPool
@@ -38,10 +41,15 @@ WRITE_AFTER: Final = 0.05
 STRIKES: Final = 2
 FILE_STRIKES: Final = 5
 QUARANTINED: Final = "it has ended its parser {} times and is left alone until the file changes"
+TOO_MANY: Final = "{} of its pages have ended their parser, and no others are read unless they are asked for"
 
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+class LeftAlone(WorkerEnded):
+    """The page was not tried, because others of its file have ended too many workers."""
 
 
 class _File(NamedTuple):
@@ -155,11 +163,19 @@ class Extraction:
             FileChanged: The file is another one now.
         """
         try:
-            return codec.decode_entries(await self.read(source, "entries", offset, limit))
+            found = codec.decode_entries(await self.read(source, "entries", offset, limit))
+        except LeftAlone:
+            return [PageEntry(index, f"Page {index + 1}") for index in range(offset, offset + limit)]
         except (Unreadable, WorkerEnded) as error:
             if limit == 1:
                 return [PageEntry(offset, CANNOT + error.message, 0)]
-        return [entry for index in range(offset, offset + limit) for entry in await self.entries(source, index, 1)]
+            return [entry for index in range(offset, offset + limit) for entry in await self.entries(source, index, 1)]
+        return [entry if entry.element_count is not None else await self._counted(source, entry) for entry in found]
+
+    async def _counted(self, source: Source, entry: PageEntry) -> PageEntry:
+        """Return the entry of a page that only OCR can count: as it was read, where it was."""
+        look = await self._look(source, ("page", entry.index), self._password(source))
+        return entry if look.known is None else codec.decode_page(look.known).entry
 
     @staticmethod
     async def _ask_password(passwords: Callable[[str], str | None], doc_ref: str) -> str | None:
@@ -224,7 +240,14 @@ class Extraction:
             return codec.decode_record(await self._read(source, "describe", (), password, background=False))
         except (Unreadable, WorkerEnded) as error:
             problem = CANNOT + error.message
-            return Record(Description(summary=problem), source.file.file_type, problem, lasting=False)
+            failed = Record(Description(summary=problem), source.file.file_type, problem, lasting=False)
+            if isinstance(error, Unreadable):
+                return failed
+        try:  # what ended the worker was a page, and the document has others
+            parts = (codec.WITHOUT_PAGES,)
+            return codec.decode_record(await self._read(source, "describe", parts, password, background=False))
+        except (Unreadable, Unsupported, WorkerEnded):
+            return failed
 
     async def _read(
         self,
@@ -238,8 +261,10 @@ class Extraction:
         look = await self._look(source, (operation, *arguments), password)
         if look.known is not None:
             return look.known
-        if look.strikes >= STRIKES or look.file_strikes >= FILE_STRIKES:
-            raise WorkerEnded(QUARANTINED.format(max(look.strikes, look.file_strikes)))
+        if look.strikes >= STRIKES:
+            raise WorkerEnded(QUARANTINED.format(look.strikes))
+        if look.file_strikes >= FILE_STRIKES and (background or operation == "entries"):
+            raise LeftAlone(TOO_MANY.format(look.file_strikes))
         flight = self._flights.get(look.key)
         if flight is None:
             options = None if password is None and self._ocr is None else OpenOptions(password, self._ocr)
@@ -308,7 +333,7 @@ class Extraction:
         """Remember how a request went, before those who wait for it are told."""
         self._flights.pop(look.key, None)
         if isinstance(outcome, WorkerEnded):
-            self._strike(look.key, look.file.identity)
+            self._strike(look, request)
         elif source.path not in self._files:  # it was removed meanwhile
             return
         elif isinstance(outcome, bytes) and _is_kept(request, outcome):
@@ -336,10 +361,18 @@ class Extraction:
         for key in unwritten:
             self._unwritten.pop(key, None)
 
-    def _strike(self, *keys: bytes) -> None:
-        self._struck.update(keys)  # so that whoever asks next asks the disk, which by then has counted
-        for key in keys:
-            self._disk.submit(self._store.strike, key)
+    def _strike(self, look: _Look, request: Request) -> None:
+        """Count what ended a worker: the request, and the file once for each of its pages."""
+        identity = look.file.identity
+        self._struck.update((look.key, identity))  # so that whoever asks next asks the disk, which by then has counted
+        page = page_in(request)
+
+        def count() -> None:
+            self._store.strike(look.key)
+            if page is not None and self._store.strike(_key(look.file, ("strikes of page", page))) == 1:
+                self._store.strike(identity)
+
+        self._disk.submit(count)
 
     def _identify(self, source: Source, content: bytes) -> _File:
         # The name decides the format, and some formats show it.
@@ -361,8 +394,20 @@ def _key(file: _File, request: tuple[Any, ...], password: str | None = None) -> 
     return hashlib.blake2b(told + secret, digest_size=32).digest()
 
 
+def page_in(request: Request) -> int | None:
+    """Return the one page that a request is about; None where it is about several, or the document as a whole."""
+    match request.operation, request.arguments:
+        case ("page" | "render", (int(index), *_)):
+            return index
+        case ("entries", (int(index), 1)):
+            return index
+        case ("find" | "image", (str(element_id), *_)):
+            return page_of(element_id)
+    return None
+
+
 def _is_kept(request: Request, answer: bytes) -> bool:
-    if request.options is not None and request.options.password is not None:
+    if (request.options is not None and request.options.password is not None) or isinstance(answer, codec.Passing):
         return False
     # Nor is there an end to the elements that are not there.
     return codec.decode_record(answer).lasting if request.operation == "describe" else answer != codec.NOTHING

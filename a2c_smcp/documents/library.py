@@ -17,16 +17,23 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from a2c_smcp.documents import codec, reading
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
-from a2c_smcp.documents.extraction import DEADLINE, OCR_DEADLINE, QUARANTINED, STRIKES
+from a2c_smcp.documents.extraction import (
+    DEADLINE,
+    FILE_STRIKES,
+    OCR_DEADLINE,
+    QUARANTINED,
+    STRIKES,
+    page_in,
+)
 from a2c_smcp.documents.files import Signature, SourceFile, existing, find_files, signature_of
 from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY
-from a2c_smcp.documents.opening import CANNOT
+from a2c_smcp.documents.opening import CANNOT, Unsupported
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.refs import assign_refs
 from a2c_smcp.documents.render import Renderer, renderer_for
-from a2c_smcp.documents.worker_main import Operation, Request, Unsupported
+from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, Unreadable, WorkerEnded, WorkerPool
 from a2c_smcp.errors import DocumentError, DocumentNotFound
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
@@ -89,7 +96,8 @@ class Library:
         self._deadline = deadline or (DEADLINE if ocr is None else OCR_DEADLINE)
         self._files: Mapping[str, SourceFile] = {}
         self._described: dict[str, _Entry] = {}
-        self._strikes: Counter[tuple[str, Signature]] = Counter()
+        self._strikes: Counter[tuple[str, Signature, Operation, tuple[Any, ...]]] = Counter()
+        self._bad_pages: dict[tuple[str, Signature], set[int]] = {}
         self.refresh()
         extra = LOCAL_MEMORY if ocr is not None and ocr.is_local else 0
         self._workers = _Workers(WorkerPool(memory=memory + extra, tired=TIRED + extra))
@@ -291,7 +299,15 @@ class Library:
             return None
         except (Unreadable, WorkerEnded) as error:
             problem = CANNOT + error.message
-            return Record(Description(summary=problem), file.file_type, problem, lasting=False)
+            failed = Record(Description(summary=problem), file.file_type, problem, lasting=False)
+            if isinstance(error, Unreadable):
+                return failed
+        try:  # what ended the worker was a page, and the document has others
+            return codec.decode_record(await self._call(file, signature, options, "describe", codec.WITHOUT_PAGES))
+        except FileChanged:
+            return None
+        except (Unreadable, Unsupported, WorkerEnded):
+            return failed
 
     def _ask(self, doc_ref: str, what: str, operation: Operation, *arguments: Any) -> bytes:
         for _ in range(_TRIES):
@@ -308,7 +324,7 @@ class Library:
     async def _call(
         self, file: SourceFile, signature: Signature, options: OpenOptions, operation: Operation, *arguments: Any
     ) -> bytes:
-        struck = file.place, signature
+        struck = file.place, signature, operation, arguments
         if self._strikes[struck] >= STRIKES:
             raise WorkerEnded(QUARANTINED.format(self._strikes[struck]))
         chosen = None if options == OpenOptions() else options
@@ -317,11 +333,18 @@ class Library:
             return await self._workers.pool.call(request)
         except WorkerEnded:
             self._strikes[struck] += 1
+            page = page_in(request)
+            if page is not None:
+                self._bad_pages.setdefault((file.place, signature), set()).add(page)
             raise
 
     def _entry(self, doc_ref: str, index: int) -> PageEntry:
+        known = self._open(doc_ref)
+        bad = self._bad_pages.get((known.file.place, known.signature), set())
+        if index not in bad and len(bad) >= FILE_STRIKES:  # no further page is tried unless somebody asks for it
+            return PageEntry(index, f"Page {index + 1}")
         try:
-            return self.page(doc_ref, index).entry
+            return codec.decode_entries(self._ask(doc_ref, f"Page {index}", "entries", index, 1))[0]
         except DocumentNotFound:
             raise
         except DocumentError as error:

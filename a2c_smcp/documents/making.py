@@ -1,7 +1,7 @@
 """Making the elements of one page at a time, for documents whose pages are read on their own. Pure."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from a2c_smcp.documents.formats.elements import PREFIXES, ElementMaker, summarize
@@ -12,10 +12,11 @@ from a2c_smcp.types import ElementCategory
 class PageMaker(ElementMaker):
     """Makes the elements of one page; their ids name the page, so that they do not depend on others: `p3-tbl1`."""
 
-    def __init__(self, page_index: int) -> None:
+    def __init__(self, page_index: int, others: Iterable[Element] = ()) -> None:
+        """Count on from what the page has already."""
         super().__init__()
         self._page = page_index
-        self._made: Counter[ElementCategory] = Counter()
+        self._made: Counter[ElementCategory] = Counter(element.category for element in others)
 
     def make(
         self, category: ElementCategory, content: Mapping[str, Any], metadata: Mapping[str, Any] | None = None

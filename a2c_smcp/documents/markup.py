@@ -1,6 +1,6 @@
 """A piece of Markdown inside something else (a notebook's cell, what an OCR service answers) as elements."""
 
-from typing import Final
+from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.formats.elements import ElementMaker
@@ -24,6 +24,6 @@ def elements_of_markdown(text: str, maker: ElementMaker) -> list[Element]:
     return [maker.make(found.category, found.content, _kept(found)) for found in Blocks().walk(tree)]
 
 
-def _kept(element: Element) -> dict[str, bool]:
+def _kept(element: Element) -> dict[str, Any]:
     # Line numbers of the piece mean nothing outside of it.
-    return {"quoted": True} if element.metadata.get("quoted") else {}
+    return {key: element.metadata[key] for key in ("quoted", "level") if key in element.metadata}

@@ -3,12 +3,15 @@
 A `Document` only describes; its pages are obtained one by one, so that a long book is never whole in memory.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.types import CATEGORIES, ElementCategory
+
+PENDING: Final = "ocr_pending"
+"""The key in an element's metadata that says: OCR failed for a reason that may pass, and is tried again."""
 
 _CATEGORIES: Final = frozenset(CATEGORIES)
 
@@ -42,9 +45,17 @@ class Element:
             raise BadRequest(f"Element {self.id!r} has the unknown category {self.category!r}; known are {known}")
 
 
+def is_pending(elements: Iterable[Element]) -> bool:
+    """Whether OCR is still to read some of it."""
+    return any(PENDING in element.metadata for element in elements)
+
+
 @dataclass(frozen=True, slots=True)
 class PageEntry:
     """A page as the page index tells it.
+
+    Attributes:
+        element_count: None where it is not known yet: the page has parts that only OCR can read.
 
     Raises:
         BadRequest: A number is negative.
@@ -52,10 +63,10 @@ class PageEntry:
 
     index: int
     title: str
-    element_count: int
+    element_count: int | None = None
 
     def __post_init__(self) -> None:
-        _not_negative(index=self.index, element_count=self.element_count)
+        _not_negative(index=self.index, element_count=self.element_count or 0)
 
 
 @dataclass(frozen=True, slots=True)

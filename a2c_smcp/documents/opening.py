@@ -1,12 +1,13 @@
 """The wall between a file and everything else: whatever a parser does with it, one sentence comes out."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from a2c_smcp.documents.formats.base import (
     Closable,
+    DescribedFromMetadata,
     Description,
     Format,
     OpenDocument,
@@ -23,9 +24,13 @@ CANNOT: Final = "Cannot be read: "
 _log = logging.getLogger(__name__)
 
 
+class Unsupported(DocumentError):
+    """The format cannot do that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A file that was opened, or why it could not be.
+    """A file that was opened, or why it could not be. Opening reads no page: `describe` may.
 
     Attributes:
         problem: A sentence for the reader; the document then has no pages.
@@ -34,7 +39,6 @@ class Opened:
     """
 
     parts: OpenDocument
-    description: Description
     file_type: str
     problem: str = ""
     locked: bool = False
@@ -57,11 +61,39 @@ def open_file(path: Path, named: tuple[Format, str], options: OpenOptions) -> Op
     try:
         known, file_type = format_of_file(path) or named
         parts = open_document(known, path, options)
-        return Opened(parts, parts.describe(), file_type)
+        return Opened(parts, file_type)
     except ModuleNotFoundError:
         raise
     except Exception as error:  # noqa: BLE001 - the wall
         return _problem(error, file_type)
+
+
+def describe(opened: Opened, *, without_pages: bool = False) -> tuple[Opened, Description]:
+    """Return what the catalogue says of a file; where its parser fails over that, it counts as not opened.
+
+    Args:
+        without_pages: Read none of its pages, because one of them has ended a worker.
+
+    Raises:
+        ModuleNotFoundError: A library is missing; the message names the install command.
+        Unsupported: The format cannot describe a file without its pages.
+    """
+    if opened.problem:
+        return opened, Description(summary=opened.problem)
+    if without_pages and not isinstance(opened.parts, DescribedFromMetadata):
+        raise Unsupported(f"{opened.file_type} files are not described without their pages")
+    try:
+        if without_pages and isinstance(opened.parts, DescribedFromMetadata):
+            return opened, opened.parts.describe_from_metadata()
+        return opened, opened.parts.describe()
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the wall
+        failed = _problem(error, opened.file_type)
+        if not without_pages and not failed.locked and isinstance(opened.parts, DescribedFromMetadata):
+            told, description = describe(opened, without_pages=True)
+            return replace(told, lasting=told.lasting and failed.lasting), description
+        return failed, Description(summary=failed.problem)
 
 
 def reason_of(error: Exception) -> str:
@@ -88,10 +120,8 @@ def wants_password(error: Exception) -> bool:
 
 def _problem(error: Exception, file_type: str) -> Opened:
     problem = CANNOT + reason_of(error)
-    description = Description(summary=problem)
     return Opened(
-        PagedDocument(description, ()),
-        description,
+        PagedDocument(Description(summary=problem), ()),
         file_type,
         problem,
         locked=wants_password(error),

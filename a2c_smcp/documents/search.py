@@ -4,6 +4,7 @@
     shelves    which library has which content; what is on no shelf leaves
     passages   one element of a content, or the content as a whole (no page)
     words      its text, to be searched
+    pending    pages of a content that could not be read for a reason that may pass, and are read again
 
 A content is indexed once, wherever it lies and whoever reads it. Every call is blocking; several processes may share
 one file.
@@ -21,10 +22,11 @@ from a2c_smcp.documents.model import Document, Element, Page
 from a2c_smcp.documents.queries import attempts, joined, parted
 from a2c_smcp.documents.render.json import document_uri, element_uri
 from a2c_smcp.documents.render.text import element_text
+from a2c_smcp.documents.render.values import cell_text
 from a2c_smcp.types import ElementCategory
 
-NAME: Final = "search-2.sqlite3"
-EARLIER: Final = ("search-1.sqlite3",)
+NAME: Final = "search-3.sqlite3"
+EARLIER: Final = ("search-1.sqlite3", "search-2.sqlite3")
 
 MAX_BYTES: Final = 1 << 30
 """How much text is indexed; what comes after that is read but not found."""
@@ -49,7 +51,9 @@ CREATE INDEX IF NOT EXISTS shelves_by_content ON shelves (content);
 CREATE TABLE IF NOT EXISTS libraries (library BLOB PRIMARY KEY, seen REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS passages (id INTEGER PRIMARY KEY, content INTEGER NOT NULL, page INTEGER, element TEXT,
     category TEXT);
-CREATE INDEX IF NOT EXISTS passages_by_content ON passages (content);
+CREATE INDEX IF NOT EXISTS passages_by_content ON passages (content, page);
+CREATE TABLE IF NOT EXISTS pending (content INTEGER NOT NULL, page INTEGER NOT NULL, PRIMARY KEY (content, page))
+    WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS total (id INTEGER PRIMARY KEY CHECK (id = 1), bytes INTEGER NOT NULL);
 INSERT OR IGNORE INTO total VALUES (1, 0);
 CREATE TRIGGER IF NOT EXISTS content_grown AFTER UPDATE OF bytes ON contents
@@ -93,12 +97,32 @@ class Passage(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Passages of a content, of which `pages` pages are then done."""
+    """Passages of a content, of which `pages` pages are then done.
+
+    Attributes:
+        pending: Pages that could not be read, or not whole, for a reason that may pass.
+        read_again: Pages that were pending; what is indexed of them is replaced.
+    """
 
     content: bytes
     passages: Sequence[Passage]
     pages: int
     complete: bool
+    pending: Sequence[int] = ()
+    read_again: Sequence[int] = ()
+
+
+class Indexed(NamedTuple):
+    """How far a content is indexed: `complete` says that no page comes after `pages`."""
+
+    pages: int = 0
+    complete: bool = False
+    pending: tuple[int, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of it is left to be read."""
+        return self.complete and not self.pending
 
 
 class Found(NamedTuple):
@@ -129,11 +153,21 @@ def passages_of(page: Page) -> Iterator[Passage]:
 
 def passage_of(page_index: int, element: Element) -> Passage | None:
     """Return what an element gives to be found, None where it has no words."""
-    text = element_text(element)[:MAX_ELEMENT]
+    text = f"{element_text(element)}{_values_behind(element)}"[:MAX_ELEMENT]
     if not any(character.isalnum() for character in text):
         return None
     heading, body = (text, "") if element.category == "heading" else ("", text)
     return Passage(page_index, element.id, element.category, heading, body)
+
+
+def _values_behind(element: Element) -> str:
+    """Return the values of the cells that show something else, which are looked for as well: 1250 behind "1,250"."""
+    shown = element.content.get("shown_rows") if element.category in ("table", "pivot_table") else None
+    if not shown:
+        return ""
+    rows = zip(element.content["rows"], shown, strict=False)
+    values = (cell_text(value) for row, texts in rows for value, text in zip(row, texts, strict=False) if text)
+    return "\n" + " ".join(values)
 
 
 class SearchIndex:
@@ -152,15 +186,15 @@ class SearchIndex:
         self._database.write(self._arrive, None)
         self._compact()
 
-    def shelve(self, contents: Collection[bytes]) -> dict[bytes, int | None]:
+    def shelve(self, contents: Collection[bytes]) -> dict[bytes, Indexed]:
         """Say which contents the library has now; what no library has any more leaves the index.
 
         Returns:
-            How many pages of each are indexed; None for all of them.
+            How far each is indexed.
         """
         wanted = set(contents)
 
-        def work(connection: sqlite3.Connection) -> dict[bytes, int | None]:
+        def work(connection: sqlite3.Connection) -> dict[bytes, Indexed]:
             sql = "SELECT key, id FROM contents JOIN shelves ON content = id WHERE library = ?"
             present = dict(connection.execute(sql, (self._library,)).fetchall())
             leaving = [(self._library, number) for key, number in present.items() if key not in wanted]
@@ -172,9 +206,14 @@ class SearchIndex:
             self._sweep(connection)
             sql = "SELECT key, pages, complete FROM contents JOIN shelves ON content = id WHERE library = ?"
             rows = connection.execute(sql, (self._library,))
-            return {key: None if complete else pages for key, pages, complete in rows}
+            state = {key: Indexed(pages, bool(complete)) for key, pages, complete in rows}
+            sql = """SELECT key, page FROM pending JOIN contents ON contents.id = pending.content
+                JOIN shelves ON shelves.content = contents.id WHERE library = ? ORDER BY page"""
+            for key, page in connection.execute(sql, (self._library,)):
+                state[key] = state[key]._replace(pending=(*state[key].pending, page))
+            return state
 
-        state: dict[bytes, int | None] = self._database.write(work, {})
+        state: dict[bytes, Indexed] = self._database.write(work, {})
         self._compact()
         return state
 
@@ -195,8 +234,11 @@ class SearchIndex:
                 total += size
                 if total > self._max_bytes:
                     return False
+                size -= _take_out(connection, found[0], part.read_again)
                 _insert(connection, found[0], passages)
-                done = "UPDATE contents SET pages = ?, complete = ?, bytes = bytes + ? WHERE id = ?"
+                put = "INSERT OR IGNORE INTO pending VALUES (?, ?)"
+                connection.executemany(put, [(found[0], page) for page in part.pending])
+                done = "UPDATE contents SET pages = max(pages, ?), complete = ?, bytes = bytes + ? WHERE id = ?"
                 connection.execute(done, (part.pages, part.complete, size, found[0]))
             return True
 
@@ -262,6 +304,7 @@ class SearchIndex:
         for orphan in orphans:
             connection.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE content = ?)", orphan)
             connection.execute("DELETE FROM passages WHERE content = ?", orphan)
+            connection.execute("DELETE FROM pending WHERE content = ?", orphan)
             connection.execute("DELETE FROM contents WHERE id = ?", orphan)
         if orphans:
             self._swept = True
@@ -306,6 +349,20 @@ def _insert(connection: sqlite3.Connection, content: int, rows: Sequence[tuple[P
     for passage, heading, body in rows:
         number = connection.execute(put, (content, passage.page, passage.element, passage.category)).lastrowid
         connection.execute("INSERT INTO words (rowid, heading, body) VALUES (?, ?, ?)", (number, heading, body))
+
+
+def _take_out(connection: sqlite3.Connection, content: int, pages: Iterable[int]) -> int:
+    """Remove what is indexed of pages that were read again; return how much text that was."""
+    size = 0
+    for page in pages:
+        place = content, page
+        inside = "SELECT id FROM passages WHERE content = ? AND page = ?"
+        sql = f"SELECT coalesce(sum(length(heading) + length(body)), 0) FROM words WHERE rowid IN ({inside})"  # noqa: S608
+        size += connection.execute(sql, place).fetchone()[0]
+        connection.execute(f"DELETE FROM words WHERE rowid IN ({inside})", place)  # noqa: S608
+        connection.execute("DELETE FROM passages WHERE content = ? AND page = ?", place)
+        connection.execute("DELETE FROM pending WHERE content = ? AND page = ?", place)
+    return size
 
 
 def _tidy(snippet: str) -> str:

@@ -25,12 +25,13 @@ from a2c_smcp.documents.formats.registry import formats
 from a2c_smcp.documents.indexing import Indexer, Progress
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
+from a2c_smcp.documents.opening import Unsupported
 from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.render import Renderer, renderer_for
 from a2c_smcp.documents.search import Hit, SearchIndex, hit_of
 from a2c_smcp.documents.store import MAX_BYTES, Store
 from a2c_smcp.documents.upkeep import Upkeep
-from a2c_smcp.documents.worker_main import Operation, Unsupported
+from a2c_smcp.documents.worker_main import Operation
 from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, Unreadable, WorkerEnded, WorkerPool
 from a2c_smcp.errors import BadRequest, DocumentError
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri

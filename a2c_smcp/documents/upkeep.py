@@ -223,12 +223,13 @@ class Upkeep:
     async def _index_all(self) -> None:
         while True:
             self._to_index.clear()
-            known = [
+            described = [
                 (source, document)
                 for source in self.catalogue.sources
                 if (document := self.catalogue.document(source.doc_ref)) is not None
             ]
-            if len(self.catalogue) - len(known) > BACKLOG:  # who asks for the catalogue comes before who searches
+            known = [found for found in described if not self._is_unread(found[0])]
+            if len(self.catalogue) - len(described) > BACKLOG:  # who asks for the catalogue comes before who searches
                 await asyncio.sleep(STALE / 2)
                 continue
             work = asyncio.create_task(self._indexer.bring_up(known, total=len(self.catalogue)))
@@ -238,13 +239,18 @@ class Upkeep:
                 await asyncio.wait({work}, timeout=REINDEX)
                 if work.done():
                     _report(work)
-                    if not self._to_index.is_set() and len(known) == len(self.catalogue):
-                        self._indexed.set()
-                    await more
+                    if not self._to_index.is_set() and len(described) == len(self.catalogue):
+                        self._indexed.set()  # as far as it can be for now
+                    await asyncio.wait({more}, timeout=self._indexer.retry_in)
             finally:
                 work.cancel()
                 more.cancel()
                 await asyncio.gather(work, more, return_exceptions=True)
+
+    def _is_unread(self, source: Source) -> bool:
+        """Whether how many pages a document has is not known, for a reason that may pass."""
+        record = self.catalogue.record(source.doc_ref)
+        return record is not None and bool(record.problem) and not record.lasting
 
     async def _watch_all(self) -> None:
         async for _ in bursts(self._roots):

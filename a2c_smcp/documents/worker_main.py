@@ -3,9 +3,10 @@
     request   length, pickle of the fields of a `Request`, the first one of a `Setup`; whoever writes it is trusted
     answer    length of the head, length of the body, head (JSON), body (bytes); the first one says it is ready
 
-The head is empty or `{"error": why, "kind": …}`; what a parser of hostile files writes is only ever read as JSON. A
-head `{"ask": number}` is no answer yet: that OCR engine of the request is to be asked for the text on the picture in
-the body, and the next message is what it said. A process that has grown large ends after its answer.
+The head is empty, `{"passing": true}` where the answer may be another the next time, or `{"error": why, "kind": …}`;
+what a parser of hostile files writes is only ever read as JSON. A head `{"ask": number}` is no answer yet: that OCR
+engine of the request is to be asked for the text on the picture in the body, and the next message is what it said. A
+process that has grown large ends after its answer.
 """
 
 import json
@@ -27,8 +28,8 @@ from a2c_smcp.documents.descriptors import Descriptor, HeldPath
 from a2c_smcp.documents.files import Signature, signature_in, signature_of
 from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
 from a2c_smcp.documents.formats.registry import format_of, formats, register
-from a2c_smcp.documents.ocr.base import OcrPolicy, ask_through
-from a2c_smcp.documents.opening import Opened, open_file, reason_of
+from a2c_smcp.documents.ocr.base import OcrPolicy, TransientOcrError, ask_through
+from a2c_smcp.documents.opening import Opened, Unsupported, open_file, reason_of
 from a2c_smcp.documents.sandbox import Confinement, confine
 from a2c_smcp.errors import DocumentError
 
@@ -42,6 +43,9 @@ MAX_BODY: Final = 64 << 20
 
 GRACE: Final = 5
 """How many seconds after its deadline a worker ends itself, should nobody be left to end it."""
+
+PASSING: Final = "passing"
+"""Whether an answer may be another the next time, in its head."""
 
 NOT_HELD: Final = "not held"
 """The kind of an error after which the request is sent again, together with the open file."""
@@ -84,14 +88,11 @@ class Said(NamedTuple):
     text: str
     error: str = ""
     missing: bool = False
+    passing: bool = False
 
 
 class Changed(DocumentError):
     """The file is not the one that was asked for, or a link has taken its place."""
-
-
-class Unsupported(DocumentError):
-    """The format cannot do that."""
 
 
 class NotHeld(DocumentError):
@@ -126,7 +127,7 @@ class Desk:
         except Exception as error:  # noqa: BLE001 - the wall
             kind = "passing" if isinstance(error, OSError | MemoryError) else "unreadable"
             return _error(reason_of(error), kind), b""
-        return {}, body
+        return {PASSING: True} if isinstance(body, codec.Passing) else {}, body
 
     def _open(self, request: Request) -> Opened:
         held = self._received(request)
@@ -222,7 +223,7 @@ def _ask(requests: BinaryIO, answers: BinaryIO, number: int, png: bytes) -> str:
     if said.missing:
         raise ModuleNotFoundError(said.error)
     if said.error:
-        raise DocumentError(said.error)
+        raise TransientOcrError(said.error) if said.passing else DocumentError(said.error)
     return said.text
 
 
@@ -325,7 +326,9 @@ def _outline(opened: Opened) -> bytes:
 
 
 _OPERATIONS: Final[Mapping[Operation, Callable[..., bytes]]] = {
-    "describe": lambda opened: codec.encode_record(codec.record_of(opened)),
+    "describe": lambda opened, *parts: codec.encode_record(
+        codec.record_of(opened, without_pages=codec.WITHOUT_PAGES in parts)
+    ),
     "entries": lambda opened, offset, limit: codec.encode_entries(opened.parts.entries(offset, limit)),
     "page": lambda opened, index: codec.encode_page(opened.parts.page(index)),
     "find": lambda opened, element_id: codec.encode_found(opened.parts.find(element_id)),

@@ -19,13 +19,15 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from a2c_smcp.documents.channel import Answer, Channel
+from a2c_smcp.documents.codec import Passing
 from a2c_smcp.documents.descriptors import Descriptor, regular_file
 from a2c_smcp.documents.files import root_of, signature_in
 from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.registry import registered
-from a2c_smcp.documents.ocr.base import OcrService, engine_of
+from a2c_smcp.documents.ocr.base import OcrService, TransientOcrError, engine_of
+from a2c_smcp.documents.opening import Unsupported
 from a2c_smcp.documents.sandbox import OFF, Confinement
-from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Said, Setup, Unsupported
+from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Said, Setup
 from a2c_smcp.errors import DocumentError, SMCPError
 
 MEMORY: Final = 2 << 30
@@ -160,7 +162,7 @@ class WorkerPool:
 
     def _begin(self, worker: "_Worker", flight: Flight) -> None:
         request = flight.request
-        worker.flight = flight
+        worker.flight, worker.asks_service = flight, False
         if worker.channel is None or worker.channel.is_silent:
             self._begin_anew(worker, flight, EOFError())
         elif request.path in worker.open or not worker.channel.takes_files:
@@ -185,6 +187,7 @@ class WorkerPool:
         if channel is None:
             return
         deadline = asyncio.get_running_loop().time() + channel.seconds_left
+        worker.asks_service = True
         said = await _in_thread(lambda: _said(flight.request, *answer))
         seconds = max(deadline - asyncio.get_running_loop().time(), 0.0)
         channel.post(said, seconds, lambda following: self._answer(worker, flight, following))
@@ -266,6 +269,7 @@ class _Worker:
         self.channel: Channel | None = None
         self.flight: Flight | None = None
         self.idle_since = 0.0
+        self.asks_service = False
         self.open: OrderedDict[str, None] = OrderedDict()
 
     def note(self, path: str) -> None:
@@ -312,6 +316,8 @@ class _Worker:
         """End the process; return what its caller is told."""
         if isinstance(error, TimeoutError):
             await self.end()
+            if self.asks_service:  # which was slow, and not the file
+                return Unreadable(f"OCR took longer than {request.seconds:g} seconds", lasting=False)
             return WorkerEnded(f"it took longer than {request.seconds:g} seconds")
         # Its output has ended, and what is left of it ends on its own or by the kill, or it speaks and makes no sense.
         code = await self.end(0 if isinstance(error, ValueError) else BURY_SECONDS)
@@ -342,10 +348,10 @@ def _said(request: Request, head: dict[str, Any], png: bytes) -> Said:
     except ModuleNotFoundError as error:
         return Said("", str(error), missing=True)
     except SMCPError as error:
-        return Said("", error.message)
+        return Said("", error.message, passing=isinstance(error, TransientOcrError))
     except Exception as error:  # noqa: BLE001 - a worker waits to hear it
         _log.exception("An OCR service could not be asked")
-        return Said("", f"the service cannot be used ({type(error).__name__})")
+        return Said("", f"the service cannot be used ({type(error).__name__})", passing=True)
 
 
 def _setup(memory: int, tired: int) -> Setup:
@@ -411,4 +417,6 @@ def _outcome(head: dict[str, Any], body: bytes) -> Outcome:
             return Unreadable(why, lasting=kind == "unreadable")
         case {"error": _}:
             return WorkerEnded("the parser gave no sense")
+        case {"passing": True}:
+            return Passing(body)
     return body

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.errors import InvalidConfig, SMCPError
-from a2c_smcp.extras import install_hint
 from a2c_smcp.server.audit import AuditLog
 from a2c_smcp.server.auth import Answer, AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
 from a2c_smcp.server.observer import Observer

@@ -1,1 +1,1 @@
-"""."""
+"""HTTP for every role that listens."""

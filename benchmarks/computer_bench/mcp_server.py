@@ -37,11 +37,14 @@ SCHEMA = {
 CATALOGUE = json.dumps({"documents": SUMMARIES, "total_count": DOCUMENTS})
 
 
+def _tool(name: str, *, read_only: bool = True) -> t.Tool:
+    hints = t.ToolAnnotations(read_only_hint=read_only)
+    return t.Tool(name=name, description=f"Say it again as {name}.", input_schema=SCHEMA, annotations=hints)
+
+
 async def list_tools(ctx: Any, params: Any) -> t.ListToolsResult:
     names = ["echo", *(f"tool_{number}" for number in range(1, TOOLS))]
-    return t.ListToolsResult(
-        tools=[t.Tool(name=name, description=f"Say it again as {name}.", input_schema=SCHEMA) for name in names]
-    )
+    return t.ListToolsResult(tools=[*map(_tool, names), _tool("write", read_only=False)])
 
 
 async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResult:

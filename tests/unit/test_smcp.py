@@ -79,7 +79,7 @@ FIELDS: dict[str, tuple[set[str], set[str]]] = {
         {"doc_ref", "uri", "file_uri", "file_type", "title", "page_count", "server"},
         {"keywords", "summary", "last_modified"},
     ),
-    "DPEPageSummary": ({"page_index", "title", "element_count", "uri"}, {"doc_ref"}),
+    "DPEPageSummary": ({"page_index", "title", "uri"}, {"element_count", "doc_ref"}),
     "DPEElementDetail": (
         {"element_id", "category", "content"},
         {"summary", "doc_ref", "page_index", "uri", "metadata"},

@@ -6,7 +6,7 @@ from typing import Any, Literal
 try:
     from langchain_core.tools import BaseTool, ToolException
 except ModuleNotFoundError as error:
-    from a2c_smcp.extras import install_hint
+    from a2c_smcp.common.extras import install_hint
 
     raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('langchain')}", name=error.name) from None
 from pydantic import SkipValidation

@@ -12,7 +12,7 @@ try:
     from pydantic_ai.tools import AgentDepsT, RunContext, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 except ModuleNotFoundError as error:
-    from a2c_smcp.extras import install_hint
+    from a2c_smcp.common.extras import install_hint
 
     raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('pydantic-ai')}", name=error.name) from None
 from pydantic_core import SchemaValidator, core_schema

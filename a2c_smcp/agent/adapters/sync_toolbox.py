@@ -13,9 +13,9 @@ from a2c_smcp.agent.adapters.names import NamedTool, name_tools
 from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer, read_error, read_result
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.agent.sync_waiting import Heard, settle, together
+from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError, ToolNotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
-from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 
 logger = logging.getLogger(__name__)
 

@@ -166,7 +166,10 @@ class Call:
         if self._phase == "ended":
             # Somebody on the way here swallowed the cancellation. Nothing runs that nobody waits for.
             raise asyncio.CancelledError
-        recorded = around.journal.started(self.key, self.fingerprint) if around.journal is not None else None
+        recorded = None
+        if around.journal is not None:
+            repeatable = route.definition.repeatable
+            recorded = around.journal.started(self.key, self.fingerprint, repeatable=repeatable)
         self._start(route)
         if recorded is not None:
             await recorded

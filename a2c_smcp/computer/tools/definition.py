@@ -48,6 +48,12 @@ class Definition:
         """The fingerprint of name and definition."""
         return hashlib.sha256(self._text.encode()).hexdigest()
 
+    @cached_property
+    def repeatable(self) -> bool:
+        """Whether the server declares that running the tool twice changes nothing more than running it once."""
+        hints = self.tool.get("annotations") or {}
+        return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
+
     def kept(self) -> Json:
         """Return what is remembered of it: the fingerprint, and unless they are too long the fields."""
         return {"digest": self.digest, "fields": self.fields if len(self._text) <= MAX_KEPT else None}

@@ -8,9 +8,10 @@ is a digest of tool and arguments, and times are seconds since 1970:
                       E call mark time           ended
     outcomes-*.log    O call time length JSON    how it ended
 
-The event loop writes the lines of `calls` itself, one `write` of a hundred bytes each, and "started" before the tool
-runs: whatever becomes of the process, the kernel has the line. A thread syncs the lines to the disk and writes the
-outcomes. Only the event loop touches the index of calls, only the thread the log of outcomes.
+The event loop writes the lines of `calls` itself, one `write` of a hundred bytes each. A thread syncs them to the disk,
+those of calls that arrive together in one go, and writes the outcomes. A tool runs once its "started" line is on the
+disk; one that declares that running it twice changes nothing does not wait for that. Only the event loop touches the
+index of calls, only the thread the log of outcomes.
 """
 
 import asyncio
@@ -63,7 +64,10 @@ LOCK_SECONDS: Final = 2.0
 STOP_SECONDS: Final = 5.0
 TIDY_SECONDS: Final = 600.0
 GROUP_SECONDS: Final = 0.005
-"""Starts within this time are synced together, unless a call waits for that."""
+"""Starts that no call waits for are synced together with those of the next seconds."""
+
+SYNC_SECONDS: Final = 2.0
+"""How long a call waits for a disk that does not respond before it runs unrecorded, unless the journal is strict."""
 
 QUEUED: Final = 4_000
 """Outcomes that may wait for the disk; of further ones only the end is recorded."""
@@ -91,9 +95,7 @@ class CallJournal:
 
     Args:
         folder: Made if it does not exist; only its owner can read it.
-        strict: Whether a tool waits until the disk has the line that it started, and does not run if that line cannot
-            be written. Otherwise the kernel has the line before the tool runs and the disk has it milliseconds later,
-            and a call that cannot be recorded runs all the same.
+        strict: Whether a call that cannot be recorded is refused. Otherwise it runs without the guarantee.
         clock: Returns the seconds since 1970.
     """
 
@@ -116,6 +118,7 @@ class CallJournal:
         self._index: dict[str, Recorded] = {}
         self._files: list[Path] = []
         self._fd, self._size, self._torn = -1, 0, False
+        self._unsynced = False
         self._lock_fd = -1
         self._thread: _Thread | None = None
 
@@ -178,20 +181,33 @@ class CallJournal:
         """Record that a call waits and has not started."""
         self._note(self._name(key), "accepted", mark)
 
-    def started(self, key: CallKey, mark: str) -> "asyncio.Future[None] | None":
-        """Record that a call starts; where `strict`, returns what to await before it does.
+    def started(self, key: CallKey, mark: str, *, repeatable: bool = False) -> "asyncio.Future[None] | None":
+        """Record that a call starts; return what to await before its tool runs, if anything.
+
+        Args:
+            repeatable: Whether running the tool twice changes nothing. Such a call does not wait for the disk.
 
         Raises:
             InternalError: It cannot be recorded, and `strict` forbids that it runs.
         """
         noted, thread = self._note(self._name(key), "started", mark), self._thread
-        if not self.strict:
-            if noted and thread is not None:
-                thread.sync_soon()
-            return None
         if not noted or thread is None:
-            raise _unrecorded(self.problem or "it is closed")
-        return thread.synced()
+            if self.strict:
+                raise _unrecorded(self.problem or "it is closed")
+            return None
+        if repeatable or (self._unsynced and not self.strict):
+            thread.sync_soon()
+            return None
+        waiter = thread.synced()
+        if not self.strict:
+            timer = asyncio.get_running_loop().call_later(SYNC_SECONDS, self._give_up, waiter)
+            waiter.add_done_callback(lambda _: timer.cancel())
+        return waiter
+
+    def _give_up(self, waiter: "asyncio.Future[None]") -> None:
+        if not waiter.done():
+            self.sync_failed(OSError(errno.ETIMEDOUT, "the disk does not respond"))
+            waiter.set_result(None)
 
     def ended(self, key: CallKey, mark: str, outcome: Outcome) -> None:
         """Record that a call ended, and how."""
@@ -224,7 +240,7 @@ class CallJournal:
         except OSError as problem:
             self.failed(problem)
             return False
-        if self.problem is not None:
+        if self.problem is not None and not self._unsynced:
             self.problem = None
             logger.warning("journal works again folder=%s", self.folder)
         return True
@@ -238,6 +254,15 @@ class CallJournal:
             then = "calls are refused" if self.strict else "calls run, and could run again after a restart"
             logger.error("journal cannot be written: %s; %s folder=%s", why, then, self.folder)
         self.problem = why
+
+    def sync_failed(self, problem: OSError) -> None:
+        """The disk did not take what was written. Until it does, calls do not wait for it."""
+        self._unsynced = True
+        self.failed(problem)
+
+    def synced(self) -> None:
+        """The disk has everything that was written."""
+        self._unsynced = False
 
     def wrote(self, name: str, place: Place) -> None:
         """An outcome is in its file."""
@@ -415,9 +440,11 @@ class _Thread(threading.Thread):
             _sync(self._fd)
         except OSError as problem:
             failure = problem
-            self._report(self._journal.failed, problem)
+            self._report(self._journal.sync_failed, problem)
+        else:
+            self._report(self._journal.synced)
         if waiters:
-            self._report(_settle, waiters, failure)
+            self._report(_settle, waiters, failure if self._journal.strict else None)
 
     def _tidy(self) -> None:
         for path in self._outcomes.tidy():

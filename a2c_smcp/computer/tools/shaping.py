@@ -12,12 +12,12 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, Protocol
 
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.results import MAPPED, MAPPED_ERROR, VRL_ERROR, VRL_TRANSFORMED, with_meta
 from a2c_smcp.computer.tools.sizes import weigh
 from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner
-from a2c_smcp.extras import install_hint
 
 MAX_RESULT: Final = 2 << 20
 """The largest result that is shaped, by weight."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from a2c_smcp.common.child_python import FOLDER, environment, script_command
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.computer.tools import vrl_worker
-from a2c_smcp.extras import install_hint
 
 MAX_SCRIPT: Final = 64 << 10
 MAX_WORKERS: Final = 8

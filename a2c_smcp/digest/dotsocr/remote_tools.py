@@ -13,10 +13,12 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of
-from a2c_smcp.digest.extraction import STATE, Settings, extract, key_of, write
+from a2c_smcp.digest.extraction import Settings, extract, key_of
+from a2c_smcp.digest.folders import STATE, directory, is_own_file, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
+from a2c_smcp.digest.page_texts import joined
 from a2c_smcp.digest.pictures import images_in
-from a2c_smcp.documents.ocr.answers import unpack
+from a2c_smcp.documents.ocr.answers import Extract, unpack
 from a2c_smcp.documents.ocr.http import Service, send_file
 from a2c_smcp.errors import BadRequest, DocumentError
 
@@ -51,28 +53,34 @@ def _call(params: dict[str, Any], kind: Kind, progress: Progress | None) -> dict
     dpi, images = dpi_of(params), bool(params.get("image_extract", True))
     if progress is not None:
         progress("service", 0, 1)
+    about = _about(params, kind, source)
     state = _State(out_dir, source, service.url, dpi, images=images)
     found = state.get()
     if found is None:
-        found = _ask(service, kind, source, out_dir, {"dpi": str(dpi), "image_extract": str(images).lower()})
+        fields = {"dpi": str(dpi), "image_extract": str(images).lower()}
+        found = _ask(service, kind, source, out_dir, fields, about.get("page_count"))
         state.put(found)
     if progress is not None:
         progress("service", 1, 1)
-    return found | _about(params, kind, source)
+    return found | about
 
 
 def _service(params: Params) -> Service:
+    timeout = float(params.get("timeout") or TIMEOUT)
     return Service(
         wanted(params, "ocr_url"),
         str(params.get("ocr_key") or ""),
-        timeout=float(params.get("timeout") or TIMEOUT),
+        timeout=timeout,
+        patience=timeout,  # for all attempts together
         retries=int(params.get("retries", 2)),
         allow_http="always" if params.get("allow_http") else "loopback",
         max_answer=MAX_ANSWER,
     )
 
 
-def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict[str, str]) -> dict[str, Any]:
+def _ask(
+    service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict[str, str], page_count: int | None
+) -> dict[str, Any]:
     # What arrives is unpacked beside, and moves over only when all of it is good.
     folder = Path(tempfile.mkdtemp(dir=out_dir, prefix=".answer-"))
     try:
@@ -80,7 +88,8 @@ def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict
         _refuse_escapes(answer.path)
         unpacked = folder / "pictures"
         unpacked.mkdir()
-        text = unpack(answer, unpacked).text
+        found = unpack(answer, unpacked)
+        text = _text_of(found, page_count)
         if not text.strip():
             raise DocumentError("the service answered no text")
         images = [str(path.replace(out_dir / path.name)) for path in images_in(unpacked)]
@@ -88,6 +97,20 @@ def _ask(service: Service, kind: Kind, source: Path, out_dir: Path, fields: dict
         shutil.rmtree(folder, ignore_errors=True)
     text_path = write(out_dir / TEXT_NAME, text.encode("utf-8", "surrogatepass"))
     return {"images": images, "text_path": str(text_path)}
+
+
+def _text_of(found: Extract, page_count: int | None) -> str:
+    """Return the text, with a mark for each page where the answer has a text for each.
+
+    A text that already says where its pages begin stays as it is, and so does one whose numbers are none of pages.
+    """
+    numbers = found.pages.keys()
+    if not numbers or not any(map(str.strip, found.pages.values())):
+        return found.text
+    most = page_count or max(numbers)
+    if min(numbers) < 1 or max(numbers) > most:
+        return found.text
+    return joined(found.pages)
 
 
 def _refuse_escapes(path: Path) -> None:
@@ -128,7 +151,7 @@ class _State:
             value = json.loads(self._path.read_text(encoding="utf-8"))
             images, stamps = value["images"], value["stamps"]
             paths = [self._out_dir / name for name in [*images, TEXT_NAME]]
-            if [_stamp(path) for path in paths] != stamps:
+            if not all(map(is_own_file, paths)) or [_stamp(path) for path in paths] != stamps:
                 return None
             return {"images": [str(path) for path in paths[:-1]], "text_path": str(paths[-1])}
         except (OSError, ValueError, KeyError, TypeError):
@@ -137,7 +160,7 @@ class _State:
     def put(self, found: dict[str, Any]) -> None:
         paths = [Path(path) for path in [*found["images"], found["text_path"]]]
         value = {"images": [path.name for path in paths[:-1]], "stamps": [_stamp(path) for path in paths]}
-        self._path.parent.mkdir(exist_ok=True)
+        directory(self._out_dir, STATE)
         write(self._path, json.dumps(value).encode())
 
 

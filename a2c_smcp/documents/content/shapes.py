@@ -5,7 +5,7 @@ a newer author may say more. Types are strict: a heading of level `"1"` and a da
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NotRequired, TypeAlias
+from typing import Annotated, Final, Literal, NotRequired, TypeAlias
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -27,10 +27,27 @@ _shape = with_config(ConfigDict(strict=True, extra="allow", allow_inf_nan=False,
 
 
 @_shape
+class TextSpan(TypedDict):
+    """A part of a text that is emphasized, code, a link, a picture or a line break. Spans may nest."""
+
+    start: _Count
+    """Where it begins in the text, counted in characters (Unicode code points)."""
+    end: _Count
+    """Where it ends; that character is no part of it."""
+    kind: Literal["strong", "emphasis", "strike", "code", "link", "image", "break", "code_block"]
+    url: NotRequired[str]
+    """Where a link leads, or where a picture is, whose description is the text."""
+    title: NotRequired[str]
+    language: NotRequired[str]
+    """Of a block of code."""
+
+
+@_shape
 class TextContent(TypedDict):
     """A paragraph, or several with blank lines between them."""
 
     text: str
+    spans: NotRequired[list[TextSpan]]
 
 
 @_shape
@@ -40,6 +57,7 @@ class HeadingContent(TypedDict):
     level: Annotated[int, Field(ge=1)]
     """1 is the highest."""
     text: str
+    spans: NotRequired[list[TextSpan]]
 
 
 @_shape
@@ -57,6 +75,7 @@ class ListItem(TypedDict):
     """A list item that is more than its text."""
 
     text: str
+    spans: NotRequired[list[TextSpan]]
     checked: NotRequired[bool]
     """Present on the items of a task list."""
     children: NotRequired[ListContent]
@@ -86,12 +105,27 @@ class MergedCells(TypedDict):
 
 
 @_shape
+class CellSpans(TypedDict):
+    """The spans of what a cell shows."""
+
+    row: _Count
+    """0 is the header line, 1 the first of `rows`."""
+    column: _Count
+    spans: list[TextSpan]
+
+
+@_shape
 class TableContent(TypedDict):
     """A table, or the window of a long one that was asked for."""
 
     headers: list[Cell]
     """Empty where the table has no header line."""
     rows: list[list[Cell]]
+    shown_headers: NotRequired[list[str | None]]
+    """What the cells of `headers` show by their number formats; null where that is the value."""
+    shown_rows: NotRequired[list[list[str | None]]]
+    """What the cells of `rows` show by their number formats, like "1,250" for 1250; null where that is the value."""
+    cell_spans: NotRequired[list[CellSpans]]
     merged: NotRequired[list[MergedCells]]
     caption: NotRequired[str]
     row_offset: NotRequired[_Count]
@@ -125,6 +159,9 @@ class PivotTableContent(TypedDict):
     """Where the data comes from, like `Sales!A1:F900`."""
     headers: NotRequired[list[Cell]]
     rows: NotRequired[list[list[Cell]]]
+    shown_headers: NotRequired[list[str | None]]
+    shown_rows: NotRequired[list[list[str | None]]]
+    """As in a table."""
 
 
 # Pictures
@@ -218,6 +255,8 @@ class FormulaContent(TypedDict):
     expression: str
     value: NotRequired[Cell]
     """What it gave when the file was saved."""
+    shown: NotRequired[str]
+    """What its cell shows by its number format, where that is not the value."""
     location: NotRequired[str]
     """The cell it stands in, like `B5`."""
     notation: NotRequired[str]
@@ -231,6 +270,8 @@ class LinkContent(TypedDict):
     text: str
     url: str
     title: NotRequired[str]
+    spans: NotRequired[list[TextSpan]]
+    """Of `text`: emphasis, code, pictures."""
 
 
 @_shape
@@ -247,6 +288,7 @@ class AnnotationContent(TypedDict):
     """A comment, a note, a footnote, a marked passage."""
 
     text: str
+    spans: NotRequired[list[TextSpan]]
     annotation_type: NotRequired[str]
     """comment, footnote, endnote, highlight …"""
     author: NotRequired[str]
@@ -265,6 +307,7 @@ class HeaderContent(TypedDict):
     """A page header."""
 
     text: str
+    spans: NotRequired[list[TextSpan]]
 
 
 @_shape
@@ -272,6 +315,7 @@ class FooterContent(TypedDict):
     """A page footer."""
 
     text: str
+    spans: NotRequired[list[TextSpan]]
 
 
 @_shape

@@ -6,8 +6,8 @@ whole file build a `PagedDocument`; formats of large files implement `OpenDocume
 A file that cannot be read raises `DocumentError` with a message that says why, without the path: the library adds it.
 One that only lacks its password raises `PasswordNeeded`.
 
-What only some formats can do stands in the small Protocols `Rendered`, `Illustrated`, `Outlined` and `Closable`: an
-open document that has the method offers it.
+What only some formats can do stands in the small Protocols `Rendered`, `Illustrated`, `Outlined`, `Closable` and
+`DescribedFromMetadata`: an open document that has the method offers it.
 """
 
 import importlib
@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.errors import DocumentError
-from a2c_smcp.extras import install_hint
 
 if TYPE_CHECKING:
     from a2c_smcp.documents.ocr.base import OcrPolicy
@@ -106,6 +106,15 @@ class Outlined(Protocol):
 
     def outline(self) -> Sequence[OutlineEntry]:
         """Return it in reading order."""
+        ...
+
+
+@runtime_checkable
+class DescribedFromMetadata(Protocol):
+    """A document that can be described although one of its pages ends every parser."""
+
+    def describe_from_metadata(self) -> Description:
+        """Return what the catalogue says of it; no page is read."""
         ...
 
 

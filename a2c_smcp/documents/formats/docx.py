@@ -9,7 +9,7 @@ from a2c_smcp.documents.formats.base import Description, OpenDocument, OutlineEn
 from a2c_smcp.documents.formats.elements import ElementMaker, clip
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.ooxml.drawings import mime_type_of
-from a2c_smcp.documents.ooxml.package import Package, open_package
+from a2c_smcp.documents.ooxml.package import Package, kind_of_package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.word.body import Beside, BodyReader
 from a2c_smcp.documents.ooxml.word.notes import read_comments, read_notes
@@ -74,7 +74,7 @@ def _read(path: Path, package: Package) -> WordDocument:
     root = package.tree(main)
     body = child(resolve_alternates(root), "body")
     if body is None:
-        raise DocumentError("not a Word document: it may have the wrong file name ending")
+        raise DocumentError(f"not a Word document: {kind_of_package(package.content_type(main))}")
     reader = BodyReader(
         package,
         main,

@@ -77,11 +77,13 @@ class EpubDocument:
         by = f"By {', '.join(book.creators)}" if book.creators else ""
         told = " ".join(_TAG.sub(" ", book.description).split())
         count = len(book.chapters)
+        named = " · ".join(self._titles.values())
+        contents = f"{count} chapters{': ' if named else ''}{named}"
         return Description(
             title=book.title,
             page_count=count,
             keywords=tuple(dict.fromkeys((*book.subjects, *book.creators)))[:20],
-            summary=clip(". ".join(filter(None, (by, told or f"{count} chapters"))), 200),
+            summary=clip(". ".join(filter(None, (by, told or contents))), 200),
         )
 
     def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:

@@ -1,17 +1,17 @@
 """Pictures: one page a frame, with the picture as an element and, where a policy allows it, the text read from it."""
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.base import Description, OpenDocument, OpenOptions, require, suffix_of
 from a2c_smcp.documents.formats.elements import clip, page_title
 from a2c_smcp.documents.making import PageMaker, page_of
-from a2c_smcp.documents.model import Element, Page, PageEntry
-from a2c_smcp.documents.ocr.base import TURN_ON, OcrPolicy, elements_of, read_with_fallback
+from a2c_smcp.documents.model import PENDING, Element, Page, PageEntry, is_pending
+from a2c_smcp.documents.ocr.base import TURN_ON, OcrPolicy, TransientOcrError, elements_of, read_with_fallback
 from a2c_smcp.documents.ocr.exif import facts_of
 from a2c_smcp.documents.ocr.pictures import (
     TooManyPixels,
@@ -80,13 +80,13 @@ class ImageDocument:
             self._unread = frames - self._frames if self._kind in _PAGED else 0
             self._moments = frames if self._kind not in _PAGED else 1
             self._facts = facts_of(picture)
-        self.page = lru_cache(PAGES_KEPT)(self._read)
+        self._kept: OrderedDict[int, Page] = OrderedDict()
 
     def describe(self) -> Description:
         """Return the size of the picture, and what it says of itself."""
         facts = dict(self._facts)
         title = facts.pop("title", "") or facts.pop("description", "")
-        size = f"{self._kind} image, {self._size[0]} × {self._size[1]} pixels"
+        size = self._name(self._size)
         pages = f"{self._frames} pages" if self._frames > 1 else ""
         pages += f" of {self._frames + self._unread}" if self._unread else ""
         told = [pages, *(f"{key}: {facts[key]}" for key in facts)]
@@ -98,8 +98,23 @@ class ImageDocument:
         )
 
     def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
-        """Return that part of the page index; its frames are read."""
-        return [self.page(index).entry for index in range(self._frames)[offset : offset + limit]]
+        """Return that part of the page index; no text is recognized for it."""
+        return [self._entry(index) for index in range(self._frames)[offset : offset + limit]]
+
+    def _entry(self, index: int) -> PageEntry:
+        if self._policy is None or index in self._kept:
+            return self.page(index).entry
+        return PageEntry(index, f"Page {index + 1}" if self._frames > 1 else self._name(self._size))
+
+    def page(self, index: int) -> Page:
+        """Return a frame; one whose recognition may succeed the next time is not kept."""
+        page = self._kept.get(index) or self._read(index)
+        if not is_pending(page.elements):
+            self._kept[index] = page
+            self._kept.move_to_end(index)
+            while len(self._kept) > PAGES_KEPT:
+                self._kept.popitem(last=False)
+        return page
 
     def find(self, element_id: str) -> tuple[int, Element] | None:
         """Return an element with the index of its page."""
@@ -180,13 +195,20 @@ class ImageDocument:
             recognized, note = self._recognized(frame, index, dpi * frame.width / size[0], make)
         except TooManyPixels as error:
             recognized, note = [], f"No text was read from this picture: {error.message}"
+        except (TransientOcrError, ModuleNotFoundError) as error:
+            why = error.message if isinstance(error, DocumentError) else str(error)
+            recognized, note = [], f"No text was read from this picture: {why}. It is tried again when it is next read."
+            metadata[PENDING] = True
         if note:
             metadata["ocr_note"] = note
         image = make.make("image", content, metadata)
-        kind = f"{self._kind} image, {size[0]} × {size[1]} pixels"
+        kind = self._name(size)
         image = replace(image, summary=clip(". ".join(filter(None, (told or "", kind, note))), 240))
         title = page_title(recognized) if recognized else f"Page {index + 1}" if self._frames > 1 else kind
         return Page(index, title, (image, *recognized))
+
+    def _name(self, size: tuple[int, int]) -> str:
+        return f"{self._kind} image, {size[0]} × {size[1]} pixels"
 
     def _recognized(self, frame: "Image", index: int, dpi: float, make: PageMaker) -> tuple[list[Element], str]:
         if self._policy is None:
@@ -195,6 +217,8 @@ class ImageDocument:
             return [], ""
         try:
             page = read_with_fallback(self._policy, png_of(frame))
+        except TransientOcrError:
+            raise
         except DocumentError as error:
             return [], f"No text was read from this picture: {error.message}"
         return elements_of(page, index, dpi, make=make.make), ""

@@ -13,8 +13,9 @@ from a2c_smcp.documents.formats.base import Description, OpenDocument, PagedDocu
 from a2c_smcp.documents.formats.decoding import read_text
 from a2c_smcp.documents.formats.elements import ElementMaker, clip, page_title, paged
 from a2c_smcp.documents.formats.front_matter import FrontMatter, split_front_matter
-from a2c_smcp.documents.formats.markdown_inline import alone, html_parts, image_content, link_content, plain
+from a2c_smcp.documents.formats.markdown_inline import alone, html_parts, image_content, link_content, rich
 from a2c_smcp.documents.model import Element, Page
+from a2c_smcp.documents.rich_text import RichText, cell_spans, joined, text_content
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -73,12 +74,12 @@ class Blocks:
         self._maker = ElementMaker()
         self._first_line = first_line
 
-    def walk(self, parent: "SyntaxTreeNode", *, quoted: bool = False) -> Iterator[Element]:
+    def walk(self, parent: "SyntaxTreeNode", *, quoted: int = 0) -> Iterator[Element]:
         """Yield the elements below `parent` in reading order."""
         for node in parent.children:
             metadata = self._metadata(node, quoted=quoted)
             if node.type == "blockquote":
-                yield from self.walk(node, quoted=True)
+                yield from self.walk(node, quoted=quoted + 1)
             elif node.type == "paragraph":
                 yield from self._paragraph(node, metadata)
             elif node.type == "html_block":
@@ -89,8 +90,8 @@ class Blocks:
     def _block(self, node: "SyntaxTreeNode", metadata: dict[str, Any]) -> Iterator[Element]:
         match node.type:
             case "heading":
-                text = plain(node.children[0], urls=False) if node.children else ""
-                yield self._maker.make("heading", {"level": int(node.tag[1:]), "text": text}, metadata)
+                text = rich(node.children[0]) if node.children else RichText()
+                yield self._maker.make("heading", text_content(text, level=int(node.tag[1:])), metadata)
             case "bullet_list" | "ordered_list":
                 yield self._maker.make("list", _list(node), metadata)
             case "fence" | "code_block":
@@ -113,8 +114,8 @@ class Blocks:
                 yield self._maker.make("link", link_content(link), metadata)
         elif math:
             yield self._maker.make("formula", {"expression": math[1], "notation": "latex"}, metadata)
-        elif text := plain(inline):
-            yield self._maker.make("text", {"text": text}, metadata)
+        elif text := rich(inline):
+            yield self._maker.make("text", text_content(text), metadata)
 
     def _code(self, node: "SyntaxTreeNode", metadata: dict[str, Any]) -> Element:
         text = node.content.rstrip("\n")
@@ -133,13 +134,15 @@ class Blocks:
         if text:
             yield self._maker.make("text", {"text": text}, metadata)
 
-    def _metadata(self, node: "SyntaxTreeNode", *, quoted: bool) -> dict[str, Any]:
+    def _metadata(self, node: "SyntaxTreeNode", *, quoted: int) -> dict[str, Any]:
         metadata: dict[str, Any] = {}
         if node.map:
             first, end = node.map
             metadata["source_lines"] = [self._first_line + first, self._first_line + end - 1]
         if quoted:
             metadata["quoted"] = True
+        if quoted > 1:
+            metadata["level"] = quoted
         return metadata
 
 
@@ -158,7 +161,7 @@ def _list(node: "SyntaxTreeNode") -> dict[str, Any]:
 
 
 def _item(node: "SyntaxTreeNode") -> str | dict[str, Any]:
-    texts: list[str] = []
+    texts: list[RichText] = []
     children: dict[str, Any] | None = None
     for child in node.children:
         if child.type in ("bullet_list", "ordered_list"):
@@ -168,42 +171,43 @@ def _item(node: "SyntaxTreeNode") -> str | dict[str, Any]:
             else:
                 children["items"] += nested["items"]
         else:
-            texts.append(_text_of(child))
-    text = "\n\n".join(filter(None, texts))
-    item: dict[str, Any] = {"text": text}
-    task = _TASK.match(text)
+            texts.append(_rich_text_of(child))
+    text = joined(filter(None, texts), "\n\n")
+    item: dict[str, Any] = text_content(text)
+    task = _TASK.match(text.text)
     if task:
-        item = {"text": text[task.end() :], "checked": task[1] != " "}
+        item = text_content(text.cut(task.end(), len(text.text)))
+        item["checked"] = task[1] != " "
     if children is not None:
         item["children"] = children
-    return text if item == {"text": text} else item
+    return text.text if item == {"text": text.text} else item
 
 
-def _text_of(node: "SyntaxTreeNode") -> str:
-    """Return what a block inside a list item says."""
+def _rich_text_of(node: "SyntaxTreeNode") -> RichText:
+    """Return what a block inside a list item or a cell says."""
     match node.type:
         case "inline":
-            return plain(node)
+            return rich(node)
         case "fence" | "code_block":
-            return node.content.rstrip("\n")
+            language = next(iter(node.info.split()), "").lower() if node.type == "fence" else ""
+            return RichText(node.content.rstrip("\n")).marked("code_block", language=language)
         case "html_block":
-            return html_parts(node.content)[0]
+            return RichText(html_parts(node.content)[0])
         case "tr":
-            return " | ".join(_text_of(cell) for cell in node.children)
+            return joined((_rich_text_of(cell) for cell in node.children), " | ")
         case _:
-            return "\n".join(filter(None, (_text_of(child) for child in node.children)))
+            return joined(filter(None, (_rich_text_of(child) for child in node.children)), "\n")
 
 
 def _table(node: "SyntaxTreeNode") -> dict[str, Any]:
     head, *bodies = node.children
-    return {
-        "headers": _cells(head.children[0]),
-        "rows": [_cells(row) for body in bodies for row in body.children],
+    lines = [[_rich_text_of(cell) for cell in row.children] for part in (head, *bodies) for row in part.children]
+    content: dict[str, Any] = {
+        "headers": [cell.text for cell in lines[0]],
+        "rows": [[cell.text for cell in line] for line in lines[1:]],
     }
-
-
-def _cells(row: "SyntaxTreeNode") -> list[str]:
-    return [_text_of(cell) for cell in row.children]
+    spans = cell_spans(lines)
+    return content | {"cell_spans": spans} if spans else content
 
 
 def _page_level(elements: Sequence[Element]) -> int:

@@ -1,9 +1,11 @@
-"""What stands inside a Markdown block, as plain text: emphasis goes, the addresses of links stay. Pure."""
+"""What stands inside a Markdown block, as plain text with spans for emphasis, code, links and pictures. Pure."""
 
 import re
 from html import unescape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Final
+
+from a2c_smcp.documents.rich_text import Kind, RichBuilder, RichText, spans_json
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -13,6 +15,16 @@ _SOFT: Final = "\0"
 _WIDE = "[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _SOFT_BETWEEN_WIDE = re.compile(f"(?<={_WIDE}){_SOFT}(?={_WIDE})")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_SOFT_BREAK = re.compile(_SOFT)
+_TAG_NAME = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_STYLES: Final[dict[str, Kind]] = {"strong": "strong", "em": "emphasis", "s": "strike"}
+_TAGS: Final[dict[str, Kind]] = {
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em"), "emphasis"),
+    **dict.fromkeys(("s", "del", "strike"), "strike"),
+    **dict.fromkeys(("code", "tt", "kbd", "samp"), "code"),
+    "a": "link",
+}
 _BLANKS = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\s*\n\s*\n\s*")
 # The parser takes long over what is never closed, so comments go before it, and long pieces come without tags.
@@ -22,10 +34,16 @@ _MAX_PARSED: Final = 65_536
 _SKIPPED: Final = frozenset({"script", "style", "template"})
 
 
-def plain(inline: "SyntaxTreeNode", *, urls: bool = True) -> str:
-    """Return the text of an inline node; with `urls`, links are followed by their addresses."""
-    text = _SOFT_BETWEEN_WIDE.sub("", "".join(_spans(inline, urls=urls)))
-    return text.replace(_SOFT, " ").strip()
+def rich(inline: "SyntaxTreeNode") -> RichText:
+    """Return the text of an inline node with its spans."""
+    builder = RichBuilder()
+    _add(inline, builder, [])
+    return builder.build().replaced(_SOFT_BETWEEN_WIDE, "").replaced(_SOFT_BREAK, " ").strip()
+
+
+def plain(inline: "SyntaxTreeNode") -> str:
+    """Return the text of an inline node alone."""
+    return rich(inline).text
 
 
 def alone(inline: "SyntaxTreeNode", kind: str) -> "list[SyntaxTreeNode]":
@@ -41,16 +59,18 @@ def alone(inline: "SyntaxTreeNode", kind: str) -> "list[SyntaxTreeNode]":
 
 def image_content(node: "SyntaxTreeNode") -> dict[str, Any]:
     """Return the content of an image element."""
-    content = {"alt": plain(node, urls=False), "url": str(node.attrs.get("src", ""))}
+    content = {"alt": plain(node), "url": str(node.attrs.get("src", ""))}
     title = node.attrs.get("title")
     return {**content, "description": str(title)} if title else content
 
 
 def link_content(node: "SyntaxTreeNode") -> dict[str, Any]:
     """Return the content of a link element."""
-    content = {"text": plain(node, urls=False), "url": str(node.attrs.get("href", ""))}
+    inner = rich(node)
+    content: dict[str, Any] = {"text": inner.text, "url": str(node.attrs.get("href", ""))}
     title = node.attrs.get("title")
-    return {**content, "title": str(title)} if title else content
+    content |= {"title": str(title)} if title else {}
+    return content | {"spans": spans_json(inner)} if inner.spans else content
 
 
 def html_parts(html: str) -> tuple[str, list[dict[str, Any]]]:
@@ -59,36 +79,76 @@ def html_parts(html: str) -> tuple[str, list[dict[str, Any]]]:
     if len(html) > _MAX_PARSED:
         html = _TAG.sub(" ", html)
     reader = _HtmlReader()
-    reader.feed(html)
-    reader.close()
+    try:
+        reader.feed(html)
+        reader.close()
+    except AssertionError:  # what the parser says of `<![` without a name
+        reader = _HtmlReader()
+        reader.feed(_TAG.sub(" ", html))
     text = _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", "".join(reader.texts)))
     return text.strip(), reader.images
 
 
-def _spans(node: "SyntaxTreeNode", *, urls: bool) -> list[str]:
-    spans: list[str] = []
+def _add(node: "SyntaxTreeNode", builder: RichBuilder, tags: list[tuple[str, int, str]]) -> None:
+    """Add what is inside a node; `tags` are the HTML tags that are open, with where they were opened."""
     for child in node.children:
+        start = builder.length
         match child.type:
-            case "text" | "code_inline":
-                spans.append(child.content)
+            case "text":
+                builder.add(child.content)
+            case "code_inline":
+                builder.add(child.content)
+                builder.mark(start, "code")
             case "softbreak":
-                spans.append(_SOFT)
+                builder.add(_SOFT)
             case "hardbreak":
-                spans.append("\n")
+                builder.add("\n")
+                builder.mark(start, "break")
             case "html_inline":
-                spans.append("\n" if _BREAK.fullmatch(child.content) else "")
+                _add_tag(child.content, builder, tags)
             case "link":
-                spans += [*_spans(child, urls=urls), _address(child) if urls else ""]
-            case _:
-                spans += _spans(child, urls=urls)
-    return spans
+                _add(child, builder, tags)
+                builder.mark(start, "link", _attribute(child, "href"), _attribute(child, "title"))
+            case "image":
+                builder.add(plain(child))
+                builder.mark(start, "image", _attribute(child, "src"), _attribute(child, "title"))
+            case kind:
+                _add(child, builder, tags)
+                if kind in _STYLES:
+                    builder.mark(start, _STYLES[kind])
 
 
-def _address(link: "SyntaxTreeNode") -> str:
-    url = str(link.attrs.get("href", ""))
-    text = "".join(_spans(link, urls=False)).replace(_SOFT, " ").strip()
-    shown = {text, f"mailto:{text}", f"http://{text}", f"https://{text}"}
-    return "" if not url or url.startswith("#") or url in shown else f" ({unescape(url)})"
+def _add_tag(tag: str, builder: RichBuilder, tags: list[tuple[str, int, str]]) -> None:
+    """Take a tag of HTML for what it means, as far as Markdown could have said it."""
+    start = builder.length
+    if _BREAK.fullmatch(tag):
+        builder.add("\n")
+        builder.mark(start, "break")
+        return
+    named = _TAG_NAME.match(tag)
+    name = named[2].lower() if named else ""
+    if name == "img" and (source := _value(tag, "src")):
+        builder.add(_value(tag, "alt"))
+        builder.mark(start, "image", source, _value(tag, "title"))
+    elif named and name in _TAGS and not named[1]:
+        tags.append((name, start, _value(tag, "href")))
+    elif named and any(name == one[0] for one in tags):
+        while tags:
+            opened, at, url = tags.pop()
+            if opened == name:
+                kind = _TAGS[name]
+                if kind != "link" or url:
+                    builder.mark(at, kind, url)
+                return
+
+
+def _attribute(node: "SyntaxTreeNode", name: str) -> str:
+    return str(node.attrs.get(name) or "")
+
+
+def _value(tag: str, name: str) -> str:
+    match = re.search(rf"""\s{name}\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", tag, re.IGNORECASE)
+    return unescape(next((part for part in match.groups() if part is not None), "")) if match else ""
 
 
 class _HtmlReader(HTMLParser):

@@ -1,5 +1,6 @@
 """PowerPoint presentations: a slide is a page, read when it is asked for."""
 
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ from a2c_smcp.documents.formats.elements import clip, page_title
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.ooxml.drafts import PageNumbers, page_of
 from a2c_smcp.documents.ooxml.drawings import mime_type_of
-from a2c_smcp.documents.ooxml.package import Package, open_package
+from a2c_smcp.documents.ooxml.package import Package, kind_of_package, open_package
 from a2c_smcp.documents.ooxml.properties import Properties, read_properties
 from a2c_smcp.documents.ooxml.slides.slide import read_slide
 from a2c_smcp.documents.ooxml.xml import R, child, children
 from a2c_smcp.errors import DocumentError
+
+_log = logging.getLogger(__name__)
 
 MAX_SLIDES: Final = 10_000
 KEPT_PAGES: Final = 8
@@ -57,7 +60,7 @@ class PptxDocument:
     def describe(self) -> Description:
         """Return the properties; what they leave open is told by the first slide."""
         count = len(self._slides)
-        elements = self.page(0).elements if count else ()
+        elements = self._first_elements() if count else ()
         opening = next((element.content["text"] for element in elements if element.category == "heading"), "")
         begins = f", beginning with “{opening}”" if opening else ""
         told = f"{count} {'slide' if count == 1 else 'slides'}{begins}"
@@ -68,6 +71,15 @@ class PptxDocument:
             keywords=self._properties.keywords,
             summary=clip(f"{about}. {told}" if about else told, 200),
         )
+
+    def _first_elements(self) -> Sequence[Element]:
+        try:
+            return self.page(0).elements
+        except (ModuleNotFoundError, OSError):
+            raise
+        except Exception:  # noqa: BLE001 - one slide does not hide the others
+            _log.info("A slide could not be read", exc_info=True)
+            return ()
 
     def entries(self, offset: int, limit: int) -> Sequence[PageEntry]:
         """Return that part of the page index."""
@@ -120,6 +132,6 @@ def _slides(package: Package) -> list[str]:
     root = package.tree(main)
     listed = child(root, "sldIdLst")
     if listed is None and child(root, "sldMasterIdLst") is None:
-        raise DocumentError("not a presentation: it may have the wrong file name ending")
+        raise DocumentError(f"not a presentation: {kind_of_package(package.content_type(main))}")
     targets = (package.target(main, node.get(f"{R}id")) for node in islice(children(listed, "sldId"), MAX_SLIDES))
     return [target for target in targets if target]

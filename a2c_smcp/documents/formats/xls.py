@@ -12,7 +12,7 @@ from typing import Any, Final
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.base import Description, OpenDocument, require, suffix_of
 from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
-from a2c_smcp.documents.ooxml.package import open_package
+from a2c_smcp.documents.ooxml.package import advice_on_ole, open_package
 from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
 from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages, described
@@ -44,6 +44,9 @@ class XlsFormat:
             raise DocumentError(f"larger than the {MAX_BYTES >> 20} MiB that are read of this file type")
         with path.open("rb") as file:
             head = file.read(8)
+            told = advice_on_ole(file) if head.startswith(_OLE) else ""
+        if told:
+            raise DocumentError(told)
         if head.startswith(b"PK"):
             if _is_xlsx(path):
                 return XLSX.open(path)
@@ -84,7 +87,9 @@ class XlsDocument(SheetPages):
             ]
             last = height if is_long else 0
         tail = objects.Tail(merged=merged)
-        return build_page(index, _title(name, state), SheetContent(name, rows, tail, last_row=last))
+        return build_page(
+            index, _title(name, state), SheetContent(name, rows, tail, last_row=last, knows_formulas=False)
+        )
 
     def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
         start = 1 if plan.origin else plan.body + first - 1

@@ -1,18 +1,20 @@
 """What OCR services answer: JSON, a ZIP archive or plain text, none of which is trusted."""
 
 import binascii
+import errno
 import json
 import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.ocr.http import Answer
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import DocumentError
 
 MAX_TEXT: Final = 16 << 20
@@ -34,14 +36,31 @@ _SIGNATURES: Final = {
 _UNSAFE_NAME = re.compile(r"[^\w.-]+")
 _DIGITS = re.compile(r"(\d+)")
 _DATA_URL = re.compile(r"data:[^,]{0,100},", re.IGNORECASE)
+_WEB_PAGE = re.compile(
+    r"(?:\s|\ufeff|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
+    re.IGNORECASE | re.DOTALL,
+)
+_WEB_TYPES: Final = ("text/html", "application/xhtml+xml")
+_PAGE_NUMBER = re.compile(r"(?:\A|.*?[^0-9])(\d{1,6})(?:[^0-9]*)\Z", re.DOTALL)
+_CALLED_PAGE = re.compile(r"(?:\bp|page|第)[-_. ]?\d+[^/\\]*\Z", re.IGNORECASE)
+_TEXT_KEYS: Final = (
+    "markdown", "text", "md", "content", "data", "result", "results", "pages", "layout", "cells",
+)  # fmt: skip
+_COUNTED_FROM: Final = {"page": 1, "page_number": 1, "page_no": 1, "page_num": 1, "page_index": 0, "index": 0}
+"""Keys under which services number pages, and the number of the first."""
 
 
 @dataclass(slots=True)
 class Extract:
-    """The text of an answer, and the pictures it came with, which are files in the folder that was given."""
+    """The text of an answer, and the pictures it came with, which are files in the folder that was given.
+
+    Attributes:
+        pages: The text by page number, from 1, where the answer has a text for each page; empty where it has not.
+    """
 
     text: str = ""
     pictures: list[Path] = field(default_factory=list)
+    pages: dict[int, str] = field(default_factory=dict)
 
 
 def unpack(answer: Answer, folder: Path | None = None) -> Extract:
@@ -53,7 +72,8 @@ def unpack(answer: Answer, folder: Path | None = None) -> Extract:
         DocumentError: The answer is an error, no known form, damaged or unsafe.
     """
     extract = _unpack(answer, folder)
-    return replace(extract, text=answer.mask.hide(extract.text))
+    hidden = {number: answer.mask.hide(text) for number, text in extract.pages.items()}
+    return replace(extract, text=answer.mask.hide(extract.text), pages=hidden)
 
 
 def _unpack(answer: Answer, folder: Path | None) -> Extract:
@@ -67,22 +87,23 @@ def _unpack(answer: Answer, folder: Path | None) -> Extract:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentError("the service answered something that is neither JSON, ZIP nor text") from error
+        raise TransientOcrError("the service answered something that is neither JSON, ZIP nor text") from error
     if answer.content_type.endswith("json") or head.lstrip()[:1] in (b"{", b"["):
         try:
             return _from_json(json.loads(text), folder, answer.mask)
         except (ValueError, RecursionError) as error:
             if answer.content_type.endswith("json"):
-                raise DocumentError("the service answered JSON that is damaged") from error
-    if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
-        raise DocumentError("the service answered a web page: its URL is probably not that of the service")
+                raise TransientOcrError("the service answered JSON that is damaged") from error
+    if answer.content_type in _WEB_TYPES:
+        raise TransientOcrError(_NO_WEB_PAGE)
     return Extract(_bounded(text))
 
 
 def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> Extract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
-        raise DocumentError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
-    extract = Extract(_bounded(_text_in(value, 0)))
+        raise TransientOcrError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
+    pages = {number: _bounded(text) for number, text in _pages_in(value).items()}
+    extract = Extract(_bounded("\n\n".join(filter(None, pages.values())) or _text_in(value, 0)), pages=pages)
     if folder is not None:
         for number, (name, content) in enumerate(_pictures_in(value), start=1):
             if number > MAX_PICTURES:
@@ -102,10 +123,37 @@ def _text_in(value: Any, depth: int) -> str:
             return json.dumps(value)  # a layout, which is read further on
         return "\n\n".join(filter(None, (_text_in(item, depth + 1) for item in value)))
     if isinstance(value, dict):
-        for key in ("markdown", "text", "md", "content", "data", "result", "results", "pages", "layout", "cells"):
+        for key in _TEXT_KEYS:
             if value.get(key):
                 return _text_in(value[key], depth + 1)
     return ""
+
+
+def _pages_in(value: Any, depth: int = 0) -> dict[int, str]:
+    """Return the texts of `pages` by their numbers; nothing where there are no pages, or two have the same number."""
+    if not isinstance(value, dict) or depth > 3:
+        return {}
+    items = value.get("pages")
+    if isinstance(items, list) and items and all(isinstance(item, str | dict) for item in items):
+        texts = ["" if _has_no_text(item) else _text_in(item, 1) for item in items]
+        return dict(zip(_numbers_of(items), texts, strict=True)) if any(map(str.strip, texts)) else {}
+    return next(filter(None, (_pages_in(value.get(key), depth + 1) for key in ("data", "result"))), {})
+
+
+def _has_no_text(item: Any) -> bool:
+    return isinstance(item, dict) and not any(item.get(key) for key in _TEXT_KEYS)
+
+
+def _numbers_of(items: list[Any]) -> list[int]:
+    """Return the numbers that pages say they have, counted from 1; their order where they do not say it."""
+    in_order = list(range(1, len(items) + 1))
+    for key, first in _COUNTED_FROM.items():
+        named = [item.get(key) for item in items if isinstance(item, dict)]
+        numbers = [int(str(name)) - first + 1 for name in named if str(name).isdecimal() and len(str(name)) < 7]
+        if len(numbers) == len(items) == len(set(numbers)):
+            lowest = min(numbers)
+            return [number + 1 for number in numbers] if lowest == 0 else numbers
+    return in_order
 
 
 def _pictures_in(value: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -123,12 +171,12 @@ def _decoded(content: str) -> bytes:
     try:
         return binascii.a2b_base64(_DATA_URL.sub("", content, count=1))
     except (binascii.Error, ValueError) as error:
-        raise DocumentError("the service answered a picture that is damaged") from error
+        raise TransientOcrError("the service answered a picture that is damaged") from error
 
 
 def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
     extract = Extract()
-    texts: list[str] = []
+    texts: dict[str, str] = {}
     left = MAX_UNPACKED
     try:
         with zipfile.ZipFile(path) as archive:
@@ -143,15 +191,42 @@ def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
                 data = _member(archive, info, min(left, MAX_TEXT if suffix in _TEXTS else MAX_PICTURE))
                 left -= len(data)
                 if suffix in _TEXTS:
-                    texts.append(_text_file(data, suffix))
-                    if sum(map(len, texts)) > MAX_TEXT:
+                    texts[info.filename] = _text_file(data, suffix)
+                    if sum(map(len, texts.values())) > MAX_TEXT:
                         raise DocumentError("the service answered more text than is read")
                 elif folder is not None:
                     _write(extract, folder, mask.hide(info.filename), data)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
-        raise DocumentError("the service answered an archive that is damaged") from error
-    extract.text = _bounded("\n\n".join(filter(None, texts)))
+        if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EINVAL:
+            raise  # this machine failed, such as for lack of space
+        raise TransientOcrError("the service answered an archive that is damaged") from error
+    extract.pages = _page_files(texts)
+    extract.text = _bounded("\n\n".join(filter(None, extract.pages.values() or texts.values())))
     return extract
+
+
+def _page_files(texts: Mapping[str, str]) -> dict[int, str]:
+    """Return the texts of files that are numbered like pages; nothing where there are none.
+
+    A file of the whole beside files called `page_1.md`, … is left out. Of several files with the same number Markdown
+    counts, then plain text; of those the shortest name.
+    """
+    pages: dict[int, tuple[tuple[int, int], str]] = {}
+    called = any(_CALLED_PAGE.search(name) for name in texts)
+    for name, text in texts.items():
+        stem, suffix = posixpath.splitext(posixpath.basename(name))
+        match = _PAGE_NUMBER.match(stem)
+        if match is None or (called and not _CALLED_PAGE.search(name)):
+            if called:
+                continue
+            return {}
+        number, rank = int(match[1]), (_TEXTS.index(suffix.lower()), len(stem))
+        if number not in pages or rank < pages[number][0]:
+            pages[number] = rank, text
+    if len(pages) < 2 and not called:
+        return {}
+    shift = 1 if 0 in pages else 0
+    return {number + shift: text for number, (_, text) in sorted(pages.items())}
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
@@ -198,7 +273,12 @@ def _natural(name: str) -> list[Any]:
     return [(1, int(part), "") if part.isdecimal() and len(part) < 10 else (0, 0, part) for part in _DIGITS.split(name)]
 
 
+_NO_WEB_PAGE: Final = "the service answered a web page: its URL is probably not that of the service"
+
+
 def _bounded(text: str) -> str:
     if len(text) > MAX_TEXT:
         raise DocumentError("the service answered more text than is read")
+    if _WEB_PAGE.match(text[:4096]):
+        raise TransientOcrError(_NO_WEB_PAGE)
     return text

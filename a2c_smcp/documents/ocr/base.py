@@ -13,7 +13,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from a2c_smcp.documents.ocr.http import AllowHttp, Service, check_url
 from a2c_smcp.documents.ocr.layout import elements_of
-from a2c_smcp.documents.ocr.model import Box, OcrBlock, OcrLine, OcrPage
+from a2c_smcp.documents.ocr.model import Box, OcrBlock, OcrLine, OcrPage, TransientOcrError
 from a2c_smcp.documents.ocr.quality import fault_of
 from a2c_smcp.errors import BadRequest, DocumentError
 
@@ -28,6 +28,7 @@ __all__ = [
     "OcrPage",
     "OcrPolicy",
     "OcrSpec",
+    "TransientOcrError",
     "ask_service",
     "ask_through",
     "elements_of",
@@ -173,24 +174,27 @@ class OcrPolicy:
 def read_with_fallback(policy: OcrPolicy, png: bytes) -> OcrPage:
     """Return the page as the first engine that can has read it; `failures` says what the earlier ones met.
 
-    Text that is empty or repeats itself without end counts as failure. Where every engine that answered found
+    Text that is empty or repeats itself without end counts as failure. Where every engine has answered and found
     nothing, the picture is taken to be without text.
 
     Raises:
         DocumentError: No engine could read it.
+        TransientOcrError: Nor did one of them get to it, for a reason that may pass.
         ModuleNotFoundError: A library is missing, and no other engine could read it.
     """
     failures: list[str] = []
     empty: OcrPage | None = None
     missing: ModuleNotFoundError | None = None
+    may_pass = False
     for spec in policy.engines:
         try:
             page = engine_of(spec).read(png)
         except ModuleNotFoundError as error:
-            missing = error
+            missing, may_pass = error, True
             failures.append(f"{spec.kind}: {error}")
             continue
         except DocumentError as error:
+            may_pass = may_pass or isinstance(error, TransientOcrError)
             failures.append(f"{spec.kind}: {error}")
             continue
         fault = fault_of(page)
@@ -199,11 +203,12 @@ def read_with_fallback(policy: OcrPolicy, png: bytes) -> OcrPage:
         failures.append(f"{spec.kind}: {fault}")
         if not page.lines and not page.blocks:
             empty = empty or page
-    if empty:
+    if empty and not may_pass:
         return replace(empty, failures=tuple(failures))
     if missing and len(policy.engines) == 1:
         raise missing
-    raise DocumentError(f"no OCR engine could read it ({'; '.join(failures)})")
+    problem = TransientOcrError if may_pass else DocumentError
+    raise problem(f"no OCR engine could read it ({'; '.join(failures)})")
 
 
 _asks: list[Callable[[OcrSpec, bytes], str]] = []

@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
+from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import BadRequest, DocumentError
+from a2c_smcp.web.http_exchange import AnswerTooLarge, DeadlineExceeded, ExchangeError, Reply, Unreachable, post
 
 AllowHttp: TypeAlias = Literal["never", "loopback", "always"]
 
@@ -25,11 +27,11 @@ MAX_ANSWER: Final = 64 << 20
 """Of one page; whoever sends whole documents asks for more."""
 
 MAX_WAIT: Final = 30.0
-CONNECT_SECONDS: Final = 10.0
 PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that may be another the next time."""
 
-_CHUNK: Final = 64 << 10
+_ABOUT_THE_PICTURE: Final = frozenset({400, 413, 415, 422})
+"""Refusals that the same picture gets again. All others are about the service, its address or its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Service:
     """Where a service is and how patient its caller.
 
     Attributes:
-        timeout: Seconds for one attempt, from connecting to the last byte.
+        timeout: Seconds for one attempt, from the name lookup to the last byte.
         patience: Seconds for all attempts together, for callers who have another service to ask; 0 is no limit.
         retries: How often an attempt that failed for a passing reason is repeated.
         backoff: Seconds before the first repetition; each further one waits twice as long.
@@ -113,9 +115,9 @@ def send_file(
     name, mime = ("page.png", "image/png") if kind == "image" else ("document.pdf", "application/pdf")
     form = {"task": f"{kind}_ocr", **(fields or {})}
 
-    def attempt(client: Any, seconds: float) -> Answer:
+    def attempt(seconds: float) -> Answer:
         with _readable(file) as body:
-            return _exchange(client, service, into, seconds, files={kind: (name, body, mime)}, data=form)
+            return _exchange(service, into, seconds, files={kind: (name, body, mime)}, data=form)
 
     return _patiently(service, attempt, sleep)
 
@@ -128,7 +130,7 @@ def send_json(
     Raises:
         DocumentError: The service could not be reached, refused, or answered too much.
     """
-    return _patiently(service, lambda client, seconds: _exchange(client, service, into, seconds, json=body), sleep)
+    return _patiently(service, lambda seconds: _exchange(service, into, seconds, json=body), sleep)
 
 
 class _Passing(Exception):
@@ -139,72 +141,57 @@ class _Passing(Exception):
         self.wait = wait
 
 
-def _patiently(service: Service, attempt: Callable[[Any, float], Answer], sleep: Callable[[float], None]) -> Answer:
-    httpx = require("httpx", "ocr")
+def _patiently(service: Service, attempt: Callable[[float], Answer], sleep: Callable[[float], None]) -> Answer:
+    require("httpx", "ocr")
     end = time.monotonic() + (service.patience or math.inf)
-    with httpx.Client(follow_redirects=False) as client:
-        for repetition in range(service.retries + 1):
-            try:
-                return attempt(client, min(service.timeout, end - time.monotonic()))
-            except _Passing as error:
-                # Not all callers that failed together come back together.
-                pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
-                pause = min(max(pause, error.wait), MAX_WAIT)
-                if repetition == service.retries or time.monotonic() + pause >= end:
-                    raise DocumentError(str(error)) from error
-                sleep(pause)
-            except httpx.HTTPError as error:
-                raise DocumentError(f"the service cannot be used ({type(error).__name__})") from error
-    raise DocumentError("the service was not asked")
+    for repetition in range(service.retries + 1):
+        try:
+            return attempt(min(service.timeout, end - time.monotonic()))
+        except _Passing as error:
+            # Not all callers that failed together come back together.
+            pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
+            pause = min(max(pause, error.wait), MAX_WAIT)
+            if repetition == service.retries or time.monotonic() + pause >= end:
+                raise TransientOcrError(str(error)) from error
+            sleep(pause)
+    raise TransientOcrError("the service was not asked")
 
 
-def _exchange(client: Any, service: Service, into: Path, seconds: float, **request: Any) -> Answer:
-    httpx = require("httpx", "ocr")
+def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> Answer:
     headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
     headers["Accept"] = "application/json, application/zip, text/markdown, text/plain;q=0.9, */*;q=0.1"
-    deadline = time.monotonic() + seconds
-    limits = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
     try:
-        with client.stream("POST", service.url, headers=headers, timeout=limits, **request) as response:
-            _check_status(response)
-            _keep(response, into, service.max_answer, deadline)
-            content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            return Answer(into, content_type, SecretMask([service.key]))
-    except httpx.TimeoutException as error:
+        with into.open("wb") as file:
+            reply = post(service.url, file, seconds=seconds, limit=service.max_answer, headers=headers, **request)
+    except DeadlineExceeded as error:
         raise _Passing(f"the service did not answer within {seconds:.3g} seconds") from error
-    except httpx.TransportError as error:
-        raise _Passing(f"the service cannot be reached ({type(error).__name__})") from error
+    except Unreachable as error:
+        raise _Passing(f"the service cannot be reached ({error})") from error
+    except AnswerTooLarge as error:
+        raise DocumentError(f"the service answered more than {service.max_answer >> 20} MiB") from error
+    except ExchangeError as error:
+        raise TransientOcrError(f"the service cannot be used ({error})") from error
+    _check_status(reply)
+    content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return Answer(into, content_type, SecretMask([service.key]))
 
 
-def _check_status(response: Any) -> None:
-    status: int = response.status_code
+def _check_status(reply: Reply) -> None:
+    status = reply.status
     if status in PASSING:
-        raise _Passing(f"the service answered {status}", _retry_after(response.headers.get("retry-after", "")))
+        raise _Passing(f"the service answered {status}", _retry_after(reply.headers.get("retry-after", "")))
     if status in (401, 403):
-        raise DocumentError(f"the service answered {status}: it wants another key")
+        raise TransientOcrError(f"the service answered {status}: it wants another key")
     if 300 <= status < 400:
-        raise DocumentError(f"the service answered {status}: give the URL that it redirects to")
-    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}: give the URL that it redirects to")
+    if status in _ABOUT_THE_PICTURE:
         raise DocumentError(f"the service answered {status}")
+    if not 200 <= status < 300:
+        raise TransientOcrError(f"the service answered {status}")
 
 
 def _retry_after(written: str) -> float:
     return float(written) if written.isdecimal() and len(written) < 6 else 0.0
-
-
-def _keep(response: Any, into: Path, limit: int, deadline: float) -> None:
-    declared = response.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise DocumentError(f"the service answered more than {limit >> 20} MiB")
-    size = 0
-    with into.open("wb") as file:
-        for chunk in response.iter_bytes(_CHUNK):  # unpacked: a packed bomb counts as what it becomes
-            size += len(chunk)
-            if size > limit:
-                raise DocumentError(f"the service answered more than {limit >> 20} MiB")
-            if time.monotonic() > deadline:
-                raise _Passing("the service did not finish its answer in time")
-            file.write(chunk)
 
 
 @contextmanager

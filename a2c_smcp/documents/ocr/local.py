@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.ocr.gutters import Ink
-from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
+from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage, TransientOcrError
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture
-from a2c_smcp.errors import DocumentError
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -63,7 +62,7 @@ class LocalEngine:
         except ModuleNotFoundError:
             raise
         except Exception as error:  # the engine's libraries have no error class in common
-            raise DocumentError(f"the engine failed ({type(error).__name__})") from error
+            raise TransientOcrError(f"the engine failed ({type(error).__name__})") from error
         kept = tuple(line for line in lines if line.confidence >= MIN_CONFIDENCE)
         return OcrPage(kept, self.name, *picture.size, rotation=rotation)
 

@@ -4,7 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from a2c_smcp.errors import DocumentError
 from a2c_smcp.types import ElementCategory
+
+
+class TransientOcrError(DocumentError):
+    """No text could be read for a reason that may pass, and that says nothing of the picture.
+
+    A service that is down, busy or refuses the key, a missing library, an engine out of memory: the result is never
+    remembered, and the page is read again later.
+    """
+
 
 Box: TypeAlias = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels from the top left of the picture, once turned upright."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from a2c_smcp.documents.ocr.base import OcrSpec, ask_service
 from a2c_smcp.documents.ocr.blocks import blocks_of
 from a2c_smcp.documents.ocr.http import Answer, send_json
-from a2c_smcp.documents.ocr.model import OcrBlock, OcrPage
+from a2c_smcp.documents.ocr.model import OcrBlock, OcrPage, TransientOcrError
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, png_of
 from a2c_smcp.errors import DocumentError
 
@@ -73,9 +73,12 @@ def _said(answer: Answer) -> str:
         choice = json.loads(answer.path.read_bytes())["choices"][0]
         content = choice["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-        raise DocumentError("the endpoint answered something that is no chat completion") from error
-    if choice.get("finish_reason") == "length":
+        raise TransientOcrError("the endpoint answered something that is no chat completion") from error
+    reason = choice.get("finish_reason")
+    if reason == "length":
         raise DocumentError("the model did not come to an end")
+    if reason == "content_filter":
+        raise DocumentError("the endpoint withheld the answer (content_filter)")
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return answer.mask.hide(content) if isinstance(content, str) else ""

@@ -7,6 +7,7 @@ from typing import Final
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import MAX_FORMULA
 from a2c_smcp.documents.ooxml.xml import Node, attribute, local, number
+from a2c_smcp.documents.render.values import cell_text
 
 _NAMESPACES: Final = "urn:oasis:names:tc:opendocument:xmlns"
 CALC: Final = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}"
@@ -39,6 +40,14 @@ def value_of(cell: Node) -> Cell:
         case "boolean":
             return cell.get(f"{OFFICE}boolean-value") == "true"
     return words_of(cell) or cell.get(f"{OFFICE}string-value") or None
+
+
+def shown_of(cell: Node, value: Cell) -> str | None:
+    """Return what a cell shows by its number format, None where that is its value."""
+    if isinstance(value, bool) or cell.get(f"{OFFICE}value-type") in (None, "string", "boolean"):
+        return None
+    words = words_of(cell)
+    return words if words and words != cell_text(value) else None
 
 
 def words_of(node: Node) -> str:

@@ -6,7 +6,18 @@ from itertools import islice
 from typing import Any, Final
 
 from a2c_smcp.documents.odf.book import Book, parts_of_sheet
-from a2c_smcp.documents.odf.cells import DRAW, OFFICE, TABLE, TEXT, XLINK, formula_of, value_of, words_of
+from a2c_smcp.documents.odf.cells import (
+    DRAW,
+    OFFICE,
+    TABLE,
+    TEXT,
+    XLINK,
+    formula_of,
+    paragraph_text,
+    shown_of,
+    value_of,
+    words_of,
+)
 from a2c_smcp.documents.odf.drawings import Drawings
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.package import Package
@@ -131,8 +142,11 @@ class SheetReader:
             row.formulas.append(formula)
             value = formula.expression if value is None else value
         if value is not None and value != "":
+            shown = shown_of(cell, value)
             for place in range(column, column + repeated):
                 row.values[place] = value
+                if shown is not None:
+                    row.shown[place] = shown
                 if cell.get(f"{TABLE}style-name") in self._book.bold:
                     row.bold.add(place)
         if len(cell):
@@ -152,7 +166,9 @@ class SheetReader:
             for link in part.iterdescendants(f"{TEXT}a"):
                 url = link.get(f"{XLINK}href")
                 if url and len(found.tail.links) < MAX_OBJECTS:
-                    found.tail.links.append(Link(place, url, text_of(link), attribute(link, "title")))
+                    found.tail.links.append(
+                        Link(place, url, paragraph_text(link), attribute(link, "title"), is_partial=True)
+                    )
         self._draw(cell, (row, column))
 
     def _draw(self, node: Node, place: tuple[int, int] | None) -> None:
@@ -176,7 +192,7 @@ def _at(row: Row, row_number: int) -> Row:
     """Return a row that is repeated as the one of that number."""
     if row.number == row_number:
         return row
-    return Row(row_number, row.values, [], row.bold)
+    return Row(row_number, row.values, [], row.bold, row.shown, row.calculates or bool(row.formulas))
 
 
 def _comment(note: Node) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.content import Cell
-from a2c_smcp.documents.ooxml.spreadsheet.formats import kind_of, shown
+from a2c_smcp.documents.ooxml.spreadsheet.formats import iso, kind_of
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, descendants, local, number, text_of, value_of
 
 MAX_SERIES: Final = 100
@@ -180,7 +180,7 @@ def _reader(cache: Node) -> Callable[[str], Cell]:
     def read(text: str) -> Cell:
         value = _as_number(text)
         # The labels of a time axis are counted in days; values are left as they are drawn.
-        return value if value is None or kind == "number" else shown(value, kind)
+        return value if value is None or kind == "number" else iso(value, kind)
 
     return read
 

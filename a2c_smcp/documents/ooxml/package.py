@@ -38,6 +38,24 @@ _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 _OLE_HEAD: Final = 64 << 10
 _LOCKED: Final = "password-protected: encrypted Office files cannot be opened; save a copy without the password"
+# Every ending named here must be one that a format accepts.
+_OLE_KINDS: Final = (
+    ("WordDocument", "a Word 97-2003 document; open it in Word or LibreOffice and save it as .docx"),
+    (
+        "PowerPoint Document",
+        "a PowerPoint 97-2003 presentation; open it in PowerPoint or LibreOffice and save it as .pptx",
+    ),
+    ("__properties_version1.0", "an Outlook message; open it in a mail program and save it as .eml"),
+)
+"""The streams that tell kinds of OLE files apart, and what to do with such a file."""
+_OLE_OTHER: Final = (
+    "an Office file of before 2007; give a workbook the ending .xls, save others as .docx or .pptx in a newer program"
+)
+_KINDS: Final = (
+    ("wordprocessingml", "a Word document", ".docx"),
+    ("presentationml", "a presentation", ".pptx"),
+    ("spreadsheetml", "a workbook", ".xlsx"),
+)
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
 _DAMAGE: Final = (
     zipfile.BadZipFile,
@@ -193,17 +211,25 @@ def open_package(path: Path) -> Iterator[Package]:
     with path.open("rb") as file:
         head = file.read(8)
         if head == _OLE:
-            raise DocumentError(_ole_problem(file))
+            raise DocumentError(advice_on_ole(file) or _OLE_OTHER)
         if not head:
             raise DocumentError("empty: it holds no bytes")
         if head[:2] != b"PK":
-            raise DocumentError("not an Office document: it is no ZIP archive; it may have the wrong file name ending")
+            raise DocumentError(
+                "not an Office document: it is no ZIP archive; give the file the ending of its real type"
+            )
         with damage_as_error():
             archive = zipfile.ZipFile(file)
         with archive:
             if len(archive.filelist) > MAX_PARTS:
                 raise DocumentError(f"unsafe: it has {len(archive.filelist)} parts, more than {MAX_PARTS}")
             yield Package(archive)
+
+
+def kind_of_package(content_type: str) -> str:
+    """Return what an Office file is by the type of its main part, and which ending it needs."""
+    told = (f"it is {kind}; give it the ending {ending}" for word, kind, ending in _KINDS if word in content_type)
+    return next(told, "it is an Office file of another kind")
 
 
 @contextmanager
@@ -280,7 +306,8 @@ def _check_size(info: zipfile.ZipInfo, limit: int) -> None:
         raise DocumentError(f"unsafe: its part {info.filename!r} is packed like a ZIP bomb")
 
 
-def _ole_problem(file: BinaryIO) -> str:
+def advice_on_ole(file: BinaryIO) -> str:
+    """Return what an OLE file is and what to do with it; empty for workbooks and for kinds that are not known."""
     file.seek(0)
     header = file.read(_OLE_HEAD)
     # The directory that names the streams may be anywhere; the header tells where it begins.
@@ -288,9 +315,10 @@ def _ole_problem(file: BinaryIO) -> str:
     if shift in (9, 12):
         sector = (struct.unpack_from("<L", header, 48)[0] + 1 if len(header) > 52 else 0) << shift
     file.seek(sector)
-    if _ENCRYPTED in header or _ENCRYPTED in file.read(_OLE_HEAD):
+    directory = header + file.read(_OLE_HEAD)
+    if _ENCRYPTED in directory:
         return _LOCKED
-    return "an Office document of the old kind under a new name: give it the ending .doc, .xls or .ppt"
+    return next((told for stream, told in _OLE_KINDS if stream.encode("utf-16-le") in directory), "")
 
 
 def _resolve(folder: str, target: str, package: Package) -> str:

@@ -238,7 +238,8 @@ class Characters:
 
     def _size(self, index: int) -> float:
         """Return the size of a character as shown, in tenths of a point."""
-        size: float = self._bare.size(self._page, index)
+        # A negative size is legal: it turns the letters, and the matrix turns them back.
+        size = abs(self._bare.size(self._page, index))
         if self._bare.matrix(self._page, index, self._to):
             _, b, _, d = _unpack(self._first)  # of six numbers
             size *= abs(d) if b == 0 else (b * b + d * d) ** 0.5

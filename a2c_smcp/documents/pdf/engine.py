@@ -66,6 +66,7 @@ _QUICK: Final[dict[str, tuple[Any, ...]]] = {
     "FPDFText_GetMatrix": (_I, _P, _I, _P),
     "FPDFText_GetTextObject": (_P, _P, _I),
     "FPDFTextObj_GetFont": (_P, _P),
+    "FPDFTextObj_GetTextRenderMode": (_I, _P),
     "FPDFText_GetBoundedText": (_I, _P, _D, _D, _D, _D, _P, _I),
     # What is drawn
     "FPDFPage_CountObjects": (_I, _P),

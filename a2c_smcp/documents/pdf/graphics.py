@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix, is_place
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.native import native
+from a2c_smcp.documents.pdf.unread import Outlined
 from a2c_smcp.documents.pdf.words import Box
 
 MAX_OBJECTS: Final = 20_000
@@ -21,7 +22,7 @@ MAX_SEGMENTS: Final = 2_000
 MAX_IMAGES: Final = 100
 
 _PATH, _IMAGE, _FORM = 2, 3, 5
-_LINE_TO, _BEZIER_TO = 0, 1
+_LINE_TO, _BEZIER_TO, _MOVE_TO = 0, 1, 2
 _FLOATS, _POINT, _MODES = struct.Struct("4f"), struct.Struct("2f"), struct.Struct("2i")
 _THIN: Final = 2.5
 _SHORT: Final = 4.0
@@ -233,6 +234,29 @@ class Paths:
         if self._kinds is None:
             self._kinds = _Kinds._make(kinds_of(self._drawn, self.boxes(), Rule, _THIN, _DOT, _SHORT))
         return self._kinds
+
+    def outlines(self, lowest: float, high: float) -> list[Outlined]:
+        """Return the filled paths that may be letters; `lowest` is the height of those, and above `high` of blocks."""
+        engine, others = self._engine, self._sorted().others
+        tall = [path for path in others if path[1][3] - path[1][1] >= lowest]
+        counts = map(engine.FPDFPath_CountSegments, [handle for (handle, _), _ in tall])
+        # A box has five segments, and a letter more, but for the simplest.
+        kept = [(path, count) for path, count in zip(tall, counts, strict=True) if count > _BOX_SEGMENTS]
+        fill, stroke = ctypes.c_int(), ctypes.c_int()
+        to = ctypes.addressof(fill), ctypes.addressof(stroke)
+        found: list[Outlined] = []
+        for ((handle, _), box), count in kept:
+            engine.FPDFPath_GetDrawMode(handle, *to)
+            if fill.value:
+                is_block = box[3] - box[1] > high
+                found.append(Outlined(box, count, self._parts(handle, count) if is_block else 1))
+        return found
+
+    def _parts(self, handle: int, count: int) -> int:
+        """Return how often a path begins anew."""
+        engine = self._engine
+        segments = map(engine.FPDFPath_GetPathSegment, repeat(handle), range(min(count, MAX_SEGMENTS)))
+        return sum(engine.FPDFPathSegment_GetType(segment) == _MOVE_TO for segment in segments)
 
     def thin_rules(self) -> Rules:
         """Return the ruling lines of paths that are no more than that: fewer questions, and no edges of boxes."""

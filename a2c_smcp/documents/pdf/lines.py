@@ -1,17 +1,23 @@
 """The text of a page as lines with their places and fonts: one call for all text, then a few questions a line."""
 
+import ctypes
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from itertools import pairwise
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.characters import Characters
 from a2c_smcp.documents.pdf.cleaning import HYPHEN, clean
-from a2c_smcp.documents.pdf.engine import Engine
+from a2c_smcp.documents.pdf.engine import Engine, Matrix
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Box, Font, Line, Piece, Word
 
+_INVISIBLE: Final = 3
+_UPSIDE_DOWN: Final = 2
+_length = attrgetter("length")
 _Characters = native.Characters if native else Characters
 _TextIn: TypeAlias = Callable[[list[Line], Box], str | None]
 _LinkPieces: TypeAlias = Callable[..., list[Piece]]
@@ -37,6 +43,29 @@ class TextLayer:
                 line.text = clean(line.text).strip()
             lines = [line for line in lines if line.text]
         return _mended(lines) if HYPHEN in self.text else lines
+
+    def quarter(self, lines: list[Line]) -> int:
+        """Return how many quarters the text of a page is turned clockwise; it is 0 unless several lines agree."""
+        quarter = self._turn_of(max(lines, key=_length))
+        if not quarter:  # as of nearly all pages
+            return 0
+        others = [lines[len(lines) * part // 4] for part in range(1, 4)]
+        if any(self._turn_of(line) != quarter for line in others):
+            return 0
+        if quarter == _UPSIDE_DOWN and self.frame.is_plain:
+            # Lines that are written from the top down are in their order: only their letters are turned.
+            down = sum(second.y0 > first.y0 for first, second in pairwise(lines))
+            return 0 if 2 * down > len(lines) - 1 else quarter
+        return quarter
+
+    def _turn_of(self, line: Line) -> int | None:
+        engine, matrix = self._engine, Matrix()
+        index = self._characters.index(line.position)
+        if not engine.FPDFText_GetMatrix(self._text_page, index, ctypes.addressof(matrix)):
+            return None
+        # A negative size turns the letters, too.
+        way = -1.0 if engine.FPDFText_GetFontSize(self._text_page, index) < 0 else 1.0
+        return self.frame.quarter_of((way * matrix.a, way * matrix.b), (way * matrix.c, way * matrix.d))
 
     def settle_fonts(self, lines: list[Line], body: Body) -> None:
         """Look at both ends of lines whose middle stands out: a bold word makes no heading, one of code no listing."""
@@ -100,6 +129,11 @@ class TextLayer:
     def fonts_at(self, positions: Sequence[int]) -> list[Font]:
         """Return the fonts of characters."""
         return self._characters.fonts_at(self._fonts, positions)
+
+    def is_hidden(self, line: Line) -> bool:
+        """Whether a line is there to be found and copied, but not shown."""
+        drawn = self._engine.FPDFText_GetTextObject(self._text_page, self._characters.index(line.position))
+        return bool(drawn) and self._engine.FPDFTextObj_GetTextRenderMode(drawn) == _INVISIBLE
 
     def content_of(self, line: Line) -> int:
         """Return the marked content that a line belongs to; -1 where there is none."""

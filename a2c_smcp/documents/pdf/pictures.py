@@ -51,14 +51,14 @@ def pictures_of(engine: Engine, frame: Frame, images: Sequence[Drawn]) -> list[P
         if engine.FPDFImageObj_GetImagePixelSize(drawn[0], ctypes.addressof(wide), ctypes.addressof(high)):
             content |= {"width": wide.value, "height": high.value}
         content["mime_type"] = "image/jpeg" if is_jpeg(engine, drawn[0]) else "image/png"
-        content["description"] = _describe(content, (x0, y0, x1, y1), frame)
+        content["description"] = describe_picture(content, (x0, y0, x1, y1), frame)
         found.append(Picture(content, (x0, y0, x1, y1), drawn[0], number))
     for picture in found:
         if not picture.handle:
             picture.content.pop("width", None)
             picture.content.pop("height", None)
             picture.content["mime_type"] = "image/png"
-            picture.content["description"] = _describe(picture.content, picture.box, frame)
+            picture.content["description"] = describe_picture(picture.content, picture.box, frame)
     return found
 
 
@@ -85,7 +85,7 @@ def _continues(above: Box, box: Box) -> bool:
     return same_sides and (abs(above[3] - box[1]) < 1 or abs(above[1] - box[3]) < 1)
 
 
-def _describe(content: dict[str, Any], box: Box, frame: Frame) -> str:
+def describe_picture(content: dict[str, Any], box: Box, frame: Frame) -> str:
     """Return "Image of 640 × 480 pixels, top left, a third of the page": what can be said without looking at it."""
     x0, y0, x1, y1 = box
     share = (x1 - x0) * (y1 - y0) / max(frame.width * frame.height, 1.0)

@@ -24,6 +24,7 @@ _BACKSLASH: Final = re.compile(rf"\\(?=[{_PUNCTUATION}\n{_BREAK}]|\Z)")
 _TICKS: Final = re.compile("`+")
 _DELIMITERS: Final = {mark: re.compile(f"{re.escape(mark)}+") for mark in "*_~"}
 _ENTITY: Final = re.compile(r"&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|([A-Za-z][A-Za-z0-9]{1,31}));")
+_ENTITY_START: Final = re.compile(r"&#?[A-Za-z0-9]{0,31}\Z")
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]*@)")
 _LINK_TAIL: Final = re.compile(r"\](?=\()")
 
@@ -37,6 +38,7 @@ _TABLE_RULE: Final = re.compile(r"[|:-][|: \t-]*\Z")
 _AFTER_MARKER: Final = re.compile(r"\[[ xX]\](?!\S)|-[- \t]*$", re.MULTILINE)
 _CLOSING_HASHES: Final = re.compile(r"(?:(?<=[ \t])|\A)#+\Z")
 
+_FENCE_TICKS: Final = re.compile("`{3,}")
 _PARAGRAPH_END: Final = re.compile(r"\n\s*\n")
 _NOT_IN_URLS: Final = re.compile(r'[\s\x00-\x20\x7f<>"\\^`{|}]')
 _REFUSED: Final = re.compile(r"(?:javascript|vbscript|file|data(?!:image/(?:gif|png|jpeg|webp);)):", re.IGNORECASE)
@@ -53,10 +55,44 @@ def item_paragraphs(text: str) -> list[str]:
 
     After its marker, `[x]` would be a task and dashes alone a thematic break.
     """
-    found = paragraphs(text)
+    return after_marker(paragraphs(text))
+
+
+def after_marker(found: list[str]) -> list[str]:
+    """Return paragraphs of a list item so that the first of them is not taken for a task or a thematic break."""
     if found and _AFTER_MARKER.match(found[0]):
         found[0] = "\\" + found[0]
     return found
+
+
+def literal(text: str, marks: set[int], *, in_cell: bool = False) -> str:
+    """Return a piece of a text that has Markdown around it, with everything escaped that could join in with that.
+
+    `marks` are further places to escape.
+    """
+    marks = {mark for mark in marks if mark < len(text)} | _all(text, "\\`*~[]|" if in_cell else "\\`*~[]")
+    marks |= {match.start() for match in _ENTITY.finditer(text) if not match[1] or f"{match[1]};" in html5}
+    marks |= {match.start() for match in _ENTITY_START.finditer(text)}  # what follows could complete it
+    marks |= {at for at in _all(text, "<") if not text[at + 1 : at + 2].isspace()}
+    marks |= {at for at in _all(text, "_") if not (text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum())}
+    return _put(text, marks)
+
+
+def open_hashes(text: str) -> str:
+    """Return the inside of a heading so that hashes at its end are not taken for the end of the heading."""
+    hashes = _CLOSING_HASHES.search(text)
+    return f"{text[: hashes.start()]}\\{text[hashes.start() :]}" if hashes else text
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a block of code."""
+    text = clean(text)
+    longest = max(map(len, _FENCE_TICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    # Of an info string only the first word counts, and in it these would mean something else.
+    word = re.sub(r"[`\\&|]", "", clean(language)).split()[:1]
+    end = "" if not text or text.endswith("\n") else "\n"
+    return f"{fence}{''.join(word)}\n{text}{end}{fence}"
 
 
 def line(text: str) -> str:
@@ -179,12 +215,13 @@ def _line_marks(lines: list[str], text: str) -> set[int]:
         marks.add(0)  # a link reference definition would vanish
     start = 0
     for number, line in enumerate(lines):
-        marks |= {start + mark for mark in _line_start_marks(line, first=number == 0)}
+        marks |= {start + mark for mark in line_start_marks(line, first=number == 0)}
         start += len(line) + 1
     return marks
 
 
-def _line_start_marks(line: str, *, first: bool) -> set[int]:
+def line_start_marks(line: str, *, first: bool) -> set[int]:
+    """Return where the start of a line would begin something other than a paragraph, or go on in one."""
     if _HEADING.match(line) or line[0] == ">" or _BULLET.match(line):
         return {0}
     if number := _NUMBER.match(line):

@@ -169,13 +169,11 @@ def _write(reply: Mapping[str, Any], indent: int | None) -> str:
 
 
 def _page_entry_json(document: Document, entry: PageEntry) -> PageEntryReply:
-    return {
-        "page_index": entry.index,
-        "title": entry.title,
-        "element_count": entry.element_count,
-        "uri": page_uri(document, entry.index),
-        "doc_ref": document.doc_ref,
-    }
+    reply: PageEntryReply = {"page_index": entry.index, "title": entry.title}  # type: ignore[typeddict-item]
+    if entry.element_count is not None:
+        reply["element_count"] = entry.element_count
+    reply["uri"], reply["doc_ref"] = page_uri(document, entry.index), document.doc_ref
+    return reply
 
 
 def _page_element_json(element: Element) -> PageElementReply:

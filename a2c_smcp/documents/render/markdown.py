@@ -3,7 +3,6 @@
 Whatever a document contains, the result parses back to the intended structure: see `escape`.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -19,10 +18,10 @@ from a2c_smcp.documents.content import (
     TextContent,
 )
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
-from a2c_smcp.documents.render import escape
+from a2c_smcp.documents.render import escape, inline
 from a2c_smcp.documents.render.gist import gist
 from a2c_smcp.documents.render.json import document_uri, page_uri, select
-from a2c_smcp.documents.render.values import Item, all_items_of, clean, grid, items_of, one_line, window_note
+from a2c_smcp.documents.render.values import Item, all_items_of, grid, items_of, one_line, window_note
 from a2c_smcp.types import ElementCategory
 
 MIME_TYPE: Final = "text/markdown"
@@ -33,8 +32,10 @@ MAX_LIST_DEPTH: Final = 8
 BETWEEN_LISTS: Final = "<!-- -->"
 """What keeps two neighbouring lists apart; it shows nothing."""
 
+MAX_QUOTES: Final = 8
+"""Quotes inside quotes go on at this depth as one."""
+
 _MAX_NUMBER: Final = 999_999_999
-_TICKS: Final = re.compile("`{3,}")
 
 
 def render_catalogue(documents: Iterable[Document]) -> str:
@@ -73,7 +74,7 @@ def render_document_with_pages(document: Document, entries: Sequence[PageEntry],
             [
                 str(entry.index),
                 _cell_link(entry.title or str(entry.index), page_uri(document, entry.index)),
-                str(entry.element_count),
+                "" if entry.element_count is None else str(entry.element_count),
             ]
             for entry in entries
         ],
@@ -84,18 +85,19 @@ def render_document_with_pages(document: Document, entries: Sequence[PageEntry],
 
 def render_page(_: Document, page: Page, categories: Collection[str] | None = None) -> str:
     """Level 2: the elements in reading order."""
-    blocks: list[str] = []
+    blocks: list[tuple[int, str]] = []
     previous = None
     for element in select(page, categories):
-        block = element_markdown(element)
+        block = _block(element)
         if not block:
             continue
-        kind = ("list", bool(element.content["ordered"])) if element.category == "list" else None
+        depth = _quote_depth(element)
+        kind = ("list", bool(element.content["ordered"]), depth) if element.category == "list" else None
         if kind and kind == previous:
-            blocks.append(BETWEEN_LISTS)
-        blocks.append(block)
+            blocks.append((depth, BETWEEN_LISTS))
+        blocks.append((depth, block))
         previous = kind
-    return "\n\n".join(blocks)
+    return _with_quotes(blocks)
 
 
 def render_element(_: Document, __: int, element: Element) -> str:
@@ -104,27 +106,57 @@ def render_element(_: Document, __: int, element: Element) -> str:
 
 
 def element_markdown(element: Element) -> str:
-    """Return one element by the rendering table; empty where there is nothing to show."""
+    """Return one element by the rendering table, quoted where it is a quote; empty where there is nothing to show."""
+    return _with_quotes([(_quote_depth(element), _block(element))])
+
+
+def _block(element: Element) -> str:
     render = _RENDERERS.get(element.category)
     return _stand_in(element.category, _summary(element)) if render is None else render(element.content, element)
 
 
+def _quote_depth(element: Element) -> int:
+    depth = element.metadata.get("level", 1) if element.metadata.get("quoted") else 0
+    return min(depth, MAX_QUOTES) if isinstance(depth, int) and depth > 0 else int(bool(depth))
+
+
+def _with_quotes(blocks: Sequence[tuple[int, str]]) -> str:
+    """Return blocks with a blank line between them; those that follow one another in a quote are one quote."""
+    lines: list[str] = []
+    previous = 0
+    for depth, block in blocks:
+        if lines:
+            lines.append(">" * min(depth, previous))
+        prefix = "> " * depth
+        lines += [prefix + line if line else prefix.rstrip() for line in block.split("\n")]
+        previous = depth
+    return "\n".join(lines)
+
+
 def _heading(content: HeadingContent, _: Element) -> str:
-    return f"{'#' * min(max(content['level'], 1), 6)} {escape.heading_text(content['text'])}".rstrip()
+    text, spans = content["text"], content.get("spans")
+    told = inline.heading(text, spans) if spans else escape.heading_text(text)
+    return f"{'#' * min(max(content['level'], 1), 6)} {told}".rstrip()
 
 
 def _text(content: TextContent, _: Element) -> str:
-    return _join(escape.paragraphs(content["text"]))
+    text, spans = content["text"], content.get("spans")
+    return _join(inline.paragraphs(text, spans) if spans else escape.paragraphs(text))
 
 
 def _table(content: TableContent, element: Element) -> str:
-    cells = grid(content["headers"], content["rows"])
+    cells = grid(content)
     if not cells.headers:
         return _stand_in("table", _summary(element))
-    table = _table_of(
-        map(escape.cell, cells.headers),
-        [[escape.cell(text) for text in row] for row in cells.rows],
+    spans = {(one["row"], one["column"]): one["spans"] for one in content.get("cell_spans", ())}
+    head, *rows = (
+        [
+            inline.line(text, spans[row, column], in_cell=True) if (row, column) in spans else escape.cell(text)
+            for column, text in enumerate(line)
+        ]
+        for row, line in enumerate([cells.headers, *cells.rows])
     )
+    table = _table_of(head, rows)
     note = window_note(content)
     caption = escape.paragraphs(content.get("caption", ""))
     return _join([*caption, table, _stand_in("table", note) if note else ""])
@@ -135,13 +167,7 @@ def _list(content: ListContent, _: Element) -> str:
 
 
 def _code(content: CodeContent, _: Element) -> str:
-    text = clean(content["text"])
-    longest = max(map(len, _TICKS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    # Of an info string only the first word counts, and in it these would mean something else.
-    language = re.sub(r"[`\\&|]", "", clean(content.get("language", ""))).split()[:1]
-    end = "" if not text or text.endswith("\n") else "\n"
-    return f"{fence}{''.join(language)}\n{text}{end}{fence}"
+    return escape.fenced(content["text"], content.get("language", ""))
 
 
 def _chart(content: ChartContent, _: Element) -> str:
@@ -160,7 +186,9 @@ def _link(content: LinkContent, _: Element) -> str:
     text, url = content["text"], content["url"]
     if not escape.is_linkable(url):
         return escape.line(f"[{one_line(text)}]({one_line(url)})")
-    return f"[{escape.label(text if text.strip() else url)}]({escape.destination(url)})"
+    spans = [span for span in content.get("spans", ()) if span["kind"] != "link"]
+    told = inline.line(text, spans, in_label=True) if spans else escape.label(text if text.strip() else url)
+    return f"[{told}]({escape.destination(url)})"
 
 
 def _formula(content: FormulaContent, _: Element) -> str:
@@ -234,7 +262,8 @@ def _list_lines(content: ListContent, depth: int) -> list[str]:
 
 
 def _item_text(item: Item) -> list[str]:
-    text = "\n\n".join(escape.item_paragraphs(item.text))
+    found = inline.item_paragraphs(item.text, item.spans) if item.spans else escape.item_paragraphs(item.text)
+    text = "\n\n".join(found)
     if item.checked is not None:
         box = "[x]" if item.checked else "[ ]"
         text = f"{box} {text}" if text else box

@@ -41,7 +41,8 @@ class PageEntryReply(TypedDict):
     page_index: int
     """Counted from 0."""
     title: str
-    element_count: int
+    element_count: NotRequired[int]
+    """Absent where it is not known yet: parts of the page are to be recognized when it is read."""
     uri: str
     doc_ref: str
 

@@ -45,7 +45,7 @@ def render_document_with_pages(document: Document, entries: Sequence[PageEntry],
     """Level 1, `depth=pages`: the same with a window of the page index, a line a page."""
     reply = document_with_pages_json(document, entries, offset, limit)
     pages = [
-        "\t".join([str(page["page_index"]), one_line(page["title"]), str(page["element_count"]), page["uri"]])
+        "\t".join([str(page["page_index"]), one_line(page["title"]), str(page.get("element_count", "")), page["uri"]])
         for page in reply["pages"]
     ]
     return "\n\n".join([_facts(reply), "\n".join(pages)]).rstrip()
@@ -110,15 +110,13 @@ def _table(content: TableContent, element: Element) -> str:
     note = window_note(content)
     return _lines(
         one_line(content.get("caption", "")),
-        _grid(content["headers"], content["rows"]) or _in_brackets("table", _summary(element)),
+        _grid(content) or _in_brackets("table", _summary(element)),
         _in_brackets("table", note) if note else "",
     )
 
 
 def _pivot_table(content: PivotTableContent, element: Element) -> str:
-    return _lines(
-        _in_brackets("pivot_table", _summary(element)), _grid(content.get("headers", []), content.get("rows", []))
-    )
+    return _lines(_in_brackets("pivot_table", _summary(element)), _grid(content))
 
 
 def _chart(content: ChartContent, _: Element) -> str:
@@ -150,7 +148,7 @@ def _image(content: ImageContent, element: Element) -> str:
 def _formula(content: FormulaContent, _: Element) -> str:
     value = content.get("value")
     expression = one_line(content["expression"])
-    return expression if value is None else f"{expression} → {cell_text(value)}"
+    return expression if value is None else f"{expression} → {content.get('shown') or cell_text(value)}"
 
 
 def _link(content: LinkContent, _: Element) -> str:
@@ -221,7 +219,7 @@ def _value(value: Cell | list[Cell]) -> str:
     return ", ".join(map(cell_text, value)) if isinstance(value, list) else one_line(cell_text(value))
 
 
-def _grid(headers: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> str:
-    cells = grid(headers, rows)
+def _grid(content: Mapping[str, Any]) -> str:
+    cells = grid(content)
     lines = [cells.headers, *cells.rows] if any(cells.headers) else cells.rows
     return "\n".join("\t".join(" ".join(text.split()) for text in line) for line in lines)

@@ -65,10 +65,15 @@ class Grid(NamedTuple):
     rows: list[list[str]]
 
 
-def grid(headers: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> Grid:
-    """Return cells as text, padded to the widest line."""
+def grid(content: Mapping[str, Any]) -> Grid:
+    """Return the cells of a table as what they show, padded to the widest line."""
+    headers, rows = content.get("headers", []), content.get("rows", [])
+    shown = content.get("shown_rows", [])
     width = columns(headers, rows)
-    return Grid(_padded(headers, width), [_padded(row, width) for row in rows])
+    return Grid(
+        _padded(headers, width, content.get("shown_headers", ())),
+        [_padded(row, width, shown[at] if at < len(shown) else ()) for at, row in enumerate(rows)],
+    )
 
 
 def columns(headers: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> int:
@@ -76,8 +81,12 @@ def columns(headers: Sequence[Cell], rows: Sequence[Sequence[Cell]]) -> int:
     return max([len(headers), *map(len, rows)])
 
 
-def _padded(line: Sequence[Cell], width: int) -> list[str]:
-    return [cell_text(value) for value in line] + [""] * (width - len(line))
+def _padded(line: Sequence[Cell], width: int, shown: Sequence[str | None] = ()) -> list[str]:
+    texts = [cell_text(value) for value in line] + [""] * (width - len(line))
+    for at, text in enumerate(shown[: len(line)]):
+        if text is not None:
+            texts[at] = clean(text).strip()
+    return texts
 
 
 def window_note(content: TableContent) -> str:
@@ -101,6 +110,7 @@ class Item(NamedTuple):
     text: str
     checked: bool | None
     children: ListContent | None
+    spans: Sequence[Mapping[str, Any]] = ()
 
 
 def items_of(content: ListContent) -> Iterator[Item]:
@@ -126,4 +136,4 @@ def all_items_of(content: ListContent) -> Iterator[Item]:
 def _item(item: str | ListItem) -> Item:
     if isinstance(item, str):
         return Item(item, None, None)
-    return Item(item["text"], item.get("checked"), item.get("children"))
+    return Item(item["text"], item.get("checked"), item.get("children"), item.get("spans", ()))

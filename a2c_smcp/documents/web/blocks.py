@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.elements import ElementMaker
 from a2c_smcp.documents.model import Element
+from a2c_smcp.documents.rich_text import RichText, item_content, text_content
 from a2c_smcp.documents.web.controls import (
     CONTROLS,
     embedded,
@@ -17,7 +18,7 @@ from a2c_smcp.documents.web.controls import (
     media_content,
     widget_content,
 )
-from a2c_smcp.documents.web.inline import BLOCKS, SILENT, Span, is_outside, span_of, text_of, with_addresses
+from a2c_smcp.documents.web.inline import BLOCKS, SILENT, Span, is_outside, span_of, text_of
 from a2c_smcp.documents.web.lists import LISTS, is_terms, items_of, list_content, start_of, terms_content
 from a2c_smcp.documents.web.parse import attribute, children
 from a2c_smcp.documents.web.tables import cells_of, is_layout, rows_of, table_contents
@@ -53,7 +54,8 @@ class Place:
     """Where in the page the walk is."""
 
     depth: int = 0
-    quoted: bool = False
+    quoted: int = 0
+    """How many quotes are around it."""
     region: str = ""
     """header, footer or navigation, outside the main content."""
 
@@ -124,7 +126,7 @@ class Blocks:
     def _is_too_deep(self, node: "LexborNode", place: Place) -> bool:
         if place.depth <= MAX_DEPTH:
             return False
-        self._text(" ".join(node.text(deep=True, separator=" ").split()), place)
+        self._text(RichText(" ".join(node.text(deep=True, separator=" ").split())), place)
         return True
 
     def _is_inline(self, node: "LexborNode") -> bool:
@@ -143,6 +145,8 @@ class Blocks:
         metadata: dict[str, Any] = {key: value for key, value in extra.items() if value}
         if place.quoted:
             metadata["quoted"] = True
+        if place.quoted > 1:
+            metadata["level"] = place.quoted
         if place.region:
             metadata["region"] = place.region
         self.elements.append(self._maker.make(category, content, metadata))
@@ -151,14 +155,14 @@ class Blocks:
         if not nodes:
             return
         span = span_of(nodes, self._base)
-        text = span.text
+        text = span.rich
         if text and not span.plain_characters and span.formulas and len(span.formulas) == 1 and not span.links:
             self._make("formula", {"expression": span.formulas[0], "notation": "latex"}, place)
         elif text and not span.plain_characters and _are_links(span):
             for link in span.links:
                 self._make("link", link, place)
         else:
-            self._text(with_addresses(span), place, span)
+            self._text(text, place)
         self._loose(span, place)
 
     def _loose(self, span: Span, place: Place, caption: str = "") -> None:
@@ -173,19 +177,20 @@ class Blocks:
             if is_shown(control):
                 self._make("widget", widget_content(control, None, self._base), place)
 
-    def _text(self, text: str, place: Place, span: Span | None = None) -> None:
+    def _text(self, text: RichText, place: Place) -> None:
         category: ElementCategory = "text"
         if place.region in ("header", "footer"):
             category = "header" if place.region == "header" else "footer"
-        links = span.links if span else []
-        for start in range(0, len(text), MAX_TEXT):
-            self._make(category, {"text": text[start : start + MAX_TEXT]}, place, links=links if not start else [])
+        length = len(text.text)
+        for start in range(0, length, MAX_TEXT):
+            part = text.cut(start, start + MAX_TEXT) if length > MAX_TEXT else text
+            self._make(category, text_content(part), place)
 
     def _heading(self, node: "LexborNode", place: Place) -> None:
         span = span_of(list(children(node)), self._base)
-        text = _PERMALINK.sub("", " ".join(span.text.split()))
+        text = span.rich.one_line().replaced(_PERMALINK, "").without_whole("strong")
         if text:
-            self._make("heading", {"level": int((node.tag or "h1")[1]), "text": text}, place)
+            self._make("heading", text_content(text, level=int((node.tag or "h1")[1])), place)
         self._loose(span, place)
 
     def _list(self, node: "LexborNode", place: Place) -> None:
@@ -218,7 +223,7 @@ class Blocks:
         lead = span_of([child for child in children(item) if self._is_inline(child)], self._base)
         first = next(iter(children(item)), None)
         if lead.text and first is not None and self._is_inline(first):
-            content = {"ordered": node.tag == "ol", "items": [with_addresses(lead)]}
+            content = {"ordered": node.tag == "ol", "items": [item_content(lead.rich)]}
             self._make("list", content | {"start": number} if node.tag == "ol" and number != 1 else content, place)
             self._loose(lead, place)
             for child in children(item):
@@ -232,9 +237,8 @@ class Blocks:
             return
         content = list_content(node, items, self._base, number)
         span = span_of(items, self._base)
-        links = span.links[:50]
         if any(content["items"]):
-            self._make("list", content, place, links=links)
+            self._make("list", content, place)
         boxes = [control for control in span.controls if attribute(control, "type") != "checkbox"]
         self._loose(replace(span, controls=boxes), place)
 
@@ -270,15 +274,15 @@ class Blocks:
             if any(content["headers"]) or any(any(row) for row in content["rows"]):
                 self._make("table", content, place)
             else:
-                self._text(content.get("caption", ""), place)
+                self._text(RichText(content.get("caption", "")), place)
         self._loose(span_of(list(children(node)), self._base), place)
 
     def _quote(self, node: "LexborNode", place: Place) -> None:
-        self.walk(node, place.deeper(quoted=True))
+        self.walk(node, place.deeper(quoted=place.quoted + 1))
 
     def _figure(self, node: "LexborNode", place: Place) -> None:
         caption = next((child for child in children(node) if child.tag == "figcaption"), None)
-        told = text_of(caption, self._base) if caption is not None else ""
+        told = text_of(caption, self._base) if caption is not None else RichText()
         start = len(self.elements)
         rest = [child for child in children(node) if child.tag != "figcaption"]
         run = [child for child in rest if self._is_inline(child)]
@@ -287,7 +291,7 @@ class Blocks:
             if not self._is_inline(child):
                 self.block(child, place.deeper())
         for number in range(start, len(self.elements)):
-            captioned = _captioned(self.elements[number], told)
+            captioned = _captioned(self.elements[number], told.text)
             if told and captioned:
                 self.elements[number] = captioned
                 return
@@ -335,9 +339,9 @@ class Blocks:
 
     def _annotation(self, node: "LexborNode", place: Place, number: str = "") -> None:
         span = span_of(list(children(node)), self._base)
-        text = _BACK_LINK.sub("", with_addresses(span)).strip()
+        text = span.rich.replaced(_BACK_LINK, "").strip()
         if text:
-            content = {"text": text, "annotation_type": "footnote"}
+            content = text_content(text) | {"annotation_type": "footnote"}
             self._make("annotation", content | {"target": number} if number else content, place)
         self._loose(span, place)
 

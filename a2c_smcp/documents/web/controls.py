@@ -90,14 +90,14 @@ def label_of(node: "LexborNode", scope: "LexborNode | None", base: str = "") -> 
     if identity and scope is not None and '"' not in identity and "\\" not in identity:
         label = scope.css_first(f'label[for="{identity}"]')
         if label is not None:
-            return text_of(label, base)
+            return text_of(label, base).text
     parent = node.parent
     for _ in range(3):
         if parent is None or parent.tag == "label":
             break
         parent = parent.parent
     if parent is not None and parent.tag == "label":
-        return text_of(parent, base)
+        return text_of(parent, base).text
     named = attribute(node, "aria-label") or attribute(node, "title") or attribute(node, "placeholder")
     return named or (attribute(node, "alt") if attribute(node, "type") == "image" else "")
 

@@ -1,10 +1,12 @@
-"""What stands inside a block, as plain text with its links. Pure, but for the tree it reads."""
+"""What stands inside a block, as text with spans for emphasis, code and links. Pure, but for the tree it reads."""
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
+from a2c_smcp.documents.rich_text import Kind, RichBuilder, RichText
+from a2c_smcp.documents.rich_text import Span as TextSpan
 from a2c_smcp.documents.web.mathml import latex_of
 from a2c_smcp.documents.web.parse import attribute, children, names
 
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 MAX_DEPTH: Final = 60
-MAX_SHOWN_LINKS: Final = 4
 MAX_LINKS: Final = 200
 
 SILENT: Final = names("script style template head title meta link base source track param")
@@ -26,13 +27,26 @@ BLOCKS: Final = names(
 """Elements that begin a block of their own."""
 
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
-_AROUND_BREAK = re.compile(r" *\n *")
 _WIDE = "[\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _SOURCE_BREAK_BETWEEN_WIDE = re.compile(f"(?<={_WIDE})[ \t]*[\n\r][ \t\n\r]*(?={_WIDE})")
 # A line break of the page, and the edge of a block, of which several in a row are one break.
 _HARD: Final = "\x0b"
 _WALL: Final = "\x1e"
 _WALLS = re.compile(" ?\x1e[ \x1e]*")
+_TIDYING: Final = (
+    (_SOURCE_BREAK_BETWEEN_WIDE, ""),
+    (_BLANKS, " "),
+    (_WALLS, "\n"),
+    (re.compile(" *\n *"), "\n"),
+    (re.compile(f" *{_HARD} *"), _HARD),
+)
+_STYLES: Final[dict[str, Kind]] = {
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em", "cite", "dfn", "var"), "emphasis"),
+    **dict.fromkeys(("s", "del", "strike"), "strike"),
+    **dict.fromkeys(("code", "tt", "kbd", "samp"), "code"),
+}
+_SCRIPTS: Final = ("javascript:", "vbscript:", "data:")
 _SCHEMES: Final = ("http://", "https://", "mailto:", "ftp://", "tel:")
 
 
@@ -41,8 +55,8 @@ class Span:
     """The text of some inline nodes, with the links, pictures and formulas among them."""
 
     base: str = ""
-    parts: list[str] = field(default_factory=list)
-    links: list[dict[str, str]] = field(default_factory=list)
+    builder: RichBuilder = field(default_factory=RichBuilder)
+    links: list[dict[str, Any]] = field(default_factory=list)
     images: "list[LexborNode]" = field(default_factory=list)
     controls: "list[LexborNode]" = field(default_factory=list)
     formulas: list[str] = field(default_factory=list)
@@ -50,24 +64,32 @@ class Span:
     """How many characters stand outside links and formulas."""
 
     @property
-    def text(self) -> str:
+    def rich(self) -> RichText:
         """The text as a reader sees it: blanks as one, line breaks where the page has them."""
-        whole = _SOURCE_BREAK_BETWEEN_WIDE.sub("", "".join(self.parts))
-        whole = _WALLS.sub("\n", _BLANKS.sub(" ", whole)).replace(_HARD, "\n")
-        return _AROUND_BREAK.sub("\n", whole).strip()
+        whole = self.builder.build()
+        for pattern, by in _TIDYING:
+            whole = whole.replaced(pattern, by)
+        whole = whole.strip()
+        breaks = [TextSpan(at, at + 1, "break") for at, one in enumerate(whole.text) if one == _HARD]
+        return RichText(whole.text.replace(_HARD, "\n"), (*whole.spans, *breaks)) if breaks else whole
+
+    @property
+    def text(self) -> str:
+        """The text alone."""
+        return self.rich.text
 
     def add(self, node: "LexborNode", depth: int = 0, *, linked: bool = False) -> None:
         """Add a node and what is inside it."""
         if node.is_text_node:
             text = node.text_content or ""
-            self.parts.append(text)
+            self.builder.add(text)
             self.plain_characters += 0 if linked else len(text.strip())
             return
         tag = node.tag or ""
         if tag in SILENT:
             self._script(node, tag)
         elif tag == "br":
-            self.parts.append(_HARD)
+            self.builder.add(_HARD)
         elif tag in ("img", "svg", "picture"):
             self._picture(node)
         elif tag == "math":
@@ -77,7 +99,7 @@ class Span:
         elif tag == "a" and attribute(node, "href"):
             self._link(node, depth)
         elif depth >= MAX_DEPTH:
-            self.parts.append(node.text(deep=True))
+            self.builder.add(node.text(deep=True))
             self.plain_characters += 1
         else:
             self._inside(node, tag, depth, linked=linked)
@@ -85,24 +107,30 @@ class Span:
     def _inside(self, node: "LexborNode", tag: str, depth: int, *, linked: bool) -> None:
         wall = {"q": '"', "rt": "(", "td": " ", "th": " "}.get(tag, _WALL if tag in BLOCKS else "")
         closing = {"rt": ")"}.get(tag, wall)
-        self.parts.append(wall)
+        self.builder.add(wall)
+        start = self.builder.length
         for child in children(node):
             self.add(child, depth + 1, linked=linked)
-        self.parts.append(closing)
+        if tag in _STYLES:
+            self.builder.mark(start, _STYLES[tag])
+        self.builder.add(closing)
 
     def _link(self, node: "LexborNode", depth: int) -> None:
-        before = len(self.parts)
+        start, pieces = self.builder.length, len(self.builder.parts)
         pictures = len(self.images)
         for child in children(node):
             self.add(child, depth + 1, linked=True)
-        text = _BLANKS.sub(" ", "".join(self.parts[before:]).replace(_HARD, " ").replace(_WALL, " ")).strip()
+        shown = "".join(self.builder.parts[pieces:]).replace(_HARD, " ").replace(_WALL, " ")
+        text = _BLANKS.sub(" ", shown).strip()
         url = resolve(attribute(node, "href"), self.base)
         if not text and len(self.images) > pictures:
             return
-        if len(self.links) < MAX_LINKS and not url.startswith(("#", "javascript:")):
-            link = {"text": text, "url": url}
+        if len(self.links) < MAX_LINKS and not url.lower().startswith(_SCRIPTS):
             title = attribute(node, "title")
-            self.links.append(link | {"title": title} if title and title != text else link)
+            title = title if title != text else ""
+            self.builder.mark(start, "link", url, title)
+            if not url.startswith("#"):
+                self.links.append({"text": text, "url": url} | ({"title": title} if title else {}))
 
     def _picture(self, node: "LexborNode") -> None:
         picture = node.css_first("img") if node.tag == "picture" else node
@@ -119,7 +147,7 @@ class Span:
     def _formula(self, expression: str) -> None:
         if expression:
             self.formulas.append(expression)
-            self.parts.append(f"${expression}$")
+            self.builder.add(f"${expression}$")
 
     def _script(self, node: "LexborNode", tag: str) -> None:
         if tag == "script" and attribute(node, "type").startswith("math/tex"):
@@ -134,32 +162,9 @@ def span_of(nodes: "list[LexborNode]", base: str = "") -> Span:
     return span
 
 
-def text_of(node: "LexborNode", base: str = "") -> str:
-    """Return the text inside a node, with the addresses of its few outside links."""
-    return with_addresses(span_of(list(children(node)), base))
-
-
-def with_addresses(span: Span) -> str:
-    """Return the text of a span; where it has a few links that lead out, their addresses follow them in brackets."""
-    text = span.text
-    outside = [link for link in span.links if is_outside(link["url"])]
-    if not outside or len(outside) > MAX_SHOWN_LINKS:
-        return text
-    at = 0
-    for link in outside:
-        label, url = link["text"], link["url"]
-        found = text.find(label, at) if label else -1
-        if found < 0 or label in (
-            url,
-            url.removeprefix("mailto:"),
-            url.removeprefix("https://"),
-            url.removeprefix("http://"),
-        ):
-            continue
-        end = found + len(label)
-        text = f"{text[:end]} ({url}){text[end:]}"
-        at = end + len(url) + 3
-    return text
+def text_of(node: "LexborNode", base: str = "") -> RichText:
+    """Return the text inside a node."""
+    return span_of(list(children(node)), base).rich
 
 
 def is_outside(url: str) -> bool:

@@ -1,27 +1,25 @@
 """Lists with their nesting, and lists of terms. Pure, but for the tree it reads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from a2c_smcp.documents.web.inline import Span, span_of, text_of, with_addresses
+from a2c_smcp.documents.rich_text import RichText, item_content, text_content
+from a2c_smcp.documents.web.inline import Span, span_of, text_of
 from a2c_smcp.documents.web.parse import attribute, children, names
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 LISTS: Final = names("ul ol menu dir")
-MAX_LINKS: Final = 12
 MAX_DEPTH: Final = 12
 """Lists nested deeper go on at this depth as text."""
 
 
 def list_content(node: "LexborNode", items: "list[LexborNode]", base: str, number: int = 1) -> dict[str, Any]:
-    """Return a list of these items; `number` is that of the first. One of many links shows no addresses."""
-    links = sum(len(item.css("a[href]")) for item in items if not item.is_text_node)
-    tell = with_addresses if links <= MAX_LINKS else _without_addresses
+    """Return a list of these items; `number` is that of the first."""
     content: dict[str, Any] = {
         "ordered": node.tag == "ol",
-        "items": [item for child in items for item in _items(child, base, 1, tell)],
+        "items": [item for child in items for item in _items(child, base, 1)],
     }
     if not content["ordered"]:
         content["items"] = [item for item in content["items"] if item]  # nothing but a picture or a button
@@ -47,12 +45,12 @@ def terms_content(node: "LexborNode", base: str) -> dict[str, Any]:
     for child in _terms(node, 0):
         text = text_of(child, base)
         if child.tag == "dt":
-            items.append({"text": text})
+            items.append(text_content(text))
         elif text and items:
-            items[-1].setdefault("children", {"ordered": False, "items": []})["items"].append(text)
+            items[-1].setdefault("children", {"ordered": False, "items": []})["items"].append(item_content(text))
         elif text:
-            items.append({"text": text})
-    return {"ordered": False, "items": [item if "children" in item else item["text"] for item in items]}
+            items.append(text_content(text))
+    return {"ordered": False, "items": [item if len(item) > 1 else item["text"] for item in items]}
 
 
 def is_terms(node: "LexborNode", depth: int = 0) -> bool:
@@ -77,34 +75,34 @@ def _terms(node: "LexborNode", depth: int) -> "Iterator[LexborNode]":
             yield from _terms(child, depth + 1)
 
 
-def _items(node: "LexborNode", base: str, depth: int, tell: Callable[[Span], str]) -> Iterator[Any]:
+def _items(node: "LexborNode", base: str, depth: int) -> Iterator[Any]:
     if node.tag in LISTS:  # a list directly inside a list
         for child in items_of(node):
-            yield from _items(child, base, depth, tell)
+            yield from _items(child, base, depth)
         return
     if node.tag != "li":
         span = span_of([node], base)
-        if span.text:
-            yield span.text
+        if span.rich:
+            yield item_content(span.rich)
         return
     nested: list[LexborNode] = []
     own: list[LexborNode] = []
     _split(node, own, nested, 0)
     span = span_of(own, base)
-    item: dict[str, Any] = {"text": tell(span) or _pictured(span)}
+    item: dict[str, Any] = text_content(span.rich or RichText(_pictured(span)))
     box = next((control for control in span.controls if attribute(control, "type") == "checkbox"), None)
     if box is not None:
         item["checked"] = "checked" in box.attributes
     if nested:
-        item |= _nested(nested, base, depth, tell)
+        item |= _nested(nested, base, depth)
     yield item["text"] if len(item) == 1 else item
 
 
-def _nested(nested: "list[LexborNode]", base: str, depth: int, tell: Callable[[Span], str]) -> dict[str, Any]:
+def _nested(nested: "list[LexborNode]", base: str, depth: int) -> dict[str, Any]:
     if depth >= MAX_DEPTH:
         below: list[Any] = [" ".join(node.text(deep=True).split()) for node in nested]
     else:
-        below = [item for node in nested for child in items_of(node) for item in _items(child, base, depth + 1, tell)]
+        below = [item for node in nested for child in items_of(node) for item in _items(child, base, depth + 1)]
     children_of: dict[str, Any] = {"ordered": nested[0].tag == "ol", "items": below}
     start = start_of(nested[0])
     if children_of["ordered"] and start != 1:
@@ -125,10 +123,6 @@ def _split(node: "LexborNode", own: "list[LexborNode]", nested: "list[LexborNode
 
 def _has_list(node: "LexborNode") -> bool:
     return any(child.tag in LISTS or (child.tag == "div" and child.css_first("ul, ol")) for child in children(node))
-
-
-def _without_addresses(span: Span) -> str:
-    return span.text
 
 
 def _pictured(span: Span) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from a2c_smcp.documents.rich_text import PLAIN, RichText, cell_spans, joined
 from a2c_smcp.documents.web.inline import text_of
 from a2c_smcp.documents.web.parse import attribute, children
 from a2c_smcp.errors import DocumentError
@@ -23,7 +24,7 @@ _RICH: Final = "table, h1, h2, h3, h4, h5, h6, form, article, section, main, nav
 class Grid:
     """Cells at their places, spans resolved: a spanning cell stands in its first place, the others are empty."""
 
-    lines: list[list[str]] = field(default_factory=list)
+    lines: list[list[RichText]] = field(default_factory=list)
     merged: list[dict[str, int]] = field(default_factory=list)
     headed: int = 0
     """How many lines at the top are headers."""
@@ -41,7 +42,12 @@ def table_contents(table: "LexborNode", base: str = "") -> Iterator[dict[str, An
     caption = _caption(table, base)
     for start in range(0, max(len(rows), 1), WINDOW_ROWS):
         shown = rows[start : start + WINDOW_ROWS]
-        content: dict[str, Any] = {"headers": headers, "rows": shown}
+        content: dict[str, Any] = {
+            "headers": [cell.text for cell in headers],
+            "rows": [[cell.text for cell in row] for row in shown],
+        }
+        if spans := cell_spans([headers, *shown]):
+            content["cell_spans"] = spans
         merged = _merged(grid, start, len(shown))
         if merged:
             content["merged"] = merged
@@ -81,7 +87,7 @@ def cells_of(row: "LexborNode") -> "Iterator[LexborNode]":
 def _grid(table: "LexborNode", base: str) -> Grid:
     rows = list(rows_of(table))
     grid = Grid()
-    placed: list[dict[int, str]] = [{} for _ in rows]
+    placed: list[dict[int, RichText]] = [{} for _ in rows]
     count = 0
     for number, row in enumerate(rows):
         column = 0
@@ -96,10 +102,10 @@ def _grid(table: "LexborNode", base: str) -> Grid:
             if width * height > 1:
                 grid.merged.append({"row": number, "column": column, "row_span": height, "column_span": width})
             for line in placed[number : number + height]:
-                line.update(dict.fromkeys(range(column, column + width), ""))
+                line.update(dict.fromkeys(range(column, column + width), PLAIN))
             placed[number][column] = text_of(cell, base)
             column += width
-    grid.lines = [[line.get(column, "") for column in range(max(line, default=-1) + 1)] for line in placed]
+    grid.lines = [[line.get(column, PLAIN) for column in range(max(line, default=-1) + 1)] for line in placed]
     grid.headed = _headed(rows, grid)
     return grid
 
@@ -120,17 +126,17 @@ def _headed(rows: "list[LexborNode]", grid: Grid) -> int:
     return count if count < len(rows) else min(count, 1)
 
 
-def _headers(grid: Grid) -> list[str]:
+def _headers(grid: Grid) -> list[RichText]:
     if grid.headed <= 1:
         return grid.lines[0] if grid.headed else []
     width = max(map(len, grid.lines[: grid.headed]))
-    filled = [line + [""] * (width - len(line)) for line in grid.lines[: grid.headed]]
+    filled = [line + [PLAIN] * (width - len(line)) for line in grid.lines[: grid.headed]]
     for span in grid.merged:
         if span["row"] < grid.headed:
             text = filled[span["row"]][span["column"]]
             for column in range(span["column"], span["column"] + span["column_span"]):
                 filled[span["row"]][column] = text
-    return [" / ".join(dict.fromkeys(filter(None, column))) for column in zip(*filled, strict=True)]
+    return [joined(dict.fromkeys(filter(None, column)), " / ") for column in zip(*filled, strict=True)]
 
 
 def _merged(grid: Grid, start: int, count: int) -> list[dict[str, int]]:
@@ -148,7 +154,7 @@ def _merged(grid: Grid, start: int, count: int) -> list[dict[str, int]]:
 
 
 def _caption(table: "LexborNode", base: str) -> str:
-    return next((text_of(child, base) for child in children(table) if child.tag == "caption"), "")
+    return next((text_of(child, base).text for child in children(table) if child.tag == "caption"), "")
 
 
 def _span(cell: "LexborNode", name: str) -> int:

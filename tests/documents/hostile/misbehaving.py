@@ -32,7 +32,7 @@ class MisbehavingFormat:
             plan["title"] = options.ocr.fingerprint if options.ocr else "nobody reads pictures"
         if plan.get("open") in _DEEDS:
             misbehave(plan["open"])
-        return Misbehaving(plan)
+        return Telling(plan) if "metadata" in plan else Misbehaving(plan)
 
 
 FORMAT: Final = MisbehavingFormat()
@@ -68,6 +68,13 @@ class Misbehaving:
 
     def element_image(self, element_id: str) -> tuple[str, bytes] | None:
         return ("image/png", b"picture") if element_id == "p0" else None
+
+
+class Telling(Misbehaving):
+    """One that can be described without its pages."""
+
+    def describe_from_metadata(self) -> Description:
+        return Description(title=self._plan["metadata"], page_count=3)
 
 
 def misbehave(deed: str) -> None:

@@ -83,17 +83,42 @@ async def test_a_page_that_has_ended_two_parsers_is_left_alone_until_the_file_ch
     assert (await service.page("a.misbehaving", 1)).title == "Page 1"
 
 
-async def test_a_file_whose_pages_have_ended_five_parsers_is_left_alone(
+async def test_of_a_file_with_many_bad_pages_others_are_read_only_where_they_are_asked_for(
     serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "FILE_STRIKES", 3)
+    monkeypatch.setattr(extraction, "FILE_STRIKES", 2)
     write("a.misbehaving", "page0 exit\npage1 exit")
-    service = await serve(deadline=30)
+    service = await serve(deadline=30, index=False)
     for index in (0, 1, 0):
         with pytest.raises(DocumentError, match="the parser crashed"):
             await service.page("a.misbehaving", index)
-    with pytest.raises(DocumentError, match="it has ended its parser 3 times"):
-        await service.page("a.misbehaving", 2)
+    assert await service.entries("a.misbehaving", 0, 9) == [PageEntry(index, f"Page {index + 1}") for index in range(3)]
+    assert (await service.page("a.misbehaving", 2)).title == "Page 2"
+
+
+async def test_one_page_never_uses_up_what_a_file_is_given(
+    serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "FILE_STRIKES", 2)
+    write("a.misbehaving", "page1 exit\nfind exit")
+    service = await serve(deadline=30)
+    for _ in range(3):
+        with pytest.raises(DocumentError, match="cannot be read"):
+            await service.page("a.misbehaving", 1)
+        assert len(await service.entries("a.misbehaving", 0, 9)) == 3
+    assert [entry.element_count for entry in await service.entries("a.misbehaving", 0, 9)] == [1, 0, 1]
+
+
+@pytest.mark.parametrize("deed", ["loop", "crash", "eat", "exit", "kill"])
+async def test_a_document_whose_first_page_ends_its_parser_is_described_by_its_metadata(
+    serve: Serve, write: Write, deed: str
+) -> None:
+    write("a.misbehaving", f"describe {deed}\npage0 {deed}\nmetadata told")
+    service = await serve(deadline=DEADLINE)
+    document = await service.document("a.misbehaving")
+    assert (document.title, document.page_count) == ("told", 3)
+    assert [one.title for one in await service.documents()] == ["told"]
+    assert (await service.page("a.misbehaving", 1)).title == "Page 1"
 
 
 async def test_a_file_that_cannot_be_described_is_tried_a_second_time_and_then_no_more(

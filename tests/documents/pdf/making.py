@@ -1,6 +1,7 @@
 """Small PDFs made for tests: text at places, rules, annotations, an outline, rotation, encryption."""
 
 import hashlib
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -141,3 +142,10 @@ def _rc4(key: bytes, data: bytes) -> bytes:
         state[i], state[j] = state[j], state[i]
         out.append(byte ^ state[(state[i] + state[j]) % 256])
     return bytes(out)
+
+
+def picture(pixels: bytes, width: int, height: int, x: float, y: float, wide: float, high: float) -> str:
+    """Return operators that draw a grey picture, a byte a pixel, at a place counted from the bottom left."""
+    data = zlib.compress(pixels).hex()
+    head = f"BI /W {width} /H {height} /CS /G /BPC 8 /F [/AHx /Fl] ID"
+    return f"q {wide} 0 0 {high} {x} {y} cm {head} {data}> EI Q\n"

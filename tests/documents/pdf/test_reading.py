@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 from PIL import Image, ImageOps
 
+from a2c_smcp.documents import codec
 from a2c_smcp.documents.formats.base import Description, OpenOptions, OutlineEntry, PasswordNeeded
 from a2c_smcp.documents.formats.pdf import FORMAT
+from a2c_smcp.documents.opening import open_file
+from a2c_smcp.documents.pdf import document as document_module
 from a2c_smcp.documents.pdf.document import PdfDocument
+from a2c_smcp.documents.pdf.page import PageContent, Source, read_page
 from a2c_smcp.errors import DocumentError
 from tests.documents.pdf.making import Made, MadePage, lines, rule, text
 
@@ -62,16 +66,144 @@ def test_the_outline_gives_headings_their_levels(tmp_path: Path) -> None:
 
 def test_the_catalogue_reads_title_and_chapters_without_a_page(tmp_path: Path) -> None:
     document = opened(tmp_path, Made([MadePage(), MadePage()], title="On foxes", outline=[("Foxes", 0), ("Hares", 1)]))
-    assert document.describe() == Description("On foxes", 2, ("Foxes", "Hares"), "2 pages")
+    assert document.describe() == Description("On foxes", 2, ("Foxes", "Hares"), "Foxes · Hares")
 
 
 @pytest.mark.parametrize(
     "title",
-    ["", "Microsoft Word - draft3.doc", "untitled", "report_final.indd", "12", "(anonymous)", "SCAN-0i25080113320"],
+    [
+        "",
+        "Microsoft Word - draft3.doc",
+        "Microsoft PowerPoint - Kickoff meeting",
+        "untitled",
+        "Untitled-1",
+        "Unbenanntes Dokument",
+        "未命名",
+        "Document1",
+        "PowerPoint Presentation",
+        "report final.indd",
+        "Annual report.docx",
+        "C:\\Users\\me\\draft 3",
+        "https://example.com/draft",
+        "LaTeX with hyperref package",
+        "pdfTeX-1.40.21",
+        "Title goes here",
+        "ACM conference proceedings template",
+        "Preparation of Papers in Two-Column Format",
+        "12",
+        "(anonymous)",
+        "SCAN-0i25080113320",
+    ],
 )
 def test_a_title_that_names_a_program_or_a_file_gives_way_to_that_of_the_first_page(title: str, tmp_path: Path) -> None:
     content = text(72, 700, "Foxes of the forest", 18, "F2") + lines(72, 660, PROSE)
     assert opened(tmp_path, Made([MadePage(content)], title=title)).describe().title == "Foxes of the forest"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Microsoft Word for beginners",
+        "LaTeX by example",
+        "Title insurance in Germany",
+        "Untitled and unsigned",
+        "Drawing trees",
+    ],
+)
+def test_a_title_that_only_begins_like_a_default_is_kept(title: str, tmp_path: Path) -> None:
+    content = text(72, 700, "Foxes of the forest", 18, "F2") + lines(72, 660, PROSE)
+    assert opened(tmp_path, Made([MadePage(content)], title=title)).describe().title == title
+
+
+def test_a_document_that_is_a_template_and_says_so_keeps_its_title(tmp_path: Path) -> None:
+    content = text(72, 700, "A template for letters", 18, "F2") + lines(72, 660, PROSE)
+    told = opened(tmp_path, Made([MadePage(content)], title="A Template for Letters")).describe()
+    assert told.title == "A Template for Letters"
+
+
+def test_without_a_subject_the_summary_is_headings_and_how_the_text_begins(tmp_path: Path) -> None:
+    first = text(72, 700, "Foxes of the forest", 18, "F2") + text(72, 670, "Where they live", 14, "F2")
+    pages = [MadePage(first + lines(72, 640, PROSE)), *[MadePage(lines(72, 700, PROSE))] * 463]
+    told = opened(tmp_path, Made(pages, title="On foxes")).describe()
+    assert told.summary.startswith(f"Foxes of the forest · Where they live. {PROSE[0]}")
+    assert told.page_count == 464
+
+
+def test_the_summary_of_a_document_with_a_blank_cover_comes_from_its_second_page(tmp_path: Path) -> None:
+    pages = [MadePage(), MadePage(lines(72, 700, PROSE))]
+    assert opened(tmp_path, Made(pages, title="On foxes")).describe().summary.startswith(PROSE[0])
+
+
+def test_a_summary_reads_no_more_than_the_first_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read = read_page
+
+    def noted(source: Source, index: int, label: str) -> PageContent:
+        asked.append(index)
+        return read(source, index, label)
+
+    monkeypatch.setattr(document_module, "read_page", noted)
+    assert opened(tmp_path, Made([MadePage()] * 9, title="On foxes")).describe().summary == "9 pages"
+    assert asked == [0, 1]
+
+
+def test_a_section_title_at_the_top_of_a_page_is_text_and_a_line_that_repeats_is_a_header(tmp_path: Path) -> None:
+    prose = lines(72, 690, PROSE * 6)
+    tops = ["Running title", "Running title", "Results of the year", "Running title", "Running title"]
+    document = opened(tmp_path, Made([MadePage(text(72, 750, top) + prose) for top in tops]))
+    found = [
+        [element.content["text"] for element in document.page(index).elements if element.category == "header"]
+        for index in (2, 0, 4, 1, 3)
+    ]
+    assert found == [[], *[["Running title"]] * 4]
+    alone = opened(tmp_path, Made([MadePage(text(72, 750, "Running title") + prose)]))
+    assert all(element.category != "header" for element in alone.page(0).elements)
+
+
+def test_what_runs_does_not_depend_on_the_order_in_which_pages_are_read(tmp_path: Path) -> None:
+    prose = lines(72, 690, PROSE * 6)
+    tops = [f"Part {number // 3}" if number % 2 else "The book of foxes" for number in range(12)]
+    made = Made([MadePage(text(72, 750, top) + prose) for top in tops]).build()
+    (tmp_path / "one.pdf").write_bytes(made)
+    forward, backward = (PdfDocument(tmp_path / "one.pdf", OpenOptions()) for _ in range(2))
+    ahead = [forward.page(index) for index in range(12)]
+    assert ahead == [backward.page(index) for index in reversed(range(12))][::-1]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("text has a size"), IndexError(), RecursionError(), DocumentError("it is damaged")]
+)
+def test_a_page_that_cannot_be_read_hides_neither_the_document_nor_its_other_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    read = read_page
+
+    def failing(source: Source, index: int, label: str) -> PageContent:
+        if index == 0:
+            raise error
+        return read(source, index, label)
+
+    monkeypatch.setattr(document_module, "read_page", failing)
+    document = opened(tmp_path, Made([MadePage(lines(72, 700, PROSE)), MadePage(lines(72, 700, PROSE))]))
+    told = document.describe()
+    assert (told.page_count, told.summary.startswith(PROSE[0])) == (2, True)
+    first, second = document.entries(0, 2)
+    assert (first.title.startswith("Page 1 (cannot be read: "), second.element_count) == (True, 1)
+    assert len(document.page(1).elements) == 1
+
+
+def test_a_first_page_that_gets_no_memory_leaves_a_description_that_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: Source, index: int, label: str) -> PageContent:
+        raise MemoryError
+
+    monkeypatch.setattr(document_module, "read_page", failing)
+    path = tmp_path / "made.pdf"
+    path.write_bytes(Made([MadePage(), MadePage()], title="On foxes").build())
+    record = codec.record_of(open_file(path, (FORMAT, "pdf"), OpenOptions()))
+    assert (record.description, record.problem) == (Description("On foxes", 2, (), "2 pages"), "")
+    assert not record.lasting
 
 
 def test_lists_nest_by_indentation_and_tell_their_start(tmp_path: Path) -> None:
@@ -169,10 +301,29 @@ def test_links_lead_to_addresses_and_pages(tmp_path: Path) -> None:
         "<</Type/Annot/Subtype/Link/Rect[154 698 230 710]/Dest[10 0 R /Fit]>>",
     ]
     document = opened(tmp_path, Made([MadePage(content, annotations), MadePage()]))
-    assert [(link["text"].strip(" ."), link["url"]) for link in contents(document, "link")] == [
+    (found,) = contents(document, "text")
+    assert [(found["text"][span["start"] : span["end"]].strip(" ."), span["url"]) for span in found["spans"]] == [
         ("forest", "https://example.com/forest"),
         ("the last page", "#page=2"),
     ]
+    assert contents(document, "link") == []
+
+
+def test_a_link_that_lies_on_no_words_is_an_element(tmp_path: Path) -> None:
+    link = "<</Type/Annot/Subtype/Link/Rect[300 300 400 340]/A<</S/URI/URI(https://example.com/picture)>>>>"
+    document = opened(tmp_path, Made([MadePage(text(72, 700, "Words elsewhere."), [link])]))
+    assert contents(document, "link") == [{"text": "", "url": "https://example.com/picture"}]
+
+
+def test_of_words_that_stand_several_times_those_below_the_link_lead_somewhere(tmp_path: Path) -> None:
+    content = lines(
+        72, 700, ["See page 1 and then go on to the end of it all.", "See page 1 again, for page 1 is worth it."]
+    )
+    link = "<</Type/Annot/Subtype/Link/Rect[117 684 124 698]/A<</S/URI/URI(https://example.com/one)>>>>"
+    document = opened(tmp_path, Made([MadePage(content, [link])]))
+    (found,) = contents(document, "text")
+    second = found["text"].index("See page 1", 5)
+    assert [span["start"] for span in found["spans"]] == [second + len("See page ")]
 
 
 def test_comments_come_with_author_date_passage_and_replies(tmp_path: Path) -> None:
@@ -305,5 +456,9 @@ def test_a_link_on_a_page_of_very_many_lines_has_the_text_it_lies_on(tmp_path: P
     ]
     path = tmp_path / "many.pdf"
     path.write_bytes(Made([MadePage(rows, links)]).build())
-    found = [element.content for element in FORMAT.open(path).page(0).elements if element.category == "link"]
-    assert found == [{"text": f"entry {row}", "url": f"https://example.com/{row}"} for row in (0, 7, 499)]
+    found = [
+        (element.content["text"][span["start"] : span["end"]], span["url"])
+        for element in FORMAT.open(path).page(0).elements
+        for span in element.content.get("spans", ())
+    ]
+    assert found == [(f"entry {row}", f"https://example.com/{row}") for row in (0, 7, 499)]

@@ -135,6 +135,21 @@ async def test_an_agent_has_a_digest_made_is_told_of_it_and_reads_it_by_page(off
     text = "\n\n".join(page["content_markdown"] for page in pages)
     assert "without a language model" in text
     assert "[p1" in text
+    # Citations lead to the pages, and the pictures can be looked at.
+    target = f"dpe://{HOST}/{INVOICE}/pages/0"
+    assert target in text
+    source = await agent.read_resource("desk", f"{target}?format=markdown")
+    assert source["content_markdown"]
+    shown = [
+        element
+        for page in document["pages"]
+        for element in (await agent.read_resource("desk", f"{made['uri']}/pages/{page['page_index']}"))["elements"]
+        if element["category"] == "image"
+    ]
+    arguments = {"doc_ref": made["doc_ref"], "element_id": shown[0]["element_id"]}
+    seen = await agent.call_tool("desk", "get_element_image", arguments, timeout=CAP)
+    assert seen["isError"] is False
+    assert seen["content"][0]["mimeType"] == "image/png"
     # The images lie beside it, and are no documents of their own.
     assert (digests / ".images" / "invoice" / "page1.png").is_file()
     assert (await agent.get_finder("desk"))["total_count"] == before["total_count"] + 1

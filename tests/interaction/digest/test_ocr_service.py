@@ -1,5 +1,6 @@
 """`a2c ocr` over real HTTP, and the digest that uses it."""
 
+import errno
 import io
 import json
 import signal
@@ -13,7 +14,9 @@ import httpx
 import pytest
 
 from a2c_smcp.digest.dotsocr import remote_tools
+from a2c_smcp.digest.ocr_service import OcrServiceSettings, create_app
 from tests.interaction.digest.conftest import DOCUMENTS, Endpoint, said
+from tests.interaction.digest.making import pdf, words
 from tests.interaction.server.programs import ROOT, command, environment
 
 INVOICE = DOCUMENTS / "pdf_table_repair_inv.pdf"
@@ -87,6 +90,22 @@ def test_a_file_that_cannot_be_read_is_told(service: str, tmp_path: Path) -> Non
     broken.write_bytes(b"%PDF-1.7 nothing")
     answer = post(service, broken)
     assert (answer.status_code, answer.json()["error"]["message"].startswith("Cannot be read")) == (422, True)
+
+
+def test_a_page_that_cannot_be_read_says_why(service: str, tmp_path: Path) -> None:
+    answer = post(service, pdf(tmp_path / "a.pdf", [words(1), None]), dpi="40").json()
+    assert [page.get("problem") for page in answer["pages"]] == [None, "the page is damaged"]
+
+
+async def test_a_full_disk_of_the_service_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("a2c_smcp.digest.ocr_service.extract", full)
+    transport = httpx.ASGITransport(create_app(OcrServiceSettings(ocr=None)))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        answer = await client.post("/extract", files={"pdf": ("a.pdf", b"%PDF-")})
+    assert (answer.status_code, answer.json()["error"]["message"]) == (507, "The disk of the service is full")
 
 
 def test_a_file_too_large_is_refused_whether_its_size_was_declared_or_not(service: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
 from a2c_smcp.digest.experts import AutoInstallerExpert, OrchestratorExpert, OutputAssemblerExpert
-from a2c_smcp.digest.extraction import STATE
 from a2c_smcp.digest.llm_proxy import LlmProxy, LlmSettings
 from a2c_smcp.digest.pipeline import Pipeline
 from tests.interaction.digest.conftest import DOCUMENTS, Endpoint, said
@@ -27,7 +26,8 @@ PNG = base64.b64decode(
 
 
 def digest(out_dir: Path, pdf: str = INVOICE, llm: LlmProxy = NO_MODEL, **more: Any) -> dict[str, Any]:
-    params = {"pdf_path": pdf, "out_dir": str(out_dir), "dpi": 50, "ocr": False, "trace_id": "run", **more}
+    params = {"pdf_path": pdf, "out_dir": str(out_dir), "folder": ".", "dpi": 50, "ocr": False, "trace_id": "run"}
+    params |= more
     return dict(Pipeline(llm=llm).run(params))
 
 
@@ -60,7 +60,7 @@ def test_a_second_run_does_nothing_twice_and_gives_the_same(tmp_path: Path) -> N
     image = tmp_path / "page2.png"
     before = image.stat().st_mtime_ns
     seen: list[tuple[str, int, int]] = []
-    params = {"pdf_path": INVOICE, "out_dir": str(tmp_path), "dpi": 50, "ocr": False}
+    params = {"pdf_path": INVOICE, "out_dir": str(tmp_path), "folder": ".", "dpi": 50, "ocr": False}
     again = Pipeline(llm=NO_MODEL).run(params, progress=lambda *step: seen.append(step))
     assert (text_at(dict(again)), image.stat().st_mtime_ns) == (first, before)
     assert seen[0] == ("pages", 3, 3)
@@ -81,14 +81,6 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     response = local_pdf_tool.call(params)
     assert response["data"] is not None
     assert (response["data"]["reused"] >= 1, len(response["data"]["images"])) == (True, 3)
-
-
-def test_another_document_in_the_same_folder_does_not_take_the_first_ones_pages(tmp_path: Path) -> None:
-    digest(tmp_path)
-    assert "Sparse" in text_at(digest(tmp_path, SPARSE)) or "SPARSE" in text_at(digest(tmp_path, SPARSE))
-    response = digest(tmp_path)
-    assert [page["path"] for page in response["data"]["pages"]] == ["local"] * 3
-    assert len([one for one in (tmp_path / STATE).iterdir() if one.is_dir()]) == 1
 
 
 def test_sections_are_those_that_were_asked_for(tmp_path: Path) -> None:
@@ -343,7 +335,8 @@ def test_the_command_prints_the_response(tmp_path: Path) -> None:
     run = a2c("digest", *words, "--section_ranges", "[[1,2],[3,3]]", "--json")
     response = json.loads(run.out)
     assert (run.code, response["ok"], response["data"]["output_md"]) == (0, True, out)
-    assert "](images/page1.png)" in Path(out).read_text()
+    own = Path(response["data"]["folder"])
+    assert (own.parent, f"](images/{own.name}/page1.png)" in Path(out).read_text()) == (tmp_path / "images", True)
     shown = a2c("digest", *words)
     assert (shown.code, shown.out.splitlines()[1]) == (0, "3 pages, read: local; 1 sections, by: extract")
 

@@ -20,9 +20,9 @@ from a2c_smcp.cli.doctor_checks import (
     requirements,
     sandbox,
 )
+from a2c_smcp.common.extras import install_hint
 from a2c_smcp.documents.sandbox import OFF, Confinement
 from a2c_smcp.errors import DocumentError
-from a2c_smcp.extras import install_hint
 from tests.unit.cli.running import a2c
 
 

@@ -1,6 +1,9 @@
 """What is worth reading of some pages."""
 
-from a2c_smcp.digest.extracts import MAX_ROWS, extract_of
+from typing import Any
+
+from a2c_smcp.digest.extracts import MAX_ROWS, Extract, elements_of
+from a2c_smcp.digest.extracts import extract_of as extract_of_elements
 
 PROSE = """# Results
 
@@ -9,6 +12,10 @@ Dr. Smith found 4.5 litres a day. Weather was fine.
 
 1.1 Introduction . . . . . . . . 3
 """
+
+
+def extract_of(pages: dict[int, str], **more: Any) -> Extract:
+    return extract_of_elements({number: elements_of(text) for number, text in pages.items()}, **more)
 
 
 def test_headings_come_with_page_and_level() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.digest.page_texts import divided, fault_of, joined, page_fault, ranges_of
+from a2c_smcp.digest.page_texts import divided, fault_of, is_better, joined, page_fault, ranges_of
 
 TEXTS = st.text(alphabet="abc 世\n#-", max_size=30).map(str.strip)
 
@@ -35,7 +35,26 @@ def test_texts_that_are_no_good_are_told() -> None:
     assert fault_of("<!-- page 1 -->\n") == "there is hardly any text"
     assert fault_of("the same words " * 200) == "the text repeats itself"
     assert fault_of("A sentence that says something worth reading.") == ""
-    assert (page_fault(" \n"), page_fault("7"), page_fault("ab " * 200)) == ("no text", "", "the text repeats itself")
+    assert (page_fault(" \n"), page_fault("7")) == ("no text", "hardly any text")
+    assert page_fault("ab " * 200) == "the text repeats itself"
+    assert page_fault("A sentence that says something worth reading.") == ""
+
+
+def test_a_document_needs_enough_text_for_each_of_its_pages() -> None:
+    text = "Twenty-five letters or more, on three pages."
+    assert (fault_of(text, 1), fault_of(text, 3)) == ("", "there is hardly any text")
+
+
+def test_a_text_with_more_letters_is_better_unless_it_repeats_itself() -> None:
+    assert is_better("some words", "7")
+    assert not is_better("7", "some words")
+    assert not is_better("again and " * 100, "some words")
+    assert is_better("some words", "again and " * 100)
+
+
+def test_a_page_cannot_forge_the_mark_of_another() -> None:
+    pages = {1: "one\n<!-- page 2 -->\nforged", 2: "two"}
+    assert divided(joined(pages), 2) == {1: "one\n<!-- (page 2) -->\nforged", 2: "two"}
 
 
 def test_page_numbers_are_told_in_short() -> None:

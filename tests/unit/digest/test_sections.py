@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.digest.sections import Section, cite, sections_of
+from a2c_smcp.digest.sections import MAX_SECTIONS, Section, check_ranges, cite, sections_of
 from a2c_smcp.errors import BadRequest
 
 
@@ -33,6 +33,12 @@ def test_ranges_that_make_no_sense_are_refused(ranges: Any, why: str) -> None:
         sections_of(8, ranges)
 
 
+def test_ranges_are_looked_at_before_the_number_of_pages_is_known() -> None:
+    check_ranges([[9, 10]])
+    with pytest.raises(BadRequest, match="must begin at 1"):
+        check_ranges([[0, 5]])
+
+
 def entry(title: str, page: int, level: int = 1) -> dict[str, Any]:
     return {"title": title, "page": page, "level": level}
 
@@ -52,7 +58,32 @@ def test_an_outline_with_an_entry_for_every_page_is_not_followed_down() -> None:
     assert len(sections_of(100, None, outline)) == 2
 
 
-@given(st.integers(1, 5_000), st.lists(st.tuples(st.integers(-5, 5_000), st.integers(1, 4)), max_size=60))
+def test_more_entries_than_sections_are_grouped_into_chapters() -> None:
+    outline = [entry(f"Entry {number}", 3 * number - 2) for number in range(1, 101)]
+    sections = sections_of(300, None, outline)
+    assert 2 <= len(sections) <= MAX_SECTIONS
+    assert sections[0] == Section(1, 9, "Entry 1 – Entry 3", ((1, "Entry 1"), (4, "Entry 2"), (7, "Entry 3")))
+    assert [title for section in sections for _, title in section.entries or [(0, section.title)]] == [
+        one["title"] for one in outline
+    ]
+
+
+def test_entries_that_are_numbered_are_grouped_by_their_chapter() -> None:
+    titles = [
+        f"{chapter}.{part} Topic" if part else f"{chapter} Chapter" for chapter in range(1, 8) for part in range(8)
+    ]
+    outline = [entry(title, number) for number, title in enumerate(titles, start=1)]
+    sections = sections_of(56, None, outline)
+    assert [(section.title, len(section.entries)) for section in sections] == [(f"{n} Chapter", 8) for n in range(1, 8)]
+
+
+def test_a_book_with_many_chapters_below_its_title_is_grouped() -> None:
+    outline = [entry("The book", 1)] + [entry(f"Chapter {number}", number + 1, 2) for number in range(1, 61)]
+    sections = sections_of(62, None, outline)
+    assert (len(sections), sections[0].title) == (8, "The book – Chapter 6")
+
+
+@given(st.integers(1, 5_000), st.lists(st.tuples(st.integers(-5, 5_000), st.integers(1, 4)), max_size=200))
 def test_sections_cover_every_page_once(count: int, entries: list[tuple[int, int]]) -> None:
     outline = [entry(f"{page}", page, level) for page, level in entries]
     pages = [page for section in sections_of(count, None, outline) for page in section.pages]

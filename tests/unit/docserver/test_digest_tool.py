@@ -26,6 +26,7 @@ class Digest:
     title: str = "A, in short"
     by: str = "model"
     source_pages: int = 2
+    unread: Sequence[int] = (2,)
     sections: Sequence[dict[str, Any]] = field(
         default_factory=lambda: [
             {"title": "One", "pages": [1, 1], "by": "model", "calls": 1, "dropped_citations": 0},
@@ -83,6 +84,7 @@ async def test_a_digest_is_made_and_its_place_told(era: str) -> None:
             {"title": "One", "pages": [1, 1], "by": "model"},
             {"title": "Two", "pages": [2, 2], "by": "extract", "error": "the model failed"},
         ],
+        "unread": [2],
     }
 
 

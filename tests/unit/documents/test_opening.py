@@ -12,7 +12,7 @@ from a2c_smcp.documents.formats.base import (
     PasswordNeeded,
 )
 from a2c_smcp.documents.model import Page
-from a2c_smcp.documents.opening import Opened, open_file, reason_of
+from a2c_smcp.documents.opening import Opened, describe, open_file, reason_of
 from a2c_smcp.errors import DocumentError
 
 
@@ -81,8 +81,9 @@ def test_a_problem_knows_whether_a_password_or_time_may_help(
     file: Path, error: Exception, locked: bool, lasting: bool
 ) -> None:
     opened = open_file(file, (Failing(error), "vault"), OpenOptions())
-    assert (opened.locked, opened.lasting, opened.description.page_count) == (locked, lasting, 0)
-    assert opened.problem == opened.description.summary == f"Cannot be read: {reason_of(error)}"
+    told, description = describe(opened)
+    assert (told.locked, told.lasting, description.page_count) == (locked, lasting, 0)
+    assert opened.problem == description.summary == f"Cannot be read: {reason_of(error)}"
 
 
 def test_a_missing_library_is_no_fault_of_the_file(file: Path) -> None:
@@ -92,6 +93,6 @@ def test_a_missing_library_is_no_fault_of_the_file(file: Path) -> None:
 
 def test_closing_lets_go_where_there_is_something_to_let_go_of(file: Path) -> None:
     vault = Vault(Description(), ())
-    Opened(vault, Description(), "vault").close()
-    Opened(PagedDocument(Description(), ()), Description(), "txt").close()
+    Opened(vault, "vault").close()
+    Opened(PagedDocument(Description(), ()), "txt").close()
     assert vault.closed

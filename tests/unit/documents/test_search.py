@@ -7,7 +7,16 @@ import pytest
 
 from a2c_smcp.documents import search as module
 from a2c_smcp.documents.model import Element, Page
-from a2c_smcp.documents.search import Found, Part, Passage, SearchIndex, document_passage, passage_of, passages_of
+from a2c_smcp.documents.search import (
+    Found,
+    Indexed,
+    Part,
+    Passage,
+    SearchIndex,
+    document_passage,
+    passage_of,
+    passages_of,
+)
 
 A, B = b"content a", b"content b"
 
@@ -96,20 +105,20 @@ def test_a_search_can_be_kept_to_some_documents(index: SearchIndex) -> None:
 def test_what_no_library_has_leaves(index: SearchIndex, tmp_path: Path) -> None:
     fill(index, A, text("word"))
     other = SearchIndex(tmp_path, b"other library")
-    assert other.shelve([A]) == {A: None}
-    assert index.shelve([B]) == {B: 0}
+    assert other.shelve([A]) == {A: Indexed(1, True)}
+    assert index.shelve([B]) == {B: Indexed()}
     assert (index.search("word", 10), len(other.search("word", 10))) == ([], 1)
     other.shelve([])
-    assert other.shelve([A]) == {A: 0}
+    assert other.shelve([A]) == {A: Indexed()}
     other.close()
 
 
 def test_a_content_is_indexed_by_parts_and_goes_on_where_it_stopped(index: SearchIndex) -> None:
     index.shelve([A])
     index.add([Part(A, [text("first")], 1, False)])
-    assert index.shelve([A]) == {A: 1}
+    assert index.shelve([A]) == {A: Indexed(1)}
     index.add([Part(A, [text("second", page=1)], 2, True)])
-    assert index.shelve([A]) == {A: None}
+    assert index.shelve([A]) == {A: Indexed(2, True)}
     assert [hit.page for hit in index.search("first second", 10)] == [0, 1]
 
 
@@ -137,7 +146,7 @@ def test_a_library_that_nobody_opens_is_forgotten(
 def test_clearing_forgets_everything(index: SearchIndex) -> None:
     fill(index, A, text("word"))
     index.clear()
-    assert index.shelve([A]) == {A: 0}
+    assert index.shelve([A]) == {A: Indexed()}
 
 
 def test_elements_give_their_text_and_headings_count_more() -> None:

@@ -14,7 +14,8 @@ from a2c_smcp.documents.files import signature_of
 from a2c_smcp.documents.formats import registry
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.model import Element, Page
-from a2c_smcp.documents.worker_main import Operation, Request, Unsupported
+from a2c_smcp.documents.opening import Unsupported
+from a2c_smcp.documents.worker_main import Operation, Request
 from a2c_smcp.documents.workers import Unreadable, WorkerEnded, WorkerPool
 
 ROOT = Path(__file__).parents[3]

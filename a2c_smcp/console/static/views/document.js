@@ -59,6 +59,6 @@ function page(server, uri, entry) {
     h("div", { class: "thumb" }, image, h("span", { "aria-hidden": "true" }, entry.page_index + 1)),
     h("div", { class: "text" },
       h("div", { class: "title" }, h("strong", {}, plain ? number : entry.title)),
-      h("div", { class: "dim small" }, [plain ? null : number, count("elements", entry.element_count)].filter(Boolean).join(" · "))),
+      h("div", { class: "dim small" }, [plain ? null : number, entry.element_count === undefined ? null : count("elements", entry.element_count)].filter(Boolean).join(" · "))),
   ];
 }

@@ -24,6 +24,7 @@ from a2c_smcp.documents.ooxml.slides.layout import (
 )
 from a2c_smcp.documents.ooxml.slides.text import Said, TextReader, drafts_of, link, table_content
 from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, children, descendants, local, resolve_alternates
+from a2c_smcp.documents.rich_text import joined, text_content
 
 MAX_SHAPES: Final = 5_000
 MAX_DEPTH: Final = 250
@@ -108,9 +109,8 @@ class SlideReader:
                 yield Shape(node, frame.place(box) if box else None, role, key)
 
     def _title(self, shape: Shape) -> Iterator[Draft]:
-        text = " ".join(" ".join(said.text.split()) for said in shape.said)
-        yield Draft("heading", {"level": 1, "text": text})
-        yield from (link(*found) for said in shape.said for found in said.links)
+        text = joined((said.rich for said in shape.said), " ").one_line().without_whole("strong", "emphasis")
+        yield Draft("heading", text_content(text, level=1))
 
     def _connected(self, shapes: list[Shape], connectors: list[Node]) -> list[Draft]:
         """Return shapes in reading order; those that connectors join are one diagram."""
@@ -205,10 +205,9 @@ class SlideReader:
 
     def _frame(self, node: Node, properties: Node | None) -> Iterator[Draft]:
         for table in descendants(node, "tbl"):
-            content, links = table_content(table, self._text)
+            content = table_content(table, self._text)
             alt = alt_of(properties)
             yield Draft("table", content | ({"caption": alt} if alt else {}))
-            yield from (link(*found) for found in links)
         for reference in descendants(node, "chart"):
             target = self._package.target(self._part, reference.get(f"{R}id"))
             root = self._package.optional(target) if target else None

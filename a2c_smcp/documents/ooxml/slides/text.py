@@ -10,17 +10,23 @@ from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.slides.layout import Layout, Placeholder
 from a2c_smcp.documents.ooxml.word.lists import ListItem, list_content
 from a2c_smcp.documents.ooxml.xml import A, M, Node, R, attribute, child, descendants, local, number
+from a2c_smcp.documents.rich_text import PLAIN, Kind, RichBuilder, RichText, cell_spans, joined, text_content
 
 
 @dataclass(slots=True)
 class Said:
     """A paragraph with what hangs on it."""
 
-    text: str
+    rich: RichText
     level: int = 0
     mark: str = ""
     links: list[tuple[str, str]] = field(default_factory=list)
     equations: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The words alone."""
+        return self.rich.text
 
 
 class TextReader:
@@ -42,10 +48,9 @@ class TextReader:
         )
         return [said for said in found if said.text or said.equations]
 
-    def cell(self, cell: Node) -> tuple[str, list[tuple[str, str]]]:
-        """Return the text of a cell of a table and its links."""
-        said = self.read(cell)
-        return "\n".join(one.text for one in said), [link for one in said for link in one.links]
+    def cell(self, cell: Node) -> RichText:
+        """Return the text of a cell of a table."""
+        return joined((one.rich for one in self.read(cell)), "\n")
 
     def url(self, click: Node | None) -> str:
         """Return where a click leads: an address, a file, or another slide."""
@@ -60,23 +65,29 @@ class TextReader:
 
     def _paragraph(self, node: Node, shape: Node, placeholder: Placeholder | None) -> Said:
         properties = child(node, "pPr")
-        said = Said("", number(attribute(properties, "lvl", "0")) if properties is not None else 0)
-        parts: list[str] = []
+        said = Said(PLAIN, number(attribute(properties, "lvl", "0")) if properties is not None else 0)
+        builder = RichBuilder()
         for part in node:
             match local(part):
                 case "r" | "fld":
                     text = "".join(run.text or "" for run in part.iterchildren(f"{A}t")).replace("\x0b", "\n")
-                    parts.append(text)
+                    start = builder.length
+                    builder.add(text)
                     url = self.url(child(part, "rPr", "hlinkClick"))
                     if url:
                         said.links.append((text.strip(), url))
+                        builder.mark(start, "link", url)
+                    for kind in _kinds(child(part, "rPr")):
+                        builder.mark(start, kind)
                 case "br":
-                    parts.append("\n")
+                    start = builder.length
+                    builder.add("\n")
+                    builder.mark(start, "break")
                 case "m":
                     equations = [latex(equation) for equation in part.iterdescendants(f"{M}oMath")]
                     said.equations += filter(None, equations)
-                    parts += equations
-        said.text = "".join(parts).strip()
+                    builder.add("".join(equations))
+        said.rich = builder.build().strip().tidy()
         said.mark = self._layout.has_bullet(node, shape, placeholder) if said.text else ""
         return said
 
@@ -95,17 +106,32 @@ def drafts_of(paragraphs: list[Said]) -> Iterator[Draft]:
 
 def _group(group: list[Said]) -> Iterator[Draft]:
     equations = [equation for said in group for equation in said.equations]
-    text = "\n".join(said.text for said in group)
+    text = joined((said.rich for said in group), "\n")
+    links = [found for said in group for found in said.links]
     if group[0].mark:
-        items = [ListItem(said.text, said.level, "", "decimal" if said.mark == "number" else "") for said in group]
+        items = [
+            ListItem(said.text, said.level, "", "decimal" if said.mark == "number" else "", spans=said.rich.spans)
+            for said in group
+        ]
         yield Draft("list", list_content(items))
-    elif "".join(equations) != text.replace("\n", ""):
-        yield Draft("text", {"text": text})
+    elif links and " ".join(text.text.split()) == " ".join(" ".join(words.split()) for words, _ in links):
+        yield from (link(*found) for found in links)
+    elif "".join(equations) != text.text.replace("\n", ""):
+        yield Draft("text", text_content(text))
     for equation in equations:
         yield Draft("formula", {"expression": equation, "notation": "latex"})
-    for said in group:
-        for words, url in said.links:
-            yield link(words, url)
+
+
+def _kinds(properties: Node | None) -> Iterator[Kind]:
+    """Yield what the properties of a run make of its text."""
+    if properties is None:
+        return
+    if attribute(properties, "b") in ("1", "true"):
+        yield "strong"
+    if attribute(properties, "i") in ("1", "true"):
+        yield "emphasis"
+    if attribute(properties, "strike") in ("sngStrike", "dblStrike"):
+        yield "strike"
 
 
 def link(text: str, url: str) -> Draft:
@@ -113,21 +139,22 @@ def link(text: str, url: str) -> Draft:
     return Draft("link", {"text": text or url, "url": url})
 
 
-def table_content(table: Node, reader: TextReader) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """Return a table of a slide and the links in it."""
+def table_content(table: Node, reader: TextReader) -> dict[str, Any]:
+    """Return a table of a slide."""
     grid: list[list[str | None]] = []
+    texts: list[list[RichText]] = []
     merged: list[dict[str, int]] = []
-    links: list[tuple[str, str]] = []
     for row in table.iterchildren(f"{A}tr"):
         grid.append([])
+        texts.append([])
         for cell in row.iterchildren(f"{A}tc"):
-            text, found = reader.cell(cell)
-            links += found
+            text = reader.cell(cell)
+            texts[-1].append(text)
             width, height = number(cell.get("gridSpan"), 1), number(cell.get("rowSpan"), 1)
             if width > 1 or height > 1:
                 place = {"row": len(grid) - 1, "column": len(grid[-1])}
                 merged.append(place | {"row_span": max(1, height), "column_span": max(1, width)})
-            grid[-1].append(text or None)
+            grid[-1].append(text.text or None)
     properties = child(table, "tblPr")
     has_header = len(grid) > 1 and properties is not None and attribute(properties, "firstRow") in ("1", "true")
     content: dict[str, Any] = {
@@ -136,7 +163,11 @@ def table_content(table: Node, reader: TextReader) -> tuple[dict[str, Any], list
     }
     if merged:
         content["merged"] = merged if has_header else [one | {"row": one["row"] + 1} for one in merged]
-    return content, links
+    if has_header:
+        texts[0] = [text.without_whole("strong") for text in texts[0]]
+    if spans := cell_spans(texts, 0 if has_header else 1):
+        content["cell_spans"] = spans
+    return content
 
 
 def all_text(node: Node | None) -> str:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
+from a2c_smcp.documents.content import Cell
+from a2c_smcp.documents.ooxml.spreadsheet.number_formats import BUILT_IN, shown_number, shown_text
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, is_on, number
+from a2c_smcp.documents.render.values import cell_text
 
 Kind: TypeAlias = Literal["number", "date", "time", "datetime", "duration"]
 
-_BUILT_IN: Final[dict[int, Kind]] = {
-    **dict.fromkeys((14, 15, 16, 17, *range(27, 32), 36, *range(50, 59)), "date"),
-    **dict.fromkeys((18, 19, 20, 21, 32, 33, 34, 35, 45, 47), "time"),
-    22: "datetime",
-    46: "duration",
-}
+_ISO_DATE: Final = "yyyy-mm-dd"
 _NOT_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _MINUTES = re.compile(r"h[^ymd]*?m+|m+[^ymdh]*?s", re.IGNORECASE)
@@ -30,6 +28,8 @@ class Style:
 
     kind: Kind = "number"
     bold: bool = False
+    code: str = ""
+    """The number format; empty for General."""
 
 
 PLAIN: Final = Style()
@@ -55,20 +55,36 @@ def read_styles(root: Node | None) -> Sequence[Style]:
     """Return the cell styles of a workbook, in the order of their indexes."""
     if root is None:
         return ()
-    codes = {
-        number(attribute(node, "numFmtId")): kind_of(attribute(node, "formatCode"))
+    codes = BUILT_IN | {
+        number(attribute(node, "numFmtId")): attribute(node, "formatCode")
         for node in children(child(root, "numFmts"), "numFmt")
     }
     bold = [_is_bold(font) for font in children(child(root, "fonts"), "font")]
     styles = []
     for node in children(child(root, "cellXfs"), "xf"):
         format_id, font = number(attribute(node, "numFmtId")), number(attribute(node, "fontId"))
-        kind = codes.get(format_id) or _BUILT_IN.get(format_id, "number")
-        styles.append(Style(kind, 0 <= font < len(bold) and bold[font]))
+        styles.append(style_of(codes.get(format_id, ""), bold=0 <= font < len(bold) and bold[font]))
     return styles
 
 
-def shown(value: float, kind: Kind, *, since_1904: bool = False) -> str | float:
+def style_of(code: str, *, bold: bool = False) -> Style:
+    """Return the style of cells with a number format."""
+    is_general = code.lower() in ("", "general")
+    return Style("number" if is_general else kind_of(code), bold, "" if is_general else code)
+
+
+def shown_as(value: Cell, number: float | None, style: Style, *, since_1904: bool = False) -> str | None:
+    """Return what a cell shows where that is not its value; `number` is the number as it is stored, if it is one."""
+    if not style.code or style.code == _ISO_DATE:
+        return None
+    if number is not None:
+        text = shown_number(number, style.code, since_1904=since_1904)
+    else:
+        text = shown_text(value, style.code) if isinstance(value, str) else None
+    return None if text is None or text == cell_text(value) else text
+
+
+def iso(value: float, kind: Kind, *, since_1904: bool = False) -> str | float:
     """Return a number as its format means it: dates and times in ISO 8601."""
     if kind == "number" or not math.isfinite(value):
         return value

@@ -49,6 +49,8 @@ class Link:
     url: str
     display: str
     tip: str
+    is_partial: bool = False
+    """Whether only the words `display` of the cell lead there."""
 
 
 @dataclass(slots=True)

@@ -18,17 +18,24 @@ from a2c_smcp.documents.ooxml.spreadsheet.tables import (
     Plan,
     compact,
     linked,
+    linked_text,
     plan_table,
-    qualified,
+    shown_content,
+    source_of,
     window_id,
     windows,
 )
+from a2c_smcp.documents.render.values import cell_text
+from a2c_smcp.documents.rich_text import joined, text_content
 
 PAGE_WINDOWS: Final = 20
 """Windows of one table that a page shows: 2 000 rows; the others are read by their ids."""
 
 SINGLE_FORMULAS: Final = 100
 """A sheet with more formulas than that tells neighbours with the same one together."""
+
+MAX_LINKED: Final = 1_000
+"""Cells that one link covers; a link over more is an element of its own."""
 
 MAX_FORMULAS: Final = 500
 _LONG_TEXT: Final = 40
@@ -50,11 +57,25 @@ class SheetContent:
     last_row: int = 0
     """Of a sheet that goes on below these rows: where it ends."""
     is_exact: bool = True
+    knows_formulas: bool = True
+    """Whether the reader of the file sees formulas."""
+    is_compacted: bool = False
+    """Whether the sheet was in so many pieces that it has become one table without its blanks."""
 
     def value(self, row: int, column: int) -> Cell:
         """Return what a cell holds."""
         found = self.rows.get(row)
         return found.values.get(column) if found else None
+
+    def shown(self, row: int, column: int) -> str | None:
+        """Return what a cell shows by its number format, None where that is its value."""
+        found = self.rows.get(row)
+        return found.shown.get(column) if found else None
+
+    def text(self, row: int, column: int) -> str:
+        """Return what a cell shows."""
+        shown = self.shown(row, column)
+        return cell_text(self.value(row, column)) if shown is None else shown
 
 
 @dataclass(slots=True)
@@ -118,6 +139,7 @@ def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
     if found is None:
         plan, packed = compacted(sheet)
         if plan.origin:
+            sheet.is_compacted = True
             areas.append(plan.origin)
             yield _Placed(None, plan, packed, (plan.origin.top, plan.origin.left, 0))
         return
@@ -135,7 +157,8 @@ def compacted(sheet: SheetContent) -> tuple[Plan, Mapping[int, Row]]:
         number: replace(sheet.rows[number], values={column: sheet.rows[number].values[column] for column in columns})
         for number, columns in occupied.items()
     }
-    return compact(rows, sheet.name)
+    plan, packed = compact(rows, sheet.name)
+    return replace(plan, knows_formulas=sheet.knows_formulas), packed
 
 
 def _declared(sheet: SheetContent) -> list[objects.Declared]:
@@ -197,15 +220,16 @@ def _region(sheet: SheetContent, area: Range, beside: Sequence[Range]) -> Iterab
         is_heading = (
             isinstance(value, str) and column in sheet.rows[row].bold and len(value) <= 120 and area.height == 1
         )
-        text = value if isinstance(value, str) else _shown(value)
-        content = {"level": 2, "text": text} if is_heading else {"text": text}
+        text = linked_text(sheet.rows[row], column, _links_by_cell(sheet, area).get((row, column)))
+        content = text_content(text, level=2) if is_heading else text_content(text)
         draft = Draft("heading" if is_heading else "text", content, _source(sheet, area))
         yield _placed(draft, area)
     elif (
         area.width == 1 and is_text and not goes_on and _reads_as_lines([str(value) for _, _, value in values], beside)
     ):
-        text = "\n".join(str(value) for _, _, value in values)
-        yield _placed(Draft("text", {"text": text}, _source(sheet, area)), area)
+        links = _links_by_cell(sheet, area)
+        lines = (linked_text(sheet.rows[row], column, links.get((row, column))) for row, column, _ in values)
+        yield _placed(Draft("text", text_content(joined(lines, "\n")), _source(sheet, area)), area)
     else:
         filtered = next((one for one in sheet.tail.filtered if one.top == area.top and one.overlaps(area)), None)
         yield _table(sheet, area, has_header=True if filtered else None)
@@ -221,17 +245,29 @@ def _columns_in(sheet: SheetContent, row: int, area: Range) -> Iterable[int]:
 
 def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: str = "") -> _Placed:
     plan = plan_table(sheet.rows, area, sheet.name, has_header=has_header, caption=name, merged=sheet.tail.merged)
+    plan = replace(plan, knows_formulas=sheet.knows_formulas, links=_links_by_cell(sheet, area))
     if sheet.last_row and area.bottom == sheet.last_row:
         plan = replace(plan, is_exact=sheet.is_exact, is_open=True)
     return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
 
 
+def _links_by_cell(sheet: SheetContent, area: Range) -> dict[tuple[int, int], objects.Link]:
+    found: dict[tuple[int, int], objects.Link] = {}
+    for link in sheet.tail.links:
+        if not link.area.overlaps(area) or link.area.height * link.area.width > MAX_LINKED:
+            continue
+        for row in range(link.area.top, link.area.bottom + 1):
+            for column in range(link.area.left, link.area.right + 1):
+                found[row, column] = link
+    return found
+
+
 def _pivot(sheet: SheetContent, area: Range, content: dict[str, Any]) -> Draft:
-    lines = [
-        [sheet.value(row, column) for column in range(area.left, min(area.right, area.left + 200) + 1)]
-        for row in islice(sorted(_rows_in(sheet, area)), 200)
-    ]
-    shown = content | ({"headers": lines[0], "rows": lines[1:]} if lines else {})
+    numbers = list(islice(sorted(_rows_in(sheet, area)), 200))
+    columns = range(area.left, min(area.right, area.left + 200) + 1)
+    lines = [[sheet.value(row, column) for column in columns] for row in numbers]
+    told = [[sheet.shown(row, column) for column in columns] for row in numbers]
+    shown = content | ({"headers": lines[0], "rows": lines[1:]} | shown_content(told[0], told[1:]) if lines else {})
     return Draft("pivot_table", shown, _source(sheet, area))
 
 
@@ -239,7 +275,7 @@ def _beside(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[_Placed]:
     """Yield what follows the region it belongs to: formulas, links, comments; and drawings at their anchors."""
     for draft in _formulas(sheet):
         yield _following(draft, areas, 1)
-    for draft in _links(sheet):
+    for draft in _links(sheet, areas):
         yield _following(draft, areas, 2)
     for (row, column), content in sheet.comments:
         cell = Range(row, column, row, column)
@@ -282,25 +318,34 @@ def _formulas(sheet: SheetContent) -> Iterable[Draft]:
 
 def _formula(sheet: SheetContent, formula: Formula, area: Range, count: int) -> Draft:
     content: dict[str, Any] = {"expression": formula.expression, "value": formula.value}
+    shown = sheet.shown(formula.row, formula.column)
+    if shown is not None:
+        content["shown"] = shown
     content |= {"location": area.name, "notation": "excel"}
-    value = "" if formula.value is None else f" → {_shown(formula.value)}"
+    value = "" if formula.value is None else f" → {sheet.text(formula.row, formula.column)}"
     told = f"{area.name}: {formula.expression}{value}" + (f" (and {count - 1} more)" if count > 1 else "")
     metadata = _source(sheet, area) | ({"cells": count} if count > 1 else {})
     return Draft("formula", content, metadata, (formula.row, formula.column), summary=told[:120])
 
 
-def _links(sheet: SheetContent) -> Iterable[Draft]:
+def _links(sheet: SheetContent, areas: Sequence[Range]) -> Iterable[Draft]:
+    """Yield the links that are no part of a text or a table: of pivot tables, and of cells that show nothing."""
+    pivots = [area for area, _ in sheet.pivots]
+    tables = [area for area in areas if area not in pivots]
     for link in sheet.tail.links:
         area = link.area
-        text = _shown(sheet.value(area.top, area.left)) or link.display or link.url
-        content = {"text": text, "url": link.url} | ({"title": link.tip} if link.tip else {})
-        yield Draft("link", content, _source(sheet, area), (area.top, area.left))
+        shown = sheet.text(area.top, area.left)
+        inside = any(table.holds(area.top, area.left) for table in tables)
+        if not (inside and shown and area.height * area.width <= MAX_LINKED) or sheet.is_compacted:
+            content = {"text": shown or link.display or link.url, "url": link.url}
+            content |= {"title": link.tip} if link.tip else {}
+            yield Draft("link", content, _source(sheet, area), (area.top, area.left))
     for row in sheet.rows.values():
         for formula in row.formulas:
             url = linked_url(formula.expression)
-            if url:
-                cell = Range(formula.row, formula.column, formula.row, formula.column)
-                text = _shown(formula.value) or url
+            cell = Range(formula.row, formula.column, formula.row, formula.column)
+            if url and (sheet.is_compacted or not any(table.holds(cell.top, cell.left) for table in tables)):
+                text = cell_text(formula.value) or url
                 yield Draft("link", {"text": text, "url": url}, _source(sheet, cell), (formula.row, formula.column))
 
 
@@ -309,10 +354,4 @@ def _placed(draft: Draft, area: Range) -> _Placed:
 
 
 def _source(sheet: SheetContent, area: Range) -> dict[str, Any]:
-    return {"source_range": qualified(sheet.name, area)}
-
-
-def _shown(value: Cell) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return dict(source_of(sheet.name, area))

@@ -3,19 +3,25 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape as unescape_xml
 from typing import Final, NamedTuple
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.ooxml.package import Package
-from a2c_smcp.documents.ooxml.spreadsheet.formats import PLAIN, Style, shown
+from a2c_smcp.documents.ooxml.spreadsheet.formats import PLAIN, Style, iso, shown_as
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import Formula, moved, readable
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
-from a2c_smcp.documents.ooxml.spreadsheet.references import MAX_COLUMN, MAX_ROW, column_number
+from a2c_smcp.documents.ooxml.spreadsheet.references import MAX_COLUMN, MAX_ROW, column_number, parse_cell
 from a2c_smcp.documents.ooxml.xml import Node, children, local, number, text_of
 
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LETTERS = re.compile(r"[A-Za-z]{1,3}")
 _FILLED = re.compile(rb"<(?:\w+:)?(?:v|f|is)[\s/>]")
+# A formula that others share, not those that only refer to it, and the cell it stands in.
+_SHARED = re.compile(rb"""<(?:[\w.-]+:)?f(\s[^>]*?\bt\s*=\s*["']shared["'][^>]*(?<!/))>(?!</)(<!\[CDATA|[^<]+)""")
+_GROUP = re.compile(rb"""\ssi\s*=\s*["']([^"']*)""")
+_CELL_BEFORE = re.compile(rb"""<(?:[\w.-]+:)?c\s[^>]*?\br\s*=\s*["']([A-Za-z]{1,3}[0-9]{1,7})["'][^>]*>\s*\Z""")
+_NEAR: Final = 1_000
 _INTEGER = re.compile(r"[-+]?[0-9]{1,15}")
 
 
@@ -43,6 +49,10 @@ class Row:
     values: dict[int, Cell] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     bold: set[int] = field(default_factory=set)
+    shown: dict[int, str] = field(default_factory=dict)
+    """What cells show by their number formats, where that is not their value."""
+    calculates: bool = False
+    """Whether a formula stands in the row that `formulas` does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +80,27 @@ class RowReader:
         for batch in self._batches:
             last = self._last_in(batch) if first > 1 else 0
             if 0 < last < first:
+                self._note_shared(batch)
                 self.last_row = last
             elif not _FILLED.search(batch):  # rows that are only formatted, which may be a million
                 self.last_row = max(last or self._last_in(batch), self.last_row)
             else:
                 self._current = self._rows_in(batch)
                 yield from (row for row in self._current if row.number >= first)
+
+    def _note_shared(self, batch: bytes) -> None:
+        """Remember the formulas that rows further down share, of rows that are passed over."""
+        if b"shared" not in batch:
+            return
+        for match in _SHARED.finditer(batch):
+            cell = _CELL_BEFORE.search(batch, max(0, match.start() - _NEAR), match.start())
+            place = parse_cell(cell[1].decode("ascii", "replace")) if cell else None
+            group = _GROUP.search(match[1])
+            if place is None or group is None or match[2].lstrip().startswith(b"<"):
+                for _ in self._rows_in(batch):  # written in another way, so it has to be parsed
+                    pass
+                return
+            self._shared[unescape_xml(group[1].decode())] = (*place, unescape_xml(match[2].decode("utf-8", "replace")))
 
     def end(self) -> int:
         """Pass over the rest and return the number of the last row in it that holds something, 0 if none does."""
@@ -203,9 +228,25 @@ def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: Reading) -> Ro
             value = formula.expression if value is None else value
         if value is not None and value != "":
             row.values[cell.column] = value
+            if style.code:
+                _show(row, cell, value, style, reading)
             if style.bold:
                 row.bold.add(cell.column)
     return row
+
+
+def _show(row: Row, cell: _Raw, value: Cell, style: Style, reading: Reading) -> None:
+    number_ = _float(cell.text) if cell.type == "n" else None
+    text = shown_as(value, number_, style, since_1904=reading.since_1904)
+    if text is not None:
+        row.shown[cell.column] = text
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _value(cell: _Raw, strings: Mapping[int, str], style: Style, reading: Reading) -> Cell:
@@ -230,11 +271,10 @@ def _number(text: str, style: Style, reading: Reading) -> Cell:
         return None
     if style.kind == "number" and _INTEGER.fullmatch(text):
         return int(text)
-    try:
-        value = float(text)
-    except ValueError:
+    value = _float(text)
+    if value is None:
         return text
-    read = shown(value, style.kind, since_1904=reading.since_1904)
+    read = iso(value, style.kind, since_1904=reading.since_1904)
     return read if isinstance(read, str) or abs(read) < _HUGE else text
 
 

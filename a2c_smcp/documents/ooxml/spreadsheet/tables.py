@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.elements import clip, size_of_table
-from a2c_smcp.documents.ooxml.spreadsheet.formulas import runs
+from a2c_smcp.documents.ooxml.spreadsheet.formulas import linked_url, runs
+from a2c_smcp.documents.ooxml.spreadsheet.objects import Link
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.render.values import cell_text
+from a2c_smcp.documents.rich_text import RichText, Span, spans_json
 
 WINDOW_ROWS: Final = 100
 WINDOW_CELLS: Final = 40_000
@@ -19,7 +22,6 @@ MAX_RUNS: Final = 50
 WINDOW_ID: Final = re.compile(r"(p[0-9]{1,6}-tbl-[0-9]{3,})-r([1-9][0-9]{0,6})")
 """The id of a window that does not begin its table: that of the table, and the first row."""
 
-_PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 _MAX_CAPTION_LINES: Final = 4
 
 
@@ -33,23 +35,26 @@ class Plan:
     body: int
     caption: str = ""
     names: tuple[Cell, ...] = ()
+    shown_names: tuple[str | None, ...] = ()
     merged: tuple[Range, ...] = ()
     is_exact: bool = True
     is_open: bool = False
     """Whether it takes in all rows to the end of a long sheet, whatever columns they have."""
     origin: Range | None = None
     """Where a compacted table stands on its sheet."""
+    knows_formulas: bool = True
+    """Whether the reader of the file sees formulas."""
+    links: Mapping[tuple[int, int], Link] = field(default_factory=dict)
+    """What cells lead to, by row and column."""
 
     @property
     def total(self) -> int:
         """How many rows there are below the header."""
         return max(0, self.area.bottom - self.body + 1)
 
-    def source(self, top: int, bottom: int) -> str:
-        """Return rows of the table as a range with the name of its sheet."""
-        if self.origin:
-            return qualified(self.sheet, self.origin)
-        return qualified(self.sheet, Range(top, self.area.left, bottom, self.area.right))
+    def source(self, top: int, bottom: int) -> dict[str, str]:
+        """Return where rows of the table stand."""
+        return source_of(self.sheet, self.origin or Range(top, self.area.left, bottom, self.area.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +68,9 @@ class Window:
     summary: str
 
 
-def qualified(sheet: str, area: Range) -> str:
-    """Return `Sales!A1:C9`; names that need it are quoted."""
-    name = sheet if _PLAIN_NAME.fullmatch(sheet) else "'" + sheet.replace("'", "''") + "'"
-    return f"{name}!{area.name}"
+def source_of(sheet: str, area: Range) -> dict[str, str]:
+    """Return the metadata that says where something stands: the range as `A1:C9`, and the name of its sheet."""
+    return {"source_range": area.name, "sheet": sheet}
 
 
 def plan_table(
@@ -89,7 +93,8 @@ def plan_table(
         has_header = _is_header(rows, area, top, inside)
     header = top if has_header else 0
     names = tuple(_cells(rows.get(top), area)) if header else ()
-    return Plan(sheet, area, header, top + 1 if header else top, "\n".join(lines), names, inside)
+    shown = tuple(_shown(rows.get(top), area)) if header else ()
+    return Plan(sheet, area, header, top + 1 if header else top, "\n".join(lines), names, shown, inside)
 
 
 def windows(rows: Mapping[int, Row], plan: Plan, most: int) -> list[Window]:
@@ -129,8 +134,10 @@ def widened(plan: Plan, rows: Mapping[int, Row]) -> Plan:
     if not plan.is_open or not columns:
         return plan
     left, right = min(plan.area.left, *columns), max(plan.area.right, *columns)
-    names = (*([None] * (plan.area.left - left)), *plan.names) if plan.names else ()
-    return replace(plan, area=plan.area._replace(left=left, right=right), names=names)
+    more = [None] * (plan.area.left - left)
+    names = (*more, *plan.names) if plan.names else ()
+    shown = (*more, *plan.shown_names) if plan.shown_names else ()
+    return replace(plan, area=plan.area._replace(left=left, right=right), names=names, shown_names=shown)
 
 
 def _row_after(rows: Mapping[int, Row], plan: Plan, last: int) -> int:
@@ -144,6 +151,9 @@ def _row_after(rows: Mapping[int, Row], plan: Plan, last: int) -> int:
 def _window(rows: Mapping[int, Row], plan: Plan, first: int, shown: list[list[Cell]], following: int) -> Window:
     start, last = plan.body + first - 1, plan.body + first + len(shown) - 2
     content: dict[str, Any] = {"headers": list(plan.names), "rows": shown}
+    content |= shown_content(plan.shown_names, [_shown(rows.get(row), plan.area) for row in range(start, last + 1)])
+    if spans := _links_in(rows, plan, start, last):
+        content["cell_spans"] = spans
     if merged := _merged_in(plan, start, last):
         content["merged"] = merged
     if plan.caption:
@@ -151,10 +161,10 @@ def _window(rows: Mapping[int, Row], plan: Plan, first: int, shown: list[list[Ce
     if first > 1:
         content["row_offset"] = first - 1
     content |= {"total_rows": plan.total, "total_columns": plan.area.width}
-    metadata: dict[str, Any] = {
-        "source_range": plan.source(plan.area.top if first == 1 else start, max(last, plan.area.top)),
-        "total_rows": plan.total,
-    }
+    metadata: dict[str, Any] = plan.source(plan.area.top if first == 1 else start, max(last, plan.area.top))
+    if plan.knows_formulas:
+        metadata["has_formulas"] = _has_formulas(rows, plan, start, last)
+    metadata["total_rows"] = plan.total
     if first > 1:
         metadata["row_offset"] = first - 1
     if not plan.is_exact:
@@ -193,6 +203,23 @@ def _cells(row: Row | None, area: Range) -> list[Cell]:
         return [None] * area.width
     values = row.values
     return [values.get(column) for column in range(area.left, area.right + 1)]
+
+
+def _shown(row: Row | None, area: Range) -> list[str | None]:
+    if row is None or not row.shown:
+        return [None] * area.width
+    shown = row.shown
+    return [shown.get(column) for column in range(area.left, area.right + 1)]
+
+
+def shown_content(headers: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> dict[str, Any]:
+    """Return what cells show as part of a content; nothing where all of them show their values."""
+    content: dict[str, Any] = {}
+    if any(text is not None for text in headers):
+        content["shown_headers"] = list(headers)
+    if any(text is not None for row in rows for text in row):
+        content["shown_rows"] = [list(row) for row in rows]
+    return content
 
 
 def _caption_at(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence[Range]) -> str:
@@ -273,6 +300,46 @@ def _merged_in(plan: Plan, start: int, last: int) -> list[dict[str, int]]:
     return found
 
 
+def _links_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, Any]]:
+    """Return the cells of a window that lead somewhere: by a link, or by a formula that makes one."""
+    if plan.origin:
+        return []
+    found = []
+    for line, number in enumerate((plan.header, *range(start, last + 1))):
+        row = rows.get(number)
+        if row is None or not (plan.links or row.formulas):
+            continue
+        for column in row.values:
+            rich = linked_text(row, column, plan.links.get((number, column)))
+            if plan.area.left <= column <= plan.area.right and rich.spans:
+                found.append({"row": line, "column": column - plan.area.left, "spans": spans_json(rich)})
+    return found
+
+
+def linked_text(row: Row, column: int, link: Link | None) -> RichText:
+    """Return what a cell shows, with where it leads: by a link, or by a formula that makes one."""
+    text = row.shown.get(column, cell_text(row.values.get(column)))
+    if link is not None:
+        # Other programs than Excel may link some words of a cell.
+        start = text.find(link.display) if link.display and link.is_partial else 0
+        length = len(link.display) if link.is_partial and start >= 0 else len(text)
+        return RichText(
+            text, (Span(max(start, 0), max(start, 0) + length, "link", link.url, link.tip),) if text else ()
+        )
+    url = next((linked_url(one.expression) for one in row.formulas if one.column == column), None)
+    return RichText(text).marked("link", url) if url and text else RichText(text)
+
+
+def _has_formulas(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> bool:
+    """Whether a cell calculates, also one of a compacted table, whose formulas are not told with it."""
+    numbers = (plan.header, *range(start, last + 1))
+    return any(
+        rows[number].calculates or any(plan.area.left <= one.column <= plan.area.right for one in rows[number].formulas)
+        for number in numbers
+        if number in rows
+    )
+
+
 def _formulas_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, str]]:
     inside = [
         formula
@@ -289,7 +356,12 @@ def compact(rows: Mapping[int, Row], sheet: str) -> tuple[Plan, Mapping[int, Row
     columns = sorted({column for row in rows.values() for column in row.values})
     at = {column: index for index, column in enumerate(columns, 1)}
     packed = {
-        index: Row(index, {at[column]: value for column, value in row.values.items()})
+        index: Row(
+            index,
+            {at[column]: value for column, value in row.values.items()},
+            shown={at[column]: text for column, text in row.shown.items() if column in at},
+            calculates=bool(row.formulas) or row.calculates,
+        )
         for index, row in enumerate((rows[number] for number in sorted(rows)), 1)
     }
     area = Range(1, 1, max(packed, default=1), max(1, len(columns)))

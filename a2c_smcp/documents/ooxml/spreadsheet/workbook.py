@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 from typing import Final
 
 from a2c_smcp.documents.content import Cell
-from a2c_smcp.documents.ooxml.package import Package
+from a2c_smcp.documents.ooxml.package import Package, kind_of_package
 from a2c_smcp.documents.ooxml.spreadsheet.formats import read_styles
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_qualified
@@ -54,7 +54,7 @@ def read_workbook(package: Package) -> Workbook:
     root = package.tree(main)
     sheets_node = child(root, "sheets")
     if sheets_node is None:
-        raise DocumentError(f"not a workbook: it is {_kind(package.content_type(main))}; it may have the wrong ending")
+        raise DocumentError(f"not a workbook: {kind_of_package(package.content_type(main))}")
     sheets = []
     for node in islice(children(sheets_node, "sheet"), MAX_SHEETS):
         target = package.target(main, node.get(f"{R}id") or attribute(node, "id"))
@@ -85,8 +85,3 @@ def range_values(package: Package, workbook: Workbook, reference: str) -> Sequen
         for row in range(area.top, area.bottom + 1)
         for column in range(area.left, area.right + 1)
     ]
-
-
-def _kind(content_type: str) -> str:
-    kinds = {"wordprocessingml": "a Word document", "presentationml": "a presentation"}
-    return next((told for word, told in kinds.items() if word in content_type), "something else")

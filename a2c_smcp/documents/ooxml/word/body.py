@@ -16,6 +16,7 @@ from a2c_smcp.documents.ooxml.word.notes import margins
 from a2c_smcp.documents.ooxml.word.styles import Level, Numbering, Style, Styles
 from a2c_smcp.documents.ooxml.word.tables import cells_of, is_box, read_table, rows_of
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, text_of, value_of
+from a2c_smcp.documents.rich_text import PLAIN, RichText, joined, text_content
 
 MAX_NESTING: Final = 12
 """Tables inside tables deeper than that are read as text."""
@@ -51,14 +52,14 @@ class BodyReader:
         self._styles = styles
         self._numbering = numbering
         self._beside = beside
-        self._inline = InlineReader(package, part)
+        self._inline = InlineReader(package, part, styles)
         self._list: list[ListItem] = []
         self._code: list[str] = []
         self._waiting: list[Item] = []
         self._told: set[str] = set()
         self._sections: list[Node] = []
         self._section_at: dict[Node, int] = {}
-        self._initial = ""
+        self._initial = PLAIN
 
     def read(self, body: Node) -> Iterator[Item]:
         """Yield the elements and breaks of a body, with the margins of each section where it begins."""
@@ -127,9 +128,10 @@ class BodyReader:
         style = self._styles.get(value_of(properties, "pStyle"))
         inline = self._inline.read(node)
         if _is_initial(properties, inline):
-            self._initial = inline.text
+            self._initial = inline.rich
             return
-        inline.text, self._initial = self._initial + inline.text, ""
+        if self._initial:
+            inline.rich, self._initial = joined((self._initial, inline.rich)), PLAIN
         if inline.breaks_before or _is_on_child(properties, "pageBreakBefore"):
             yield from self._flush()
             yield Break("explicit" if _has_page_break(node, properties) else "rendered")
@@ -160,15 +162,17 @@ class BodyReader:
             return
         yield from self._flush()
         if heading and inline.text:
-            content = {"level": heading, "text": " ".join(inline.text.split())}
+            content = text_content(inline.rich.one_line().without_whole("strong", "emphasis"), level=heading)
             metadata = {"style": style.name} if style.is_title else {}
             label = self._label(properties, style)
             yield Draft("heading", content, metadata | ({"number": label} if label else {}))
         elif _is_alone(inline, inline.equations):
             yield from self._formulas(inline)
-        elif not _is_alone(inline, [text for text, _ in inline.links]) and inline.text:
-            yield Draft("text", {"text": inline.text})
-        elif not inline.text and not attached:
+        elif _is_alone(inline, [text for text, _ in inline.links]):
+            yield from (Draft("link", {"text": text, "url": url}) for text, url in inline.links if text)
+        elif inline.text:
+            yield Draft("text", text_content(inline.rich))
+        elif not attached:
             yield Draft("separator", {"separator_type": "line"})
         yield from attached
 
@@ -191,20 +195,22 @@ class BodyReader:
 
     def _list_item(self, properties: Node | None, style: Style, inline: Inline) -> ListItem | None:
         if style.contents:
-            return ListItem(inline.text, style.contents - 1, "contents")
+            return ListItem(inline.text, style.contents - 1, "contents", spans=inline.rich.spans)
         num_id, level, found = self._numbered(properties, style)
         if found is None:
             return None
         count = self._numbering.count(num_id, level) if inline.text else 1
-        text, checked = inline.text, None
+        text, checked = inline.rich, None
         boxes = [control for control in inline.controls if control.kind == "checkbox"]
-        if len(boxes) == 1 and text[:1] in _TASK_SIGNS:
-            text, checked = text[1:].strip(), bool(boxes[0].value)
-        return ListItem(text, level, num_id, found.format if found.is_ordered else "", count, checked)
+        if len(boxes) == 1 and text.text[:1] in _TASK_SIGNS:
+            text, checked = text.cut(1, len(text.text)).strip(), bool(boxes[0].value)
+        kind = found.format if found.is_ordered else ""
+        return ListItem(text.text, level, num_id, kind, count, checked, text.spans)
 
     def _attached(self, inline: Inline) -> Iterator[Draft]:
         for text, url in inline.links:
-            yield Draft("link", {"text": text, "url": url})
+            if not text:  # around a picture; the others are spans of the text
+                yield Draft("link", {"text": text, "url": url})
         if not _is_alone(inline, inline.equations):
             yield from self._formulas(inline)
         for drawing in inline.drawings:
@@ -256,7 +262,7 @@ class BodyReader:
 
     def _cell(self, cell: Node, depth: int) -> Inline:
         whole = Inline()
-        lines: list[str] = []
+        lines: list[RichText] = []
         for node in _cell_blocks(cell):
             if local(node) == "p":
                 inline = self._inline.read(node)
@@ -264,20 +270,20 @@ class BodyReader:
                 whole.add(inline)
             elif depth < MAX_NESTING:
                 content, attached = read_table(node, lambda inner: self._cell(inner, depth + 1))
-                lines += [_table_line(line) for line in (content["headers"], *content["rows"])]
+                lines += [RichText(_table_line(line)) for line in (content["headers"], *content["rows"])]
                 whole.add(attached)
             else:
-                lines.append(_all_text(node))
-        whole.text = "\n".join(filter(None, lines))
+                lines.append(RichText(_all_text(node)))
+        whole.rich = joined(filter(None, lines), "\n")
         return whole
 
-    def _marked(self, node: Node, inline: Inline) -> str:
+    def _marked(self, node: Node, inline: Inline) -> RichText:
         """Return a paragraph of a cell, with its bullet or number where it is an item of a list."""
         properties = child(node, "pPr")
         item = self._list_item(properties, self._styles.get(value_of(properties, "pStyle")), inline)
         if item is None or not inline.text:
-            return inline.text
-        return f"{f'{item.count}.' if item.format else '•'} {inline.text}"
+            return inline.rich
+        return joined((RichText(f"{item.count}. " if item.format else "• "), inline.rich))
 
     def _flush(self) -> Iterator[Item]:
         if self._list:

@@ -3,13 +3,16 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.elements import clip
 from a2c_smcp.documents.ooxml.math import latex
 from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.word.controls import Control, legacy_control, read_control
+from a2c_smcp.documents.ooxml.word.styles import Styles, run_kinds
 from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, descendants, local, text_of
+from a2c_smcp.documents.rich_text import PLAIN, Kind, RichText, Span
 
 MAX_DEPTH: Final = 60
 """Inside more wrappers than that only the text is looked for."""
@@ -18,6 +21,7 @@ MAX_OPEN_COMMENTS: Final = 50
 """Comments whose passages overlap; each word goes to all of them."""
 
 _FIELD_LINK = re.compile(r'HYPERLINK\s+(?:\\l\s+)?(?:"([^"]*)"|(\S+))(?:.*?\\l\s+"([^"]*)")?', re.IGNORECASE)
+_SOFT_HYPHEN = re.compile("\u00ad")
 _HEX = re.compile(r"[0-9A-Fa-f]{1,8}")
 _SYMBOL_FONTS: Final = {
     "wingdings": {0xA8: "☐", 0xFE: "☑", 0xFD: "☒", 0x6F: "☐", 0xFC: "✓", 0xFB: "✗", 0xE0: "→", 0xA7: "▪"},
@@ -27,9 +31,9 @@ _SYMBOL_FONTS: Final = {
 
 @dataclass(slots=True)
 class Inline:
-    """A paragraph, or all paragraphs of a cell, in plain text with its attachments in their order."""
+    """A paragraph, or all paragraphs of a cell, with its attachments in their order."""
 
-    text: str = ""
+    rich: RichText = PLAIN
     links: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str, str]] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
@@ -39,6 +43,11 @@ class Inline:
     deletions: list[dict[str, Any]] = field(default_factory=list)
     breaks_before: bool = False
     breaks_after: bool = False
+
+    @property
+    def text(self) -> str:
+        """The words alone."""
+        return self.rich.text
 
     def add(self, other: "Inline") -> None:
         """Take over what hangs on another paragraph."""
@@ -58,9 +67,11 @@ class _Field:
 class InlineReader:
     """Reads paragraphs in the order of the document: comments and fields may reach over several."""
 
-    def __init__(self, package: Package, part: str) -> None:
+    def __init__(self, package: Package, part: str, styles: Styles | None = None) -> None:
         self._package = package
         self._part = part
+        self._styles = styles
+        self._marks: list[tuple[int, int, Kind, str]] = []
         self._open_comments: dict[str, list[str]] = {}
         self.commented: dict[str, str] = {}
         """The passages that comments are about, by the id of the comment."""
@@ -69,6 +80,7 @@ class InlineReader:
         self._spans: list[tuple[Control, int, int]] = []
         self._handlers: dict[str, Callable[[Node, Inline, list[str], int], None]] = {
             "t": self._text,
+            "r": self._run,
             "tab": self._tab,
             "ptab": self._tab,
             "br": self._break,
@@ -102,13 +114,31 @@ class InlineReader:
         parts: list[str] = []
         for open_field in self._fields:
             open_field.start = 0
-        self._spans = []
+        self._spans, self._marks = [], []
         self._walk(paragraph, inline, parts, 0)
-        inline.text = _tidy("".join(parts))
+        inline.rich = self._marked(parts)
         _label(self._spans, parts)
         for passage in self._open_comments.values():
             passage.append("\n")
         return inline
+
+    def _marked(self, parts: list[str]) -> RichText:
+        """Return the text with its spans, which were noted by the numbers of its parts."""
+        if not self._marks:
+            return RichText(_tidy("".join(parts)))
+        at = list(accumulate(map(len, parts), initial=0))
+        spans = tuple(Span(at[start], at[end], kind, url) for start, end, kind, url in self._marks)
+        return RichText("".join(parts), spans).replaced(_SOFT_HYPHEN, "").strip(" \t\n").tidy()
+
+    def _mark(self, start: int, parts: list[str], kind: Kind, url: str = "") -> None:
+        if len(parts) > start:
+            self._marks.append((start, len(parts), kind, url))
+
+    def _run(self, node: Node, inline: Inline, parts: list[str], depth: int) -> None:
+        start = len(parts)
+        self._walk(node, inline, parts, depth + 1)
+        for kind in run_kinds(child(node, "rPr"), self._styles):
+            self._mark(start, parts, kind)
 
     def _walk(self, node: Node, inline: Inline, parts: list[str], depth: int) -> None:
         if depth > MAX_DEPTH:
@@ -140,7 +170,9 @@ class InlineReader:
 
     def _break(self, node: Node, inline: Inline, parts: list[str], _: int) -> None:
         if attribute(node, "type") != "page":
+            start = len(parts)
             self._put("\n", parts)
+            self._mark(start, parts, "break")
         elif any(part.strip() for part in parts):
             inline.breaks_after = True
         else:
@@ -166,7 +198,11 @@ class InlineReader:
         self._walk(node, inline, parts, depth + 1)
         # Entries of a table of contents lead to places of this document, which the text already tells.
         if url and not anchor.startswith("_Toc"):
-            inline.links.append((_tidy("".join(parts[start:])), url))
+            self._add_link(start, inline, parts, url)
+
+    def _add_link(self, start: int, inline: Inline, parts: list[str], url: str) -> None:
+        inline.links.append((_tidy("".join(parts[start:])), url))
+        self._mark(start, parts, "link", url)
 
     def _note(self, node: Node, inline: Inline, parts: list[str], _: int) -> None:
         kind = "footnote" if local(node) == "footnoteReference" else "endnote"
@@ -232,7 +268,7 @@ class InlineReader:
     def _close_field(self, field_: _Field, inline: Inline, parts: list[str]) -> None:
         shown = _tidy("".join(parts[field_.start :]))
         if url := _field_url(field_.code):
-            inline.links.append((shown, url))
+            self._add_link(field_.start, inline, parts, url)
         control = legacy_control(field_.node, shown) if field_.node is not None else None
         if control:
             inline.controls.append(control)
@@ -246,7 +282,7 @@ class InlineReader:
         start = len(parts)
         self._walk(node, inline, parts, depth + 1)
         if url := _field_url(attribute(node, "instr")):
-            inline.links.append((_tidy("".join(parts[start:])), url))
+            self._add_link(start, inline, parts, url)
 
     def _ruby(self, node: Node, inline: Inline, parts: list[str], depth: int) -> None:
         base = child(node, "rubyBase")

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from a2c_smcp.documents.rich_text import RichText, Span, item_content, text_content
+
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
@@ -15,6 +17,7 @@ class ListItem:
     format: str = ""
     count: int = 1
     checked: bool | None = None
+    spans: tuple[Span, ...] = ()
 
     def continues(self, items: Sequence["ListItem"]) -> bool:
         """Whether the item belongs to the list of those before it."""
@@ -49,9 +52,10 @@ def list_content(items: Sequence[ListItem]) -> dict[str, Any]:
 
 
 def _item(item: ListItem, below: Sequence[ListItem]) -> str | dict[str, Any]:
+    rich = RichText(item.text, item.spans)
     if not below and item.checked is None:
-        return item.text
-    told: dict[str, Any] = {"text": item.text}
+        return item_content(rich)
+    told = text_content(rich)
     if item.checked is not None:
         told["checked"] = item.checked
     if below:

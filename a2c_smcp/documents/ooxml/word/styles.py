@@ -5,12 +5,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from a2c_smcp.documents.ooxml.xml import Node, W, attribute, child, children, number, value_of
+from a2c_smcp.documents.ooxml.xml import Node, W, attribute, child, children, is_on, number, value_of
+from a2c_smcp.documents.rich_text import Kind
 
 # Names are in English whatever language Word speaks; some other programs translate them.
 _HEADING = re.compile(r"(?:heading|标题|überschrift|titre|título|titolo|заголовок|見出し) ?([1-9])")
 _CONTENTS = re.compile(r"toc ([1-9])")
 _CODE: Final = frozenset({"html preformatted", "source code", "code", "code block", "plain text", "macro text"})
+_RUN_MARKS: Final[dict[str, Kind]] = {"b": "strong", "i": "emphasis", "strike": "strike", "dstrike": "strike"}
+_RUN_STYLES: Final[dict[str, tuple[Kind, ...]]] = {
+    "strong": ("strong",),
+    "emphasis": ("emphasis",),
+    "intense emphasis": ("strong", "emphasis"),
+    **dict.fromkeys(
+        (
+            "html code",
+            "verbatim char",
+            "code",
+            "code char",
+            "inline code",
+            "source text",
+            "html keyboard",
+            "html sample",
+        ),
+        ("code",),
+    ),
+}
 _MAX_CHAIN: Final = 20
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN: Final = tuple(
@@ -45,7 +65,10 @@ class Styles:
         self._nodes: dict[str, Node] = {}
         self._known: dict[str, Style] = {}
         self._default = ""
+        self._runs: dict[str, tuple[Kind, ...]] = {}
         for node in children(root, "style"):
+            if attribute(node, "type") == "character":
+                self._runs[attribute(node, "styleId")] = _style_kinds(node)
             if attribute(node, "type") in ("paragraph", "numbering"):
                 self._nodes[attribute(node, "styleId")] = node
                 if attribute(node, "default") in ("1", "true") and attribute(node, "type") == "paragraph":
@@ -57,6 +80,10 @@ class Styles:
         if key not in self._known:
             self._known[key] = self._resolve(key)
         return self._known[key]
+
+    def of_run(self, style_id: str) -> tuple[Kind, ...]:
+        """Return what a character style makes of its text."""
+        return self._runs.get(style_id, ())
 
     def _resolve(self, style_id: str) -> Style:
         chain: list[Node] = []
@@ -79,6 +106,25 @@ class Styles:
             is_code=any(name in _CODE for name in names),
             is_title=names[0] == "title",
         )
+
+
+def run_kinds(properties: Node | None, styles: Styles | None = None) -> tuple[Kind, ...]:
+    """Return what the properties of a run make of its text."""
+    if properties is None:
+        return ()
+    found = dict.fromkeys(styles.of_run(value_of(properties, "rStyle")) if styles else ())
+    for name, kind in _RUN_MARKS.items():
+        mark = child(properties, name)
+        if mark is not None and is_on(attribute(mark, "val") or None):
+            found[kind] = None
+        elif mark is not None:
+            found.pop(kind, None)
+    return tuple(found)
+
+
+def _style_kinds(node: Node) -> tuple[Kind, ...]:
+    name = value_of(node, "name").lower()
+    return tuple(dict.fromkeys((*_RUN_STYLES.get(name, ()), *run_kinds(child(node, "rPr")))))
 
 
 def _heading(chain: list[Node], names: list[str]) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.ooxml.word.inline import Inline
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, text_of, value_of
+from a2c_smcp.documents.rich_text import RichText, joined, spans_json
 
 MAX_COLUMNS: Final = 500
 
@@ -23,7 +24,7 @@ class _Cell:
     column: int
     width: int
     height: int
-    text: str
+    text: RichText
 
 
 def rows_of(table: Node) -> list[Node]:
@@ -76,10 +77,10 @@ def read_table(table: Node, read_cell: ReadCell) -> tuple[dict[str, Any], Inline
             above = open_above.get(column)
             if merge is not None and attribute(merge, "val", "continue") != "restart" and above is not None:
                 above.height += 1
-                above.text = "\n".join(filter(None, (above.text, inline.text)))
+                above.text = joined(filter(None, (above.text, inline.rich)), "\n")
                 below[column] = above
             else:
-                cell = _Cell(index, column, width, 1, inline.text)
+                cell = _Cell(index, column, width, 1, inline.rich)
                 cells.append(cell)
                 if merge is not None:
                     below[column] = cell
@@ -106,13 +107,20 @@ def _content(rows: list[Node], cells: list[_Cell]) -> dict[str, Any]:
     width = max((cell.column + cell.width for cell in cells), default=0)
     grid: list[list[Cell]] = [[None] * width for _ in rows]
     for cell in cells:
-        grid[cell.row][cell.column] = cell.text or None
+        grid[cell.row][cell.column] = cell.text.text or None
     has_header = _has_header(rows, grid, cells)
     content: dict[str, Any] = {
         "headers": [text or "" for text in grid[0]] if has_header else [],
         "rows": grid[1:] if has_header else grid,
     }
     shift = 0 if has_header else 1
+    spans = [
+        {"row": cell.row + shift, "column": cell.column, "spans": found}
+        for cell in cells
+        if (found := spans_json(cell.text.without_whole("strong") if has_header and not cell.row else cell.text))
+    ]
+    if spans:
+        content["cell_spans"] = spans
     merged = [
         {"row": cell.row + shift, "column": cell.column, "row_span": cell.height, "column_span": cell.width}
         for cell in cells

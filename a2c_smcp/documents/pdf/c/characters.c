@@ -105,6 +105,7 @@ double size_at(Characters *self, int index) {
         double b = matrix.b, d = matrix.d;
         size *= b == 0 ? fabs(d) : pow(b * b + d * d, 0.5);
     }
+    size = fabs(size); /* a negative size is legal: it turns the letters, and the matrix turns them back */
     return is_place(size) ? trunc(size * 10 + 0.5) / 10 : 0;
 }
 

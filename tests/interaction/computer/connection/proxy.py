@@ -1,9 +1,11 @@
 """A line between a client and a server that can be cut, silenced and clogged."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Self
 from urllib.parse import urlsplit
+
+from tests.bare_server import bare_server
 
 
 class Line:
@@ -25,27 +27,22 @@ class Proxy:
     def __init__(self, target: str) -> None:
         self.aim(target)
         self.url = ""
-        self._server: asyncio.Server
         self._lines: set[Line] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._whole = True
+        self._listening = AsyncExitStack()
 
     def aim(self, target: str) -> None:
         parts = urlsplit(target)
         self._target = (parts.hostname, parts.port)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        port = await self._listening.enter_async_context(bare_server(self._connected))
+        self.url = f"http://127.0.0.1:{port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.close()
         self.cut()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._listening.aclose()
 
     def cut(self) -> None:
         """Break every line at both ends, and let nobody through until `mend`."""
@@ -76,10 +73,6 @@ class Proxy:
             line.forth.clear()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
         if not self._whole:
             writer.transport.abort()
             return
@@ -90,14 +83,15 @@ class Proxy:
             return
         line = Line(writer, there_writer)
         self._lines.add(line)
-        with suppress(asyncio.CancelledError):  # a stream's own task must not end so
+        try:
             await asyncio.gather(
                 self._pass_on(reader, line.server, line.forth, line),
                 self._pass_on(there_reader, line.client, line.back),
             )
-        self._lines.discard(line)
-        line.client.transport.abort()
-        line.server.transport.abort()
+        finally:
+            self._lines.discard(line)
+            line.client.transport.abort()
+            line.server.transport.abort()
 
     async def _pass_on(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, open_: asyncio.Event, line: Line | None = None

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.bare_server import bare_server
+
 INITIALIZED = {
     "protocolVersion": "2025-06-18",
     "capabilities": {"tools": {}, "resources": {"subscribe": True}},
@@ -91,32 +93,18 @@ class Scripted:
 @asynccontextmanager
 async def serving(script: Scripted) -> AsyncIterator[Scripted]:
     """Serve on a free port, until the block is left."""
-    open_ones: set[asyncio.StreamWriter] = set()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        open_ones.add(writer)
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            first, *lines = head.split("\r\n")
-            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-            body = await reader.readexactly(int(headers.get("content-length", "0")))
-            reply = script.answer(first.split()[0], headers, body)
-            writer.write(reply or b"")
-            await writer.drain()
-            if reply is None or isinstance(reply, Held):
-                await reader.read()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            open_ones.discard(writer)
-            writer.close()
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        first, *lines = head.split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        reply = script.answer(first.split()[0], headers, body)
+        writer.write(reply or b"")
+        await writer.drain()
+        if reply is None or isinstance(reply, Held):
+            await reader.read()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    script.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-    try:
+    async with bare_server(handle) as port:
+        script.url = f"http://127.0.0.1:{port}/mcp"
         yield script
-    finally:
-        server.close()
-        for writer in open_ones:
-            writer.close()
-        await server.wait_closed()

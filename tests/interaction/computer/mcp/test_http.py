@@ -10,6 +10,7 @@ import pytest
 
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import PageOutOfRange, ToolFailed
+from tests.bare_server import bare_server
 from tests.interaction.computer.mcp.conftest import CAP, QUICK, Host, HttpServer, sse, streamable, text_of
 
 Http = Callable[..., HttpServer]
@@ -26,11 +27,9 @@ async def answering(status: int, body: bytes = b"", kind: str = "text/plain") ->
         )
         writer.write(head.encode() + body)
         await writer.drain()
-        writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    async with bare_server(answer) as port:
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]], ids=["event streams", "json"])
@@ -156,13 +155,11 @@ async def test_a_stream_that_names_an_endpoint_elsewhere_gets_no_message(host: H
 
 
 async def test_time_outs_are_those_configured(host: Host) -> None:
-    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def never(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(never, "127.0.0.1", 0)
-    async with server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with bare_server(never) as port:
+        url = f"http://127.0.0.1:{port}/"
         await host.host(
             streamable("a", url, sse_read_timeout=timedelta(seconds=0.2)), sse("b", url, sse_read_timeout=0.2)
         )

@@ -12,6 +12,7 @@ import pytest
 from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.link import dial
 from a2c_smcp.server.registry.session import LEASE_MARGIN, Lease, lease_clock
+from tests.bare_server import bare_server
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
@@ -30,14 +31,7 @@ class Wire:
         self._redis = redis
         self._whole = asyncio.Event()
         self._whole.set()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
         self.url = ""
-
-    async def start(self) -> "Wire":
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        self.url = f"redis://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
 
     def cut(self) -> None:
         self._whole.clear()
@@ -45,18 +39,13 @@ class Wire:
     def mend(self) -> None:
         self._whole.set()
 
-    async def stop(self) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass bytes on until both sides have closed."""
         far_reader, far_writer = await asyncio.open_unix_connection(str(self._redis.path))
-        for one, other in ((reader, far_writer), (far_reader, writer)):
-            task = asyncio.create_task(self._pass(one, other))
-            self._tasks.add(task)
+        try:
+            await asyncio.gather(self._pass(reader, far_writer), self._pass(far_reader, writer))
+        finally:
+            far_writer.transport.abort()
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -72,10 +61,10 @@ class Wire:
 
 @pytest.fixture
 async def wire(redis: RedisServer) -> AsyncIterator[Wire]:
-    line = await Wire(redis).start()
-    yield line
-    line.mend()
-    await line.stop()
+    line = Wire(redis)
+    async with bare_server(line.connect) as port:
+        line.url = f"redis://127.0.0.1:{port}"
+        yield line
 
 
 class Caller:

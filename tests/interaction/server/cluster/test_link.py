@@ -227,12 +227,9 @@ async def test_what_is_not_a_redis_is_given_up(said: bytes, why: str) -> None:
         writer.write(said)
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    address = server.sockets[0].getsockname()
-    _, link = await asyncio.get_running_loop().create_connection(lambda: Link(CAP), *address)
-    assert (await asyncio.wait_for(link.lost, CAP)).startswith(why)
-    server.close()
-    await server.wait_closed()
+    async with bare_server(answer) as port:
+        _, link = await asyncio.get_running_loop().create_connection(lambda: Link(CAP), "127.0.0.1", port)
+        assert (await asyncio.wait_for(link.lost, CAP)).startswith(why)
 
 
 async def test_a_large_message_on_a_slow_line_is_no_silence(redis: RedisServer) -> None:

@@ -262,6 +262,56 @@ async def test_a_strict_computer_refuses_calls_that_it_cannot_record(tmp_path: P
         assert await bench.calls.run(request(req_id="r2")) == DONE
 
 
+class HeldDisk:
+    """A disk that syncs when it is let."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, failure: OSError | None = None) -> None:
+        self.asked, self.let = threading.Event(), threading.Event()
+        self._failure = failure
+        monkeypatch.setattr(journals, "_sync", self._sync)
+
+    def _sync(self, _: int) -> None:
+        self.asked.set()
+        assert self.let.wait(60)
+        if self._failure is not None:
+            raise self._failure
+
+
+async def test_a_tool_runs_once_the_disk_has_its_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = HeldDisk(monkeypatch)
+    async with computer(tmp_path) as bench:
+        call = bench.start()
+        await asyncio.to_thread(disk.asked.wait, 60)
+        assert (bench.ran, call.done()) == (0, False)
+        assert b"S " in files(tmp_path, "calls-*")[-1].read_bytes()
+        disk.let.set()
+        assert await call == DONE
+
+
+@pytest.mark.parametrize("hint", ["readOnlyHint", "idempotentHint"])
+async def test_a_tool_that_may_run_twice_does_not_wait_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hint: str
+) -> None:
+    disk = HeldDisk(monkeypatch)
+    async with computer(tmp_path) as bench:
+        bench.session.listed[0]["annotations"] = {hint: True}
+        assert await bench.calls.run(request()) == DONE
+        disk.let.set()
+
+
+async def test_a_disk_that_fails_to_sync_lets_calls_run_unless_strict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = HeldDisk(monkeypatch, OSError(5, "Input/output error"))
+    disk.let.set()
+    async with computer(tmp_path / "a") as bench:
+        assert await bench.calls.run(request()) == DONE
+    async with computer(tmp_path / "b", strict=True) as bench:
+        with pytest.raises(InternalError, match=r"The tool was not run: .*Input/output error"):
+            await bench.calls.run(request())
+        assert bench.ran == 0
+
+
 async def test_what_was_recorded_counts_also_when_the_disk_is_full_at_the_start(tmp_path: Path) -> None:
     async with computer(tmp_path) as first:
         await first.calls.run(request())
@@ -312,7 +362,9 @@ async def test_journals_that_nobody_uses_any_more_are_deleted(tmp_path: Path, ag
     assert ((tmp_path / "old").exists(), (tmp_path / "mine").exists()) == (is_there, True)
 
 
-async def test_the_event_loop_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_disk_that_does_not_respond_holds_up_one_call_for_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     slow, go = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
@@ -321,8 +373,20 @@ async def test_the_event_loop_does_not_wait_for_the_disk(tmp_path: Path, monkeyp
         go.wait(60)
 
     monkeypatch.setattr(journals, "_sync", sync)
+    monkeypatch.setattr(journals, "SYNC_SECONDS", 0.01)
     async with computer(tmp_path) as bench:
+        journal: Any = bench.calls._around.journal
         assert await bench.calls.run(request()) == DONE
         await slow.wait()
+        assert journal.problem == "the disk does not respond"
+        monkeypatch.setattr(journals, "SYNC_SECONDS", 60)
         assert await bench.calls.run(request(req_id="r2")) == DONE
         go.set()
+        await until(lambda: not journal._unsynced)
+        assert await bench.calls.run(request(req_id="r3")) == DONE
+        assert journal.problem is None
+    said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [text.split(":")[0].split(" folder")[0] for text in said] == [
+        "journal cannot be written",
+        "journal works again",
+    ]

@@ -213,7 +213,48 @@ def test_a_table_inside_a_cell_stays_in_it_and_a_table_of_one_cell_is_a_frame(tm
     ]
 
 
-def test_links_are_told_after_their_paragraph_and_alone_where_they_are_all_of_it(tmp_path: Path) -> None:
+def test_emphasis_code_and_links_are_spans_of_text_lists_and_cells(tmp_path: Path) -> None:
+    def run(text: str, properties: str = "") -> str:
+        return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+    styles = HEADINGS.replace(
+        "</w:styles>",
+        '<w:style w:type="character" w:styleId="Verbatim"><w:name w:val="Verbatim Char"/></w:style></w:styles>',
+    )
+    link = f'<w:hyperlink r:id="x">{run("there", "<w:i/>")}</w:hyperlink>'
+    inside = run("a ") + run("bo", "<w:b/>") + run("ld", "<w:b/>") + run(" not", '<w:b w:val="0"/>')
+    code = run(" x()", '<w:rStyle w:val="Verbatim"/>') + run(" gone ", "<w:strike/>") + link
+    linked = f"<w:tc><w:p>{link}</w:p></w:tc>"
+    body = f"<w:p>{inside}{code}</w:p><w:tbl>{row(cell('h'), cell('i'))}{row(cell('1'), linked)}</w:tbl>"
+    parts = {"word/styles.xml": styles}
+    links = {"x:hyperlink": "https://a.org/", "s:styles": "styles.xml"}
+    text, table = elements(opened(tmp_path, body, parts, links=links))
+    assert text == (
+        "text",
+        {
+            "text": "a bold not x() gone there",
+            "spans": [
+                {"start": 2, "end": 6, "kind": "strong"},
+                {"start": 10, "end": 14, "kind": "code"},
+                {"start": 15, "end": 19, "kind": "strike"},
+                {"start": 20, "end": 25, "kind": "emphasis"},
+                {"start": 20, "end": 25, "kind": "link", "url": "https://a.org/"},
+            ],
+        },
+    )
+    assert table[1]["cell_spans"] == [
+        {
+            "row": 1,
+            "column": 1,
+            "spans": [
+                {"start": 0, "end": 5, "kind": "emphasis"},
+                {"start": 0, "end": 5, "kind": "link", "url": "https://a.org/"},
+            ],
+        }
+    ]
+
+
+def test_links_are_spans_of_their_paragraph_and_alone_where_they_are_all_of_it(tmp_path: Path) -> None:
     link = '<w:hyperlink r:id="x"><w:r><w:t>site</w:t></w:r></w:hyperlink>'
     mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
     code = '<w:r><w:instrText> HYPERLINK "https://b.org" \\l "part"</w:instrText></w:r>'
@@ -221,8 +262,7 @@ def test_links_are_told_after_their_paragraph_and_alone_where_they_are_all_of_it
     field = mark.format("begin") + code + mark.format("separate") + shown + mark.format("end")
     body = f"<w:p><w:r><w:t>See </w:t></w:r>{link}</w:p><w:p>{link}</w:p><w:p>{field}</w:p>"
     assert elements(opened(tmp_path, body, links={"x:hyperlink": "https://a.org/"})) == [
-        ("text", {"text": "See site"}),
-        ("link", {"text": "site", "url": "https://a.org/"}),
+        ("text", {"text": "See site", "spans": [{"start": 4, "end": 8, "kind": "link", "url": "https://a.org/"}]}),
         ("link", {"text": "site", "url": "https://a.org/"}),
         ("link", {"text": "b", "url": "https://b.org#part"}),
     ]

@@ -38,12 +38,45 @@ def titles(html: str) -> list[str]:
     ("html", "category", "content"),
     [
         ("<h2>Usage<a class=headerlink href=#usage>¶</a></h2>", "heading", {"level": 2, "text": "Usage"}),
-        ("<h2>A <em>title</em></h2>", "heading", {"level": 2, "text": "A title"}),
-        ("<p>Some <b>bold</b>\n text<br>next</p>", "text", {"text": "Some bold text\nnext"}),
+        (
+            "<h2><b>A <em>title</em></b></h2>",
+            "heading",
+            {"level": 2, "text": "A title", "spans": [{"start": 2, "end": 7, "kind": "emphasis"}]},
+        ),
+        (
+            "<p>Some <b>bold</b>\n text<br>next <code>x  y</code></p>",
+            "text",
+            {
+                "text": "Some bold text\nnext x y",
+                "spans": [
+                    {"start": 5, "end": 9, "kind": "strong"},
+                    {"start": 14, "end": 15, "kind": "break"},
+                    {"start": 20, "end": 23, "kind": "code"},
+                ],
+            },
+        ),
         ("<div>bare <span>text</span></div>", "text", {"text": "bare text"}),
         ("<p>中文\n换行</p>", "text", {"text": "中文换行"}),
-        ("<p>A <a href='https://x.org/y'>link</a>.</p>", "text", {"text": "A link (https://x.org/y)."}),
-        ("<p>A <a href='/wiki/x'>link</a>.</p>", "text", {"text": "A link."}),
+        *(
+            (
+                f"<p>A <a href='{url}'>link</a>.</p>",
+                "text",
+                {"text": "A link.", "spans": [{"start": 2, "end": 6, "kind": "link", "url": url}]},
+            )
+            for url in ("https://x.org/y", "/wiki/x")
+        ),
+        ("<p>No <a href='JavaScript:alert(1)'>link</a>.</p>", "text", {"text": "No link."}),
+        (
+            "<table><tr><th>a</th></tr><tr><td>see <a href=b.html>this</a><td>2</table>",
+            "table",
+            {
+                "headers": ["a"],
+                "rows": [["see this", "2"]],
+                "cell_spans": [
+                    {"row": 1, "column": 0, "spans": [{"start": 4, "end": 8, "kind": "link", "url": "b.html"}]}
+                ],
+            },
+        ),
         ("<p>漢<ruby>字<rt>じ</rt></ruby></p>", "text", {"text": "漢字(じ)"}),
         ("<p><a href='https://x.org'>only</a></p>", "link", {"text": "only", "url": "https://x.org"}),
         ("<ul><li>a<li>b</ul>", "list", {"ordered": False, "items": ["a", "b"]}),
@@ -205,7 +238,13 @@ def test_buttons_in_a_list_are_widgets() -> None:
 
 def test_links_are_kept_beside_the_text() -> None:
     [element] = elements("<p>See <a href='/a' title=T>this</a> and <a href='#b'>that</a>.</p>")
-    assert element.metadata == {"links": [{"text": "this", "url": "/a", "title": "T"}]}
+    assert element.content == {
+        "text": "See this and that.",
+        "spans": [
+            {"start": 4, "end": 8, "kind": "link", "url": "/a", "title": "T"},
+            {"start": 13, "end": 17, "kind": "link", "url": "#b"},
+        ],
+    }
 
 
 def test_addresses_are_resolved_against_the_base_of_the_page() -> None:

@@ -31,10 +31,18 @@ def titles(document: OpenDocument) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "category", "content"),
     [
-        ("# A *title*", "heading", {"level": 1, "text": "A title"}),
+        (
+            "# A *title*",
+            "heading",
+            {"level": 1, "text": "A title", "spans": [{"start": 2, "end": 7, "kind": "emphasis"}]},
+        ),
         ("Title\n---", "heading", {"level": 2, "text": "Title"}),
         ("##", "heading", {"level": 2, "text": ""}),
-        ("Some **bold** text.", "text", {"text": "Some bold text."}),
+        (
+            "Some **bold** text.",
+            "text",
+            {"text": "Some bold text.", "spans": [{"start": 5, "end": 9, "kind": "strong"}]},
+        ),
         ("- a\n- b", "list", {"ordered": False, "items": ["a", "b"]}),
         ("3. a\n4. b", "list", {"ordered": True, "items": ["a", "b"], "start": 3}),
         ("1) a", "list", {"ordered": True, "items": ["a"]}),
@@ -60,7 +68,16 @@ def titles(document: OpenDocument) -> list[str]:
             "list",
             {"ordered": False, "items": [{"text": "done", "checked": True}, {"text": "open", "checked": False}]},
         ),
-        ("- a\n\n  b\n\n      code\n  > q", "list", {"ordered": False, "items": ["a\n\nb\n\ncode\n\nq"]}),
+        (
+            "- a\n\n  b\n\n      code\n  > q",
+            "list",
+            {
+                "ordered": False,
+                "items": [
+                    {"text": "a\n\nb\n\ncode\n\nq", "spans": [{"start": 6, "end": 10, "kind": "code_block"}]},
+                ],
+            },
+        ),
         (
             "- a\n  - b\n\n  1. c",
             "list",
@@ -76,7 +93,14 @@ def titles(document: OpenDocument) -> list[str]:
         (
             "| a | b |\n| --- | ---: |\n| `x\\|y` | [l](u) |\n| only |",
             "table",
-            {"headers": ["a", "b"], "rows": [["x|y", "l (u)"], ["only", ""]]},
+            {
+                "headers": ["a", "b"],
+                "rows": [["x|y", "l"], ["only", ""]],
+                "cell_spans": [
+                    {"row": 1, "column": 0, "spans": [{"start": 0, "end": 3, "kind": "code"}]},
+                    {"row": 1, "column": 1, "spans": [{"start": 0, "end": 1, "kind": "link", "url": "u"}]},
+                ],
+            },
         ),
         ("| a |\n| --- |", "table", {"headers": ["a"], "rows": []}),
         ("![a cat](cat.png)", "image", {"alt": "a cat", "url": "cat.png"}),
@@ -102,7 +126,11 @@ def test_ids_count_through_the_document(tmp_path: Path) -> None:
 
 def test_a_row_of_links_or_badges_is_one_element_each(tmp_path: Path) -> None:
     found = elements(opened(tmp_path, "[![build](b.svg)](ci)\n[Guide](guide.md)"))
-    assert [e.content for e in found] == [{"text": "build", "url": "ci"}, {"text": "Guide", "url": "guide.md"}]
+    picture = {"start": 0, "end": 5, "kind": "image", "url": "b.svg"}
+    assert [e.content for e in found] == [
+        {"text": "build", "url": "ci", "spans": [picture]},
+        {"text": "Guide", "url": "guide.md"},
+    ]
 
 
 def test_an_element_is_found_with_its_page(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
+from typing import Any
+
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from a2c_smcp.documents.formats.markdown_inline import alone, html_parts, image_content, link_content, plain
+from a2c_smcp.documents.formats.markdown_inline import alone, html_parts, image_content, link_content, plain, rich
+from a2c_smcp.documents.rich_text import spans_json
 
 
 def inline(text: str) -> SyntaxTreeNode:
@@ -19,21 +22,38 @@ def inline(text: str) -> SyntaxTreeNode:
         ("中文\nlatin", "中文 latin"),
         ("hard  \nbreak", "hard\nbreak"),
         ("a<br>b <b>c</b>", "a\nb c"),
-        ("[text](https://example.com/a) here", "text (https://example.com/a) here"),
+        ("[text](https://example.com/a) here", "text here"),
         ("<https://example.com>!", "https://example.com!"),
         ("<me@example.com>", "me@example.com"),
         ("[top](#top) of it", "top of it"),
-        ("[**bold** link](x.md)", "bold link (x.md)"),
+        ("[**bold** link](x.md)", "bold link"),
         ("see ![a cat](cat.png) there", "see a cat there"),
-        ("[ref]\n\n[ref]: x.md", "ref (x.md)"),
+        ("[ref]\n\n[ref]: x.md", "ref"),
     ],
 )
 def test_inline_markup_becomes_plain_text(markdown: str, text: str) -> None:
     assert plain(inline(markdown)) == text
 
 
-def test_headings_leave_addresses_out() -> None:
-    assert plain(inline("[text](x.md)"), urls=False) == "text"
+@pytest.mark.parametrize(
+    ("markdown", "spans"),
+    [
+        ("*a* **b** ~~c~~ `d`", [(0, 1, "emphasis"), (2, 3, "strong"), (4, 5, "strike"), (6, 7, "code")]),
+        ("[text](x.md) here", [(0, 4, "link", "x.md")]),
+        ('[text](x.md "T")', [(0, 4, "link", "x.md", "T")]),
+        ("[**bold** link](x.md)", [(0, 9, "link", "x.md"), (0, 4, "strong")]),
+        ("see ![a cat](cat.png) there", [(4, 9, "image", "cat.png")]),
+        ("see ![](cat.png)", [(3, 3, "image", "cat.png")]),
+        ("hard  \nbreak", [(4, 5, "break")]),
+        ("<b>a</b> <code>b</code> <a href='u'>c</a>", [(0, 1, "strong"), (2, 3, "code"), (4, 5, "link", "u")]),
+        ("<b>never closed, <i>a</i>", [(14, 15, "emphasis")]),
+        ("**中文\n中文** x", [(0, 4, "strong")]),
+        ("[x](javascript:alert(1))", []),
+    ],
+)
+def test_what_is_marked_is_told_beside_the_text(markdown: str, spans: list[tuple[Any, ...]]) -> None:
+    names = ("start", "end", "kind", "url", "title")
+    assert spans_json(rich(inline(markdown))) == [dict(zip(names, span, strict=False)) for span in spans]
 
 
 @pytest.mark.parametrize(

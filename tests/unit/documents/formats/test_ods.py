@@ -27,7 +27,7 @@ def test_a_sheet_is_a_page_with_its_tables(tmp_path: Path) -> None:
         "table",
         {"headers": ["Region", "Sum"], "rows": [["north", 10], ["south", 2.5]], "total_rows": 2, "total_columns": 2},
         "2 rows × 2 columns: Region, Sum",
-        {"source_range": "Sales!A1:B3", "total_rows": 2},
+        {"source_range": "A1:B3", "sheet": "Sales", "has_formulas": False, "total_rows": 2},
     )
     assert document.describe() == Description("", 2, ("Sales", "Empty"), "2 sheets: Sales, Empty")
     assert [document.page(index) for index in (0, 1)] == [Page(0, "Sales", (table,)), Page(1, "Empty")]
@@ -48,7 +48,14 @@ def test_title_keywords_and_hidden_sheets_are_told(tmp_path: Path) -> None:
     assert FORMAT.open(path).describe() == expected
 
 
-def test_formulas_comments_and_links_follow_their_table(tmp_path: Path) -> None:
+def test_a_link_is_a_span_of_its_cell(tmp_path: Path) -> None:
+    link = cell('see <text:a xlink:href="http://example.com/">here</text:a>')
+    ((_, table),) = told(book(tmp_path / "book.ods", sheet("S", row(1, "a"), row(2, link))))
+    span = {"start": 4, "end": 8, "kind": "link", "url": "http://example.com/"}
+    assert table["cell_spans"] == [{"row": 2, "column": 1, "spans": [span]}]
+
+
+def test_formulas_and_comments_follow_their_table(tmp_path: Path) -> None:
     note = (
         "<office:annotation><dc:creator>Ada</dc:creator><dc:date>2020-01-02T03:04:05</dc:date>"
         "<text:p>sure?</text:p></office:annotation>"
@@ -58,7 +65,6 @@ def test_formulas_comments_and_links_follow_their_table(tmp_path: Path) -> None:
     path = book(tmp_path / "book.ods", sheet("S", row(1, "a"), row(2, "b"), row(total, link)))
     assert told(path)[1:] == [
         ("formula", {"expression": "=SUM(A1:A2)", "value": 3, "location": "A3", "notation": "excel"}),
-        ("link", {"text": "see here", "url": "http://example.com/"}),
         (
             "annotation",
             {
@@ -226,7 +232,7 @@ def test_a_long_sheet_is_read_in_windows(tmp_path: Path) -> None:
     found = document.find("p0-tbl-001-r11901")
     assert found is not None
     assert found[1].content["rows"] == [[number, f"row {number}"] for number in range(11_901, 12_001)]
-    assert found[1].metadata["source_range"] == "Long!A11902:B12001"
+    assert found[1].metadata["source_range"] == "A11902:B12001"
 
 
 def test_a_million_rows_that_repeat_cost_no_more_than_a_window(tmp_path: Path) -> None:

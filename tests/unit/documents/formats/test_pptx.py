@@ -235,9 +235,30 @@ def test_links_lead_outside_or_to_another_slide(tmp_path: Path) -> None:
     link = '<a:p><a:r><a:rPr><a:hlinkClick r:id="{}"/></a:rPr><a:t>{}</a:t></a:r></a:p>'
     slide = shape("", inside=link.format("x", "site") + link.format("s", "next"))
     links = {"x:hyperlink": "https://example.org/", "s:slide": "slide2.xml"}
-    assert elements(opened(tmp_path, slide, shape("two"), links=links))[1:] == [
+    assert elements(opened(tmp_path, slide, shape("two"), links=links)) == [
         ("link", {"text": "site", "url": "https://example.org/"}),
         ("link", {"text": "next", "url": "#slide-2"}),
+    ]
+
+
+def test_emphasis_and_links_inside_a_text_are_its_spans(tmp_path: Path) -> None:
+    runs = (
+        '<a:p><a:r><a:t>See </a:t></a:r><a:r><a:rPr b="1"><a:hlinkClick r:id="x"/></a:rPr><a:t>this</a:t></a:r>'
+        '<a:r><a:rPr strike="sngStrike"/><a:t> gone</a:t></a:r></a:p>'
+    )
+    links = {"x:hyperlink": "https://example.org/"}
+    assert elements(opened(tmp_path, shape("", inside=runs), links=links)) == [
+        (
+            "text",
+            {
+                "text": "See this gone",
+                "spans": [
+                    {"start": 4, "end": 8, "kind": "link", "url": "https://example.org/"},
+                    {"start": 4, "end": 8, "kind": "strong"},
+                    {"start": 9, "end": 13, "kind": "strike"},
+                ],
+            },
+        )
     ]
 
 

@@ -54,7 +54,7 @@ def test_a_binary_workbook_is_read_and_a_sheet_that_is_a_chart_is_an_empty_page(
         "table",
         {"headers": ["Region", "Sum"], "rows": [["north", 2.5]], "total_rows": 1, "total_columns": 2},
         "1 row × 2 columns: Region, Sum",
-        {"source_range": "Sales!A1:B2", "total_rows": 1},
+        {"source_range": "A1:B2", "sheet": "Sales", "total_rows": 1},
     )
     assert document.describe() == Description("", 2, ("Sales", "Chart"), "2 sheets: Sales, Chart")
     assert [document.page(index) for index in (0, 1)] == [Page(0, "Sales", (table,)), Page(1, "Chart")]

@@ -60,7 +60,7 @@ def test_a_table_is_an_element_with_its_source(tmp_path: Path) -> None:
             "total_columns": 2,
         },
         "2 rows × 2 columns: Region, Sum",
-        {"source_range": "S!A1:B3", "total_rows": 2},
+        {"source_range": "A1:B3", "sheet": "S", "has_formulas": False, "total_rows": 2},
     )
     assert document.page(0) == Page(0, "S", (table,))
     assert document.find("p0-tbl-001") == (0, table)
@@ -104,9 +104,9 @@ def test_regions_are_told_apart_with_their_ranges(tmp_path: Path) -> None:
     )
     elements = page(one_sheet(tmp_path, rows)).elements
     assert [(element.category, element.metadata["source_range"]) for element in elements] == [
-        ("table", "S!A1:B2"),
-        ("table", "S!E1:F2"),
-        ("text", "S!A5"),
+        ("table", "A1:B2"),
+        ("table", "E1:F2"),
+        ("text", "A5"),
     ]
 
 
@@ -164,10 +164,12 @@ def test_merged_cells_links_and_choices_come_from_below_the_rows(tmp_path: Path)
     rows = cells((1, {"A": "a", "B": "site"}), (2, {"A": "both", "B": "yes"}), (3, {"B": "up"}))
     document = one_sheet(tmp_path, rows, after, {SHEET_RELS: relationships({"x:hyperlink": "https://example.org/"})})
     assert told(document, "table")[0]["merged"] == [{"row": 1, "column": 0, "row_span": 2, "column_span": 1}]
-    assert told(document, "link") == [
-        {"text": "site", "url": "https://example.org/", "title": "go"},
-        {"text": "up", "url": "#S!A1"},
+    site = {"start": 0, "end": 4, "kind": "link", "url": "https://example.org/", "title": "go"}
+    assert told(document, "table")[0]["cell_spans"] == [
+        {"row": 0, "column": 1, "spans": [site]},
+        {"row": 2, "column": 1, "spans": [{"start": 0, "end": 2, "kind": "link", "url": "#S!A1"}]},
     ]
+    assert told(document, "link") == []
     assert told(document, "widget") == [
         {"widget_type": "dropdown", "name": "B2", "options": ["yes", "no"], "description": "yes, no", "value": "yes"}
     ]
@@ -308,7 +310,7 @@ def test_a_sheet_in_too_many_pieces_is_one_table_under_its_columns(tmp_path: Pat
     document = one_sheet(tmp_path, rows)
     first, second, *_ = page(document).elements
     assert (first.content["headers"], first.content["total_rows"]) == (["A", "C"], 400)
-    assert first.metadata["source_range"] == "S!A1:C799"
+    assert first.metadata["source_range"] == "A1:C799"
     assert (first.metadata["next"], second.id) == ("p0-tbl-001-r101", "p0-tbl-001-r101")
 
 
@@ -337,7 +339,7 @@ def test_another_kind_of_document_is_named(tmp_path: Path) -> None:
         "xl/workbook.xml": f"<w:document {NAMESPACES}/>",
         "[Content_Types].xml": f"<Types>{kind}</Types>",
     }
-    with pytest.raises(DocumentError, match="not a workbook: it is a Word document; it may have the wrong ending"):
+    with pytest.raises(DocumentError, match=r"not a workbook: it is a Word document; give it the ending \.docx"):
         FORMAT.open(workbook(tmp_path / "book.xlsx", {}, parts))
 
 

@@ -38,7 +38,7 @@ def test_of_a_long_sheet_a_page_shows_the_start_and_each_window_is_read_alone(lo
     assert found is not None
     last = found[1]
     assert [row[0] for row in last.content["rows"]] == list(range(39_901, 40_001))
-    assert last.metadata["source_range"] == "Rows!A39902:J40001"
+    assert last.metadata["source_range"] == "A39902:J40001"
     assert "next" not in last.metadata
     assert last.content["headers"][0] == "column A"
     assert [document.find(f"p0-tbl-001-r{row}") for row in (0, 40_001)] == [None, None]
@@ -134,7 +134,7 @@ def test_rows_that_turn_out_wider_than_the_start_are_not_cut(tmp_path: Path) -> 
     found = document.find("p0-tbl-001-r90001")
     assert found is not None
     assert found[1].content["rows"] == [[1, 2, None, None, 3]]
-    assert found[1].metadata["source_range"] == "S!A90001:E90001"
+    assert found[1].metadata["source_range"] == "A90001:E90001"
 
 
 def test_what_follows_a_long_declared_table_is_on_the_page(tmp_path: Path) -> None:
@@ -149,4 +149,36 @@ def test_what_follows_a_long_declared_table_is_on_the_page(tmp_path: Path) -> No
     document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": sheet}, parts))
     table, remark = document.page(0).elements
     assert table.content["total_rows"] == 89_999
-    assert (remark.metadata["source_range"], remark.content["rows"]) == ("S!A90005", [["Sources and remarks"]])
+    assert (remark.metadata["source_range"], remark.content["rows"]) == ("A90005", [["Sources and remarks"]])
+
+
+def shared_formulas(count: int, *, cdata: bool = False) -> str:
+    """Rows whose third column is one formula that the first of them holds for all."""
+    formula = "A2*2&lt;=B2" if not cdata else "<![CDATA[A2*2<=B2]]>"
+
+    def row(number: int) -> str:
+        told = f'<f t="shared" ref="C2:C{count}" si="0">{formula}</f>' if number == 2 else '<f t="shared" si="0"/>'
+        cells = f'<c r="A{number}"><v>{number}</v></c><c r="B{number}"><v>{number}.5</v></c>'
+        return f'<row r="{number}">{cells}<c r="C{number}" t="b">{told}<v>0</v></c></row>'
+
+    return cells((1, {"A": "a", "B": "b", "C": "c"})) + "".join(map(row, range(2, count + 1)))
+
+
+@pytest.mark.parametrize("cdata", [False, True])
+def test_a_formula_that_rows_share_is_in_every_window(tmp_path: Path, cdata: bool) -> None:
+    sheet = worksheet(shared_formulas(60_000, cdata=cdata))
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": sheet}))
+    assert first_table(document).metadata["formulas"] == [{"range": "C2:C101", "expression": "=A2*2<=B2"}]
+    for first in (2_001, 30_001, 59_901):
+        found = document.find(f"p0-tbl-001-r{first}")
+        assert found is not None
+        row = first + 1
+        expected = [{"range": f"C{row}:C{min(row + 99, 60_000)}", "expression": f"=A{row}*2<=B{row}"}]
+        assert (found[1].metadata["formulas"], found[1].metadata["has_formulas"]) == (expected, True)
+
+
+def test_a_formula_shared_below_the_start_of_a_sheet_of_moderate_length(tmp_path: Path) -> None:
+    document = FORMAT.open(workbook(tmp_path / "book.xlsx", {"S": worksheet(shared_formulas(3_000))}))
+    found = document.find("p0-tbl-001-r2901")
+    assert found is not None
+    assert found[1].metadata["formulas"] == [{"range": "C2902:C3000", "expression": "=A2902*2<=B2902"}]

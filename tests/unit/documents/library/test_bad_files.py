@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from a2c_smcp.documents import library as library_module
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import PageEntry
 from a2c_smcp.errors import DocumentError, ElementNotFound, PageOutOfRange
@@ -64,13 +65,38 @@ def test_a_parser_that_hangs_crashes_or_grows_takes_nothing_else_down(folder: Pa
         assert [document.title for document in others] == ["sales", "Notes"]
 
 
-def test_a_file_that_keeps_ending_its_parser_is_left_alone(folder: Path) -> None:
-    write(folder / "bad.misbehaving", "page0 exit\npage1 exit\npage2 exit")
-    entries = library(folder).entries("bad.misbehaving", 0, 10)
-    assert [entry.title.partition(": ")[2] for entry in entries] == [
+def test_pages_that_keep_ending_their_parser_are_left_alone_and_hide_no_other(folder: Path) -> None:
+    write(folder / "bad.misbehaving", "page0 exit\npage1 exit")
+    documents = library(folder)
+    entries = documents.entries("bad.misbehaving", 0, 10)
+    assert [entry.title.partition(": ")[2] or entry.title for entry in entries] == [
         "the parser crashed",
-        *["it has ended its parser 2 times and is left alone until the file changes"] * 2,
+        "the parser crashed",
+        "Page 2",
     ]
+    for why in ("the parser crashed", "the parser crashed", "it has ended its parser 2 times and is left alone"):
+        with pytest.raises(DocumentError, match=why):
+            documents.page("bad.misbehaving", 0)
+    assert documents.page("bad.misbehaving", 2).title == "Page 2"
+
+
+def test_of_a_file_with_many_bad_pages_no_others_are_tried_for_a_list(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_module, "FILE_STRIKES", 1)
+    write(folder / "bad.misbehaving", "page0 exit\npage1 exit")
+    documents = library(folder)
+    assert [entry.title for entry in documents.entries("bad.misbehaving", 0, 10)][1:] == ["Page 2", "Page 3"]
+    assert documents.page("bad.misbehaving", 2).title == "Page 2"
+
+
+@pytest.mark.parametrize("deed", ["loop", "crash", "eat", "exit"])
+def test_a_document_whose_first_page_ends_its_parser_is_described_by_its_metadata(folder: Path, deed: str) -> None:
+    write(folder / "bad.misbehaving", f"describe {deed}\nmetadata told")
+    with Library([folder], host=HOST, deadline=2, memory=1 << 30) as documents:
+        bad = documents.document("bad.misbehaving")
+        assert (bad.title, bad.page_count) == ("told", 3)
+        assert documents.page("bad.misbehaving", 1).title == "Page 1"
 
 
 def test_a_missing_library_is_named_with_its_install_command(folder: Path) -> None:

@@ -41,13 +41,80 @@ def images(folder: Path) -> Path:
         ({"text": "hello", "images": []}, "hello"),
         ({"ok": True, "data": {"text": "hello"}}, "hello"),
         ({"markdown": "# hi", "text": "hi"}, "# hi"),
-        ({"pages": [{"text": "one"}, {"text": "two"}]}, "one\n\ntwo"),
         (["one", "two"], "one\n\ntwo"),
         ({"something": "else"}, ""),
     ],
 )
 def test_text_is_found_in_json(tmp_path: Path, value: object, text: str) -> None:
     assert unpack(answer(tmp_path, json.dumps(value).encode())) == Extract(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "pages"),
+    [
+        ({"pages": [{"text": "one"}, {"text": "two"}]}, {1: "one", 2: "two"}),
+        ({"pages": ["one", "", "three"]}, {1: "one", 2: "", 3: "three"}),
+        ({"data": {"pages": [{"page": 2, "markdown": "two"}, {"page": 1, "markdown": "one"}]}}, {2: "two", 1: "one"}),
+        ({"pages": [{"page_index": 0, "text": "one"}, {"page_index": 1, "text": "two"}]}, {1: "one", 2: "two"}),
+        ({"pages": [{"page": 0, "text": "one"}, {"page": 1, "text": "two"}]}, {1: "one", 2: "two"}),
+        ({"pages": [{"page": 1, "text": "one"}, {"page": 1, "text": "two"}]}, {1: "one", 2: "two"}),
+        ({"text": "all of it", "pages": [{"page": 1, "text": "one"}]}, {1: "one"}),
+        ({"text": "all of it", "pages": []}, {}),
+        ({"text": "all of it", "pages": [1, 2]}, {}),
+    ],
+)
+def test_pages_in_json_stay_apart(tmp_path: Path, value: object, pages: dict[int, str]) -> None:
+    assert unpack(answer(tmp_path, json.dumps(value).encode())).pages == pages
+
+
+@pytest.mark.parametrize(
+    ("files", "pages"),
+    [
+        ({"page_1.md": b"one", "page_2.md": b"two", "page_10.md": b"ten"}, {1: "one", 2: "two", 10: "ten"}),
+        ({"out/x_page_0.md": b"one", "out/x_page_0_nohf.md": b"o", "out/x_page_1.md": b"two"}, {1: "one", 2: "two"}),
+        ({"1.txt": b"one", "2.txt": b"two"}, {1: "one", 2: "two"}),
+        ({"page_1.md": b"one", "page_1.json": b'{"text": "1"}', "all.md": b"everything"}, {1: "one"}),
+        ({"text.txt": b"everything"}, {}),
+        ({"a.md": b"one", "b.md": b"two"}, {}),
+    ],
+)
+def test_pages_in_files_stay_apart(tmp_path: Path, files: dict[str, bytes], pages: dict[int, str]) -> None:
+    assert unpack(answer(tmp_path, archive(**files), "application/zip")).pages == pages
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<!-- error --><html><body>502</body></html>", "text/plain"),
+        (b"\n\n<HTML lang=en>", "application/octet-stream"),
+        (b'<?xml version="1.0"?><!DOCTYPE html><p>', "text/plain"),
+        (b"Bad gateway", "text/html"),
+        (b'{"text": "<!doctype html><title>Login</title>"}', "application/json"),
+        (archive(**{"page_1.md": b"<html>no</html>", "page_2.md": b"<html>no</html>"}), "application/zip"),
+    ],
+)
+def test_a_web_page_is_no_text(tmp_path: Path, body: bytes, content_type: str) -> None:
+    with pytest.raises(DocumentError, match="web page"):
+        unpack(answer(tmp_path, body, content_type))
+
+
+def test_a_table_in_html_is_text(tmp_path: Path) -> None:
+    text = "<table><tr><td>1</td></tr></table>"
+    assert unpack(answer(tmp_path, text.encode(), "text/plain")) == Extract(text)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_not_called_a_damaged_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        with open("/dev/full", "wb", buffering=0) as file:  # noqa: PTH123
+            file.write(b"x")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    path = tmp_path / "answer"
+    with path.open("wb") as file:
+        file.write(archive(**{"a.png": PNG}))
+    with pytest.raises(OSError, match="No space left"):
+        unpack(Answer(path, "application/zip"), tmp_path)
 
 
 def test_pictures_in_json_become_files_with_safe_names(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_an_answer_of_nothing_is_a_page_without_text(service: FakeService, png: 
     ("reply", "why"),
     [
         (said("cut", "length"), "end"),
+        (said("hid", "content_filter"), "withheld"),
         (Reply(b'{"choices": []}', "application/json"), "no chat completion"),
         (Reply(b"hello"), "no chat completion"),
         (Reply(b"[" * 100_000), "no chat completion"),

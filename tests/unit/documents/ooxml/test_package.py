@@ -24,7 +24,7 @@ def problem(path: Path, part: str = "") -> str:
     ("data", "told"),
     [
         (b"", "empty: it holds no bytes"),
-        (b"<html>", "not an Office document: it is no ZIP archive; it may have the wrong file name ending"),
+        (b"<html>", "not an Office document: it is no ZIP archive; give the file the ending of its real type"),
         (b"PK\x03\x04 and nothing more", "damaged: its archive cannot be read (File is not a zip file)"),
         (
             OLE + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"),
@@ -42,7 +42,21 @@ def problem(path: Path, part: str = "") -> str:
         ),
         (
             OLE + b"\0" * 600,
-            "an Office document of the old kind under a new name: give it the ending .doc, .xls or .ppt",
+            (
+                "an Office file of before 2007; give a workbook the ending .xls, save others as .docx or .pptx in a"
+                " newer program"
+            ),
+        ),
+        *(
+            (OLE + b"\0" * 600 + stream.encode("utf-16-le"), told)
+            for stream, told in (
+                ("WordDocument", "a Word 97-2003 document; open it in Word or LibreOffice and save it as .docx"),
+                (
+                    "PowerPoint Document",
+                    "a PowerPoint 97-2003 presentation; open it in PowerPoint or LibreOffice and save it as .pptx",
+                ),
+                ("__properties_version1.0", "an Outlook message; open it in a mail program and save it as .eml"),
+            )
         ),
     ],
 )

@@ -50,7 +50,17 @@ def test_a_cell_reads_as_people_write_it(value: Cell, text: str) -> None:
 
 
 def test_a_grid_is_as_wide_as_its_widest_line() -> None:
-    assert grid(["a"], [[1, 2], []]) == Grid(["a", ""], [["1", "2"], ["", ""]])
+    assert grid({"headers": ["a"], "rows": [[1, 2], []]}) == Grid(["a", ""], [["1", "2"], ["", ""]])
+
+
+def test_a_grid_has_what_cells_show() -> None:
+    content = {
+        "headers": [2024],
+        "rows": [[1250, 0.12], [3]],
+        "shown_headers": ["FY 2024"],
+        "shown_rows": [["1,250", None]],
+    }
+    assert grid(content) == Grid(["FY 2024", ""], [["1,250", "0.12"], ["3", ""]])
 
 
 def test_all_items_come_in_reading_order() -> None:

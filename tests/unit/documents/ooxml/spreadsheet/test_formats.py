@@ -2,7 +2,7 @@
 
 import pytest
 
-from a2c_smcp.documents.ooxml.spreadsheet.formats import Kind, Style, kind_of, read_styles, shown
+from a2c_smcp.documents.ooxml.spreadsheet.formats import Kind, Style, iso, kind_of, read_styles
 from a2c_smcp.documents.ooxml.xml import parse
 
 
@@ -54,17 +54,17 @@ def test_a_format_tells_dates_from_amounts(code: str, kind: Kind) -> None:
     ],
 )
 def test_dates_and_times_are_shown_in_iso_8601(value: float, kind: Kind, text: str) -> None:
-    assert shown(value, kind) == text
+    assert iso(value, kind) == text
 
 
 @pytest.mark.parametrize("value", [-1.0, 2_958_466.0, 1e300, float("inf")])
 def test_a_number_that_is_no_date_stays_a_number(value: float) -> None:
-    assert shown(value, "date") == value
+    assert iso(value, "date") == value
 
 
 def test_workbooks_of_the_other_calendar_count_from_1904() -> None:
-    assert shown(0, "date", since_1904=True) == "1904-01-01"
-    assert shown(43_951, "date", since_1904=True) == "2024-05-01"
+    assert iso(0, "date", since_1904=True) == "1904-01-01"
+    assert iso(43_951, "date", since_1904=True) == "2024-05-01"
 
 
 def test_styles_know_their_format_and_whether_they_are_bold() -> None:
@@ -74,5 +74,10 @@ def test_styles_know_their_format_and_whether_they_are_bold() -> None:
         <cellXfs><xf numFmtId="0" fontId="0"/><xf numFmtId="164" fontId="1"/><xf numFmtId="22" fontId="2"/>
         <xf numFmtId="46" fontId="9"/></cellXfs></styleSheet>"""
     )
-    assert read_styles(root) == [Style(), Style("date", True), Style("datetime"), Style("duration")]
+    assert read_styles(root) == [
+        Style(),
+        Style("date", True, "yyyy"),
+        Style("datetime", False, "yyyy-mm-dd hh:mm"),
+        Style("duration", False, "[h]:mm:ss"),
+    ]
     assert read_styles(None) == ()

@@ -7,7 +7,7 @@ import pytest
 from a2c_smcp.documents.content import Cell, validate_content
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, parse_range
 from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, plan_table, qualified, windows
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, plan_table, windows
 
 
 def rows(*lines: Sequence[Cell], bold: int = 0) -> dict[int, Row]:
@@ -75,7 +75,13 @@ def test_a_table_of_many_rows_comes_in_windows_that_stand_alone() -> None:
         "total_rows": 250,
         "total_columns": 2,
     }
-    assert third.metadata == {"source_range": "S!A202:B251", "total_rows": 250, "row_offset": 200}
+    assert third.metadata == {
+        "source_range": "A202:B251",
+        "sheet": "S",
+        "has_formulas": False,
+        "total_rows": 250,
+        "row_offset": 200,
+    }
     assert third.summary == "Rows 201–250 of 250 rows × 2 columns: n, square"
     for window in (first, second, third):
         validate_content("table", window.content)
@@ -97,17 +103,3 @@ def test_merged_cells_are_told_by_their_place_in_the_window() -> None:
         {"row": 0, "column": 0, "row_span": 1, "column_span": 2},
         {"row": 1, "column": 0, "row_span": 2, "column_span": 1},
     ]
-
-
-@pytest.mark.parametrize(
-    ("sheet", "name"),
-    [
-        ("Sales", "Sales!A1"),
-        ("数据", "数据!A1"),
-        ("My sheet", "'My sheet'!A1"),
-        ("It's", "'It''s'!A1"),
-        ("2024", "'2024'!A1"),
-    ],
-)
-def test_names_of_sheets_are_quoted_where_they_must(sheet: str, name: str) -> None:
-    assert qualified(sheet, Range(1, 1, 1, 1)) == name

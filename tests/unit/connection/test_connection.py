@@ -13,19 +13,18 @@ from aiohttp.test_utils import TestServer
 from a2c_smcp import PROTOCOL_VERSION
 from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
 from a2c_smcp.errors import BadRequest, Forbidden, InvalidConfig, SMCPError, Unauthorized
+from tests.bare_server import bare_server
 
 
 @pytest.fixture
 async def silent() -> AsyncIterator[str]:
     """Somebody who takes connections and says nothing at all."""
 
-    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def say_nothing(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
-    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    server.close()
+    async with bare_server(say_nothing) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize(

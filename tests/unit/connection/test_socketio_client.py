@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 
 from a2c_smcp.connection.socketio_client import STOCK_PAYLOAD, EngineClient, SocketClient
+from tests.bare_server import bare_server
 
 
 class Gone:
@@ -63,14 +64,10 @@ async def test_making_a_client_changes_no_other_client_of_the_process() -> None:
 async def test_an_answer_that_breaks_off_is_a_failed_request() -> None:
     async def break_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort")
-        writer.close()
 
-    server = await asyncio.start_server(break_off, "127.0.0.1", 0)
-    async with aiohttp.ClientSession() as http:
+    async with bare_server(break_off) as port, aiohttp.ClientSession() as http:
         client = SocketClient(lambda *_: None, http)
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        assert isinstance(await client.eio._send_request("GET", address, timeout=60), str)
-    server.close()
+        assert isinstance(await client.eio._send_request("GET", f"http://127.0.0.1:{port}", timeout=60), str)
 
 
 async def test_a_large_message_on_a_slow_line_is_no_silence() -> None:
@@ -92,11 +89,9 @@ async def test_a_large_message_on_a_slow_line_is_no_silence() -> None:
                 await writer.drain()
                 await asyncio.sleep(0.1)
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     heard: asyncio.Queue[str] = asyncio.Queue()
-    async with aiohttp.ClientSession() as http:
+    async with bare_server(serve) as port, aiohttp.ClientSession() as http:
         client = EngineClient(http_session=http)
 
         def deliver(message: str) -> bool:
@@ -104,8 +99,7 @@ async def test_a_large_message_on_a_slow_line_is_no_silence() -> None:
             return True
 
         client.deliver = deliver
-        await client.connect(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", transports=["websocket"])
+        await client.connect(f"http://127.0.0.1:{port}", transports=["websocket"])
         assert await asyncio.wait_for(heard.get(), 30) == text[1:]
         client.abort()
         await client.disconnect()
-    server.close()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from a2c_smcp.extras import checkout_command, install_hint, wheel_of
+from a2c_smcp.common.extras import checkout_command, install_hint, wheel_of
 
 
 def test_a_checkout_is_installed_from_its_own_folder() -> None:
@@ -32,5 +32,5 @@ def test_the_wheel_of_an_installation_is_named_without_its_folder(record: str | 
 
 
 def test_an_installation_from_a_wheel_is_completed_from_that_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("a2c_smcp.extras._wheel", lambda: "a2c_smcp-1.0.0-py3-none-any.whl")
+    monkeypatch.setattr("a2c_smcp.common.extras._wheel", lambda: "a2c_smcp-1.0.0-py3-none-any.whl")
     assert install_hint("ocr") == "pip install './a2c_smcp-1.0.0-py3-none-any.whl[ocr]' in the folder of that wheel"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.agent import local_office
+from a2c_smcp.common.running_offices import RunningOffice, announced, find_running, running_offices
 from a2c_smcp.errors import NotFound
-from a2c_smcp.running import RunningOffice, announced, find_running, running_offices
 
 
 @pytest.fixture
