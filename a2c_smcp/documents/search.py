@@ -276,7 +276,7 @@ class SearchIndex:
             FROM words JOIN passages ON passages.id = words.rowid
                 JOIN shelves ON shelves.content = passages.content JOIN contents ON contents.id = passages.content
             WHERE words MATCH ? AND library = ?{among}
-            ORDER BY rank_, passages.id LIMIT ?
+            ORDER BY rank_, passages.content, page, passages.id LIMIT ?
         """  # noqa: S608
         values = (written, self._library, *(contents or ()), limit)
 
