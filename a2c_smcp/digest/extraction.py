@@ -1,7 +1,8 @@
 """The pages of one PDF as Markdown and pictures, by the document core, in a worker process for each core.
 
-A page that is done is kept beside the pictures, under a name made of the file's contents and the settings: a run that
-was killed goes on where it was, and one that is repeated does nothing twice.
+A page that is done is kept beside the pictures, under a name made of the file's contents, the settings and the reading
+code: a run that was killed goes on where it was, and one that is repeated does nothing twice. A page whose OCR failed for
+a reason that may pass is not kept.
 """
 
 import asyncio
@@ -22,8 +23,9 @@ from a2c_smcp.digest.folders import STATE, directory, is_own_file, write
 from a2c_smcp.digest.framework_protocol import Progress
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.files import Signature, signature_of
+from a2c_smcp.documents.fingerprint import code_fingerprint
 from a2c_smcp.documents.formats.base import OpenOptions, OutlineEntry
-from a2c_smcp.documents.model import Document, Element, Page
+from a2c_smcp.documents.model import PENDING, Document, Element, Page, is_pending
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
 from a2c_smcp.documents.render.markdown import render_page
 from a2c_smcp.documents.worker_main import Operation, Request
@@ -231,7 +233,7 @@ async def _work(
 ) -> None:
     for number in waiting:
         page = await reader.read(number, out_dir)
-        if not page.problem and not page.no_image:
+        if not page.problem and not page.no_image and not is_pending(page.elements):
             await asyncio.to_thread(kept.put, page)
         pages[number] = KeptPage(page)
         tell()
@@ -274,6 +276,9 @@ class Reader:
         except DocumentError as error:
             return PageRead(number, (), image, "none", _why(error), no_image)
         body = tuple(element for element in page.elements if element.category not in ("header", "footer"))
+        if body and all(PENDING in element.metadata for element in body):
+            why = str(body[0].metadata.get("ocr_note") or "OCR failed")
+            return PageRead(number, (), image, "none", why, no_image)
         return PageRead(number, body, image, _by(page), no_image=no_image)
 
     async def close(self) -> None:
@@ -296,7 +301,7 @@ def _by(page: Page) -> str:
 def key_of(pdf: Path, settings: Settings) -> str:
     """Return a name for this file read in this way."""
     ocr = settings.ocr.fingerprint if settings.ocr is not None else "none"
-    facts = f"{FORM} {content_of(pdf)} {settings.dpi} {ocr}"
+    facts = f"{FORM} {code_fingerprint().hex()} {content_of(pdf)} {settings.dpi} {ocr}"
     return hashlib.sha256(facts.encode()).hexdigest()[:24] + ("" if settings.images else "-text")
 
 

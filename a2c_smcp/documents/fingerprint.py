@@ -51,7 +51,7 @@ def code_fingerprint(modules: tuple[str, ...] = ()) -> bytes:
     """
     digest = hashlib.sha256(sys.version.encode())
     here = Path(__file__).parent
-    shared = sorted(here.parent.glob("*.py"))
+    shared = sorted([*here.parent.glob("*.py"), *here.parent.glob("common/*.py"), *here.parent.glob("web/*.py")])
     for path in [*code_in(here), *shared, *(path for module in modules for path in _files_of(module))]:
         digest.update(path.name.encode("utf-8", "surrogatepass") + b"\0" + path.read_bytes())
     for library in libraries():
