@@ -1,8 +1,8 @@
 """The pages of one PDF as Markdown and pictures, by the document core, in a worker process for each core.
 
 A page that is done is kept beside the pictures, under a name made of the file's contents, the settings and the reading
-code: a run that was killed goes on where it was, and one that is repeated does nothing twice. A page whose OCR failed for
-a reason that may pass is not kept.
+code: a run that was killed goes on where it was, and one that is repeated does nothing twice. A page whose OCR failed
+for a reason that may pass is not kept.
 """
 
 import asyncio
