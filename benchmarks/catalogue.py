@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from a2c_smcp.documents.catalogue import Changes
+from a2c_smcp.documents.catalogue import CatalogueChanges
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.formats.pdf import FORMAT as PDF
 from a2c_smcp.documents.model import Document
@@ -59,7 +59,7 @@ async def _catalogue(folder: Path) -> list[Row]:
         if json.loads(text)["total_count"] != FILES:
             raise RuntimeError("the catalogue is not complete")
         warm = await _fastest(lambda: service.read(uri))
-        changes: asyncio.Queue[Changes] = asyncio.Queue()
+        changes: asyncio.Queue[CatalogueChanges] = asyncio.Queue()
         service.on_change(changes.put_nowait)
         began = time.perf_counter()
         (root / "000" / "doc-00000.md").write_text("# Changed\n", encoding="utf-8")

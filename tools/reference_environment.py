@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from a2c_smcp.cli import agent, computer, digest, docs_options, mcp, ocr
 from a2c_smcp.cli.command import Argument, Command
-from a2c_smcp.cli.guide import VARIABLES
+from a2c_smcp.cli.help_text import VARIABLES
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.computer.inputs.sources import ENV_PREFIX
 from a2c_smcp.computer.mcp_clients.watchdog import MARK

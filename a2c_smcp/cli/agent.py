@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context, Show
+from a2c_smcp.cli.connect_options import CREDENTIALS, OFFICE, URL
 from a2c_smcp.cli.parsing import positive
-from a2c_smcp.cli.seating import CREDENTIALS, OFFICE, URL
 from a2c_smcp.cli.terminal import Terminal
 
 ENV: Final = "A2C_AGENT_"

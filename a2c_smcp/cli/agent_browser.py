@@ -15,9 +15,9 @@ from typing import Any, Final
 from a2c_smcp.agent import SMCPAgentClient
 from a2c_smcp.cli.agent_show import document_line
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.list_prompt import Walk
 from a2c_smcp.cli.rendering import page, rendered
 from a2c_smcp.cli.terminal import one_line, printable
-from a2c_smcp.cli.walking import Walk
 from a2c_smcp.errors import DocumentNotFound, SMCPError
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
@@ -36,28 +36,28 @@ TREE_PAGES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BrowserTarget:
     """Something that can be opened: a URI at a Computer; without a URI, the catalogues."""
 
     computer: str
     uri: str
 
 
-class Browser(Walk[Place]):
+class OfficeBrowser(Walk[BrowserTarget]):
     """One walk. It starts at the list of documents that the command has printed."""
 
     def __init__(self, agent: SMCPAgentClient, computers: Sequence[str], context: Context, *, limit: int) -> None:
         super().__init__(context, limit=limit, hint=HINT, guide=HELP)
         self._agent = agent
         self._computers = computers
-        self._here: list[Place] = []
+        self._here: list[BrowserTarget] = []
 
     def start(self, keywords: Sequence[str] | None = None) -> None:
         """Number what the command has printed, then ask and answer until the input ends."""
         for name in self._computers:
             with suppress(SMCPError):  # the list that the command has printed says so
                 found = self._agent.get_finder(name, keywords, None, 0, self.limit)
-                self.places += [Place(name, str(document["uri"])) for document in found["documents"]]
+                self.places += [BrowserTarget(name, str(document["uri"])) for document in found["documents"]]
         self.rest = islice(self._documents(keywords), len(self.places), None)
         self.run()
 
@@ -65,14 +65,14 @@ class Browser(Walk[Place]):
         """Go up, show the tree, read."""
         return {"u": self._up, "t": self._tree, "r": self._read}
 
-    def search(self, words: str) -> Iterator[tuple[Place, str]]:
+    def search(self, words: str) -> Iterator[tuple[BrowserTarget, str]]:
         """Search the catalogues of all Computers."""
         self._here = []
         return self._documents(words.split())
 
     # Where it goes
 
-    def open(self, place: Place) -> None:
+    def open(self, place: BrowserTarget) -> None:
         """Show a catalogue, document, page or element."""
         parsed = parse_dpe_uri(place.uri)
         if parsed.doc_ref is None:
@@ -90,10 +90,10 @@ class Browser(Walk[Place]):
             self.show(one_line(str(reply.get("summary") or "")), self._pages(place))
         self._here = [one for one in self._above(place) if one != place] + [place]
 
-    def _above(self, place: Place) -> list[Place]:
+    def _above(self, place: BrowserTarget) -> list[BrowserTarget]:
         """The places over this one, the document first."""
         parsed = parse_dpe_uri(place.uri)
-        above = [Place(place.computer, build_dpe_uri(parsed.host, parsed.doc_ref))]
+        above = [BrowserTarget(place.computer, build_dpe_uri(parsed.host, parsed.doc_ref))]
         if parsed.element_id is not None and self._here:
             last = self._here[-1]
             if parse_dpe_uri(last.uri).page_index is not None:
@@ -112,7 +112,7 @@ class Browser(Walk[Place]):
         self._here = []
         self.show(f"documents of {', '.join(map(one_line, self._computers))}", self._documents())
 
-    def find(self, uri: str) -> Place:
+    def find(self, uri: str) -> BrowserTarget:
         """Find the Computer that has a URI."""
         plain = _plain(uri)
         problem: SMCPError | None = None
@@ -122,7 +122,7 @@ class Browser(Walk[Place]):
             except SMCPError as error:
                 problem = problem or error
             else:
-                return Place(name, plain)
+                return BrowserTarget(name, plain)
         raise problem or DocumentNotFound(f"No Computer has {uri}")
 
     # What is read
@@ -133,7 +133,7 @@ class Browser(Walk[Place]):
             return
         self._show_markdown(self._here[-1])
 
-    def _show_markdown(self, place: Place) -> None:
+    def _show_markdown(self, place: BrowserTarget) -> None:
         reply = self._agent.read_resource(place.computer, f"{_plain(place.uri)}?format=markdown")
         text = reply.get("content_markdown") or reply.get("content_text") or ""
         page(rendered(str(text), self.terminal), self.context)
@@ -151,7 +151,7 @@ class Browser(Walk[Place]):
             lines += [f"{trunk}{twig}{element}" for (_, element), (twig, _) in zip(elements, twigs, strict=True)]
         page("\n".join(lines) or "no pages", self.context)
 
-    def _documents(self, keywords: Sequence[str] | None = None) -> Iterator[tuple[Place, str]]:
+    def _documents(self, keywords: Sequence[str] | None = None) -> Iterator[tuple[BrowserTarget, str]]:
         for name in self._computers:
             offset, total = 0, 1
             while offset < total:
@@ -164,9 +164,9 @@ class Browser(Walk[Place]):
                 offset += self.limit
                 for document in found["documents"]:
                     shown = document_line(document, self.terminal)
-                    yield Place(name, str(document["uri"])), f"{shown}  {self.terminal.dim(one_line(name))}"
+                    yield BrowserTarget(name, str(document["uri"])), f"{shown}  {self.terminal.dim(one_line(name))}"
 
-    def _pages(self, place: Place) -> Iterator[tuple[Place, str]]:
+    def _pages(self, place: BrowserTarget) -> Iterator[tuple[BrowserTarget, str]]:
         offset, total = 0, 1
         while offset < total:
             reply = self._agent.read_resource(
@@ -183,9 +183,9 @@ class Browser(Walk[Place]):
                 uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"pages/{index}")
                 title = one_line(str(entry.get("title") or "")) or f"page {index}"
                 size = f"({entry['element_count']} elements)  " if "element_count" in entry else ""
-                yield Place(place.computer, uri), f"{title}  {size}{self.terminal.dim(uri)}"
+                yield BrowserTarget(place.computer, uri), f"{title}  {size}{self.terminal.dim(uri)}"
 
-    def _elements(self, place: Place, reply: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    def _elements(self, place: BrowserTarget, reply: Mapping[str, Any]) -> Iterator[tuple[BrowserTarget, str]]:
         parsed = parse_dpe_uri(place.uri)
         for element in reply.get("elements") or ():
             if not isinstance(element, Mapping) or "element_id" not in element:
@@ -194,7 +194,7 @@ class Browser(Walk[Place]):
             uri = build_dpe_uri(parsed.host, parsed.doc_ref, f"elements/{identity}")
             summary = self.terminal.fit(one_line(str(element.get("summary") or "")), len(identity) + 24)
             shown = f"{self.terminal.cyan(one_line(identity))}  {one_line(str(element.get('category')))}  {summary}"
-            yield Place(place.computer, uri), shown
+            yield BrowserTarget(place.computer, uri), shown
 
 
 def _plain(uri: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 from a2c_smcp.agent import SMCPAgentClient, ToolProgress
 from a2c_smcp.cli.agent_params import params_of
 from a2c_smcp.cli.agent_run import computers, decoded, of_each, seated
-from a2c_smcp.cli.bars import Gauge
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.progress_bars import Gauge
 from a2c_smcp.errors import BadRequest, ToolNotFound
 from a2c_smcp.messages import CallToolResult
 

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from a2c_smcp.agent import SMCPAgentClient
 from a2c_smcp.agent.events import OfficeEvent
-from a2c_smcp.cli import offices
+from a2c_smcp.cli import known_offices
 from a2c_smcp.cli.agent import ENV
-from a2c_smcp.cli.agent_browser import Browser
+from a2c_smcp.cli.agent_browser import OfficeBrowser
 from a2c_smcp.cli.command import Context
-from a2c_smcp.cli.seating import agent_seat, given
+from a2c_smcp.cli.connect_options import agent_seat, given
 from a2c_smcp.cli.terminal import printable
 from a2c_smcp.errors import BadRequest, DocumentNotFound, InternalError, InvalidDPEUri, NotFound, SMCPError, to_wire
 
@@ -74,9 +74,9 @@ def _met(context: Context, arguments: Namespace, members: Sequence[Mapping[str, 
     if url is None or office is None:
         return names  # an office of `a2c up`, which is not for suggestions
     if names:
-        offices.remember(context.env, url, office)
+        known_offices.remember(context.env, url, office)
     else:
-        context.stderr.write(f"hint: {printable(offices.empty(context.env, url, office))}\n")
+        context.stderr.write(f"hint: {printable(known_offices.empty(context.env, url, office))}\n")
     return names
 
 
@@ -151,7 +151,7 @@ def browse(context: Context, arguments: Namespace) -> None:
         return
     with seated(context, arguments) as agent:
         if names := present(context, agent, arguments):
-            Browser(agent, names, context, limit=min(arguments.limit, 100)).start(arguments.keyword or None)
+            OfficeBrowser(agent, names, context, limit=min(arguments.limit, 100)).start(arguments.keyword or None)
 
 
 def read(context: Context, arguments: Namespace) -> Any:

@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Final, TypeAlias
 
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.list_prompt import Walk
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.cli.tree import counted, document_line, element_branch, element_line, page_branch, page_line
-from a2c_smcp.cli.walking import Walk
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Document, Element, PageEntry
 from a2c_smcp.documents.render.json import document_json, document_uri, element_uri, page_uri
@@ -35,7 +35,7 @@ Line: TypeAlias = tuple[str, str]
 """Where a line leads, and how it is shown."""
 
 
-class Browser(Walk[str]):
+class LibraryBrowser(Walk[str]):
     """One walk. It starts at the catalogue, whose documents the tree above it has numbered."""
 
     def __init__(self, library: Library, context: Context, *, limit: int) -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
-from a2c_smcp.cli.logs import DEBUG_FORM, Lines, is_no_event
+from a2c_smcp.cli.connect_options import CREDENTIALS, INPUTS, OFFICE, URL, credentials, given
+from a2c_smcp.cli.logs import DEBUG_FORM, OneLineFormatter, is_no_event
 from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.seating import CREDENTIALS, INPUTS, OFFICE, URL, credentials, given
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.errors import InvalidConfig
 
 if TYPE_CHECKING:
-    from a2c_smcp.cli.computer_owner import Seat
+    from a2c_smcp.cli.computer_owner import ConnectOptions
     from a2c_smcp.computer.tools.journal import CallJournal
 
 ENV: Final = "A2C_COMPUTER_"
@@ -88,12 +88,12 @@ def _is_attended(context: Context, arguments: Namespace) -> bool:
     return wanted and context.stdin.isatty() and context.stdout.isatty()
 
 
-def _seat(context: Context, arguments: Namespace) -> "Seat":
-    from a2c_smcp.cli.computer_owner import Seat  # noqa: PLC0415
+def _seat(context: Context, arguments: Namespace) -> "ConnectOptions":
+    from a2c_smcp.cli.computer_owner import ConnectOptions  # noqa: PLC0415
 
     url, office = given(context, arguments, "url", ENV), given(context, arguments, "office", ENV)
     name = given(context, arguments, "name", ENV) or platform.node() or "computer"
-    return Seat(
+    return ConnectOptions(
         url=url,
         office=office,
         name=name,
@@ -121,7 +121,7 @@ def _logging(context: Context, arguments: Namespace, *, shown: bool) -> Iterator
     log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.socketio")
     before = log.level, connection.level, log.propagate
     handler = logging.StreamHandler(context.stderr) if shown else logging.NullHandler()
-    handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else Lines())
+    handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else OneLineFormatter())
     if not context.debug and not arguments.do:
         handler.addFilter(is_no_event)
     log.addHandler(handler)

@@ -17,7 +17,7 @@ _TOLD: Final = ("servers", "config", "configuration")
 _SERVER: Final = ("name", "state", "restarts", "problem", "advice")
 
 
-class News:
+class PendingChanges:
     """Collects changes until somebody asks for them."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ DEFAULT: Final = "list"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LineArgument:
     """A word of a line, or with `rest` everything that is left of it, as it was typed."""
 
     name: str
@@ -52,7 +52,7 @@ class Verb:
     name: str
     help: str
     handler: "Callable[[Owner, Words], Awaitable[Any]]"
-    places: tuple[Place, ...] = ()
+    places: tuple[LineArgument, ...] = ()
     show: Callable[[Any, Terminal], Iterable[str]] | None = None
     private: bool = False
 

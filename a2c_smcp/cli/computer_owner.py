@@ -22,7 +22,7 @@ Told: TypeAlias = Callable[[ConnectionStatus], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class ConnectOptions:
     """Where to connect, as whom, with which credentials, and where calls are recorded."""
 
     url: str | None = None
@@ -48,7 +48,7 @@ class Owner:
     def __init__(
         self,
         config: str | None,
-        seat: Seat,
+        seat: ConnectOptions,
         *,
         sources: tuple[Source, ...] | None = None,
         prompt: Source | None = None,

@@ -8,12 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from a2c_smcp.cli import computer_show, offices
+from a2c_smcp.cli import computer_show, known_offices
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_console import OwnersConsole
-from a2c_smcp.cli.computer_events import News, ready
+from a2c_smcp.cli.computer_events import PendingChanges, ready
 from a2c_smcp.cli.computer_line import Order, Verb, parse_line
-from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_verbs import VERBS, run
 from a2c_smcp.cli.logs import stamp
 from a2c_smcp.cli.parsing import UsageError
@@ -35,18 +35,20 @@ from a2c_smcp.errors import BadRequest, ToolFailed
 PATIENCE_SECONDS: Final = 3.0
 
 
-async def headless(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> AsyncGenerator[Any, None]:
+async def headless(
+    context: Context, arguments: Namespace, config: str | None, seat: ConnectOptions
+) -> AsyncGenerator[Any, None]:
     """Work until a signal; yield every change of state, and say it on standard error."""
     if seat.url is None or seat.office is None:
         missing = "--url" if seat.url is None else "--office"
         raise BadRequest(f"{missing} is missing: without a shell, a Computer works for the Agent of an office")
-    news, console = News(), OwnersConsole(arguments.console)
+    news, console = PendingChanges(), OwnersConsole(arguments.console)
 
     def connection(status: ConnectionStatus) -> None:
         news.connection(status)
         console.connection_changed()
         if status.state is ConnectionState.JOINED and seat.url is not None and status.office_id is not None:
-            offices.remember(context.env, seat.url, status.office_id)
+            known_offices.remember(context.env, seat.url, status.office_id)
 
     found = sources(context, arguments, config)
     owner = Owner(config, seat, sources=found, told=connection, observer=console.log)
@@ -69,7 +71,9 @@ async def headless(context: Context, arguments: Namespace, config: str | None, s
     yield told({"event": "stopped"})
 
 
-async def script(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> AsyncGenerator[Any, None]:
+async def script(
+    context: Context, arguments: Namespace, config: str | None, seat: ConnectOptions
+) -> AsyncGenerator[Any, None]:
     """Do the commands of `--do` in order, once no server is starting any more; yield the value of each."""
     orders = [_understood(line) for line in arguments.do]
     prompt = Prompt() if is_attended() and not arguments.headless else None

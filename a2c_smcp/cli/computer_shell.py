@@ -18,12 +18,12 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from a2c_smcp.cli import computer_show
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_console import OwnersConsole
-from a2c_smcp.cli.computer_events import News
+from a2c_smcp.cli.computer_events import PendingChanges
 from a2c_smcp.cli.computer_line import Kind, find, offers, parse_line
-from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_run import shown, sources
 from a2c_smcp.cli.computer_verbs import VERBS, run
-from a2c_smcp.cli.logs import Lines, is_no_event, stamp
+from a2c_smcp.cli.logs import OneLineFormatter, is_no_event, stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.common.state import state_folder
@@ -38,9 +38,9 @@ QUIT: Final = ("quit", "exit")
 COMPLETE_SECONDS: Final = 1.0
 
 
-async def interact(context: Context, arguments: Namespace, config: str | None, seat: Seat) -> None:
+async def interact(context: Context, arguments: Namespace, config: str | None, seat: ConnectOptions) -> None:
     """Run a Computer with a shell, until its owner quits or the process is asked to end."""
-    prompt, news, console = SharedPrompt(), News(), OwnersConsole(arguments.console)
+    prompt, news, console = SharedPrompt(), PendingChanges(), OwnersConsole(arguments.console)
 
     def connection(status: ConnectionStatus) -> None:
         news.connection(status)
@@ -90,7 +90,7 @@ class Shell:
         self,
         context: Context,
         owner: Owner,
-        news: News,
+        news: PendingChanges,
         console: OwnersConsole | None = None,
         skip: Callable[[], None] = lambda: None,
     ) -> None:
@@ -289,7 +289,7 @@ class _SpokenLog(logging.Handler):
 
     def __init__(self, shell: Shell) -> None:
         super().__init__()
-        self.setFormatter(Lines())
+        self.setFormatter(OneLineFormatter())
         self.addFilter(is_no_event)
         self._shell = shell
         self._loop = asyncio.get_running_loop()

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from a2c_smcp.cli import computer_show as show
-from a2c_smcp.cli.computer_line import Order, Place, Verb, Words
+from a2c_smcp.cli.computer_line import LineArgument, Order, Verb, Words
 from a2c_smcp.cli.computer_owner import Owner
 from a2c_smcp.computer.mcp_clients.loaders import parse_config
 from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
@@ -255,26 +255,34 @@ def _server(settings: Json) -> MCPServerConfig:
     return parse_config({root: {name: settings}}, "server").config.servers[name]
 
 
-_SERVER: Final = (Place("name", "server"),)
-_URI: Final = Place("uri")
+_SERVER: Final = (LineArgument("name", "server"),)
+_URI: Final = LineArgument("uri")
 
 VERBS: Final[tuple[Verb, ...]] = (
     Verb("status", "The connection, the servers, and what needs care.", _status, show=show.status),
     Verb("tools", "The tools that Agents may call.", _tools, show=show.tools),
-    Verb("desktop", "The windows.", _desktop, (Place("uri", optional=True),), show.desktop),
+    Verb("desktop", "The windows.", _desktop, (LineArgument("uri", optional=True),), show.desktop),
     Verb(
         "finder",
         "The documents, or those with the words.",
         _finder,
-        (Place("words", optional=True, rest=True),),
+        (LineArgument("words", optional=True, rest=True),),
         show.finder,
     ),
-    Verb("read", "What is at a URI.", _read, (_URI, Place("server", "server", optional=True)), show.contents),
-    Verb("call", "Run a tool.", _call, (Place("tool", "tool"), Place("json", optional=True, rest=True)), show.result),
+    Verb("read", "What is at a URI.", _read, (_URI, LineArgument("server", "server", optional=True)), show.contents),
+    Verb(
+        "call",
+        "Run a tool.",
+        _call,
+        (LineArgument("tool", "tool"), LineArgument("json", optional=True, rest=True)),
+        show.result,
+    ),
     Verb("history", "The tool calls so far.", _history, show=show.history),
     Verb("config", "The configuration as Agents see it, without secrets.", _config),
     Verb("console", "A new address that opens the console once.", _console, show=show.event),
-    Verb("server add", "Add a server and start it.", _add, (Place("json", rest=True),), show.server, private=True),
+    Verb(
+        "server add", "Add a server and start it.", _add, (LineArgument("json", rest=True),), show.server, private=True
+    ),
     Verb("server rm", "Stop a server and remove it.", _remove, _SERVER, show.server),
     Verb("server start", "Start a server that is stopped or has failed.", _start, _SERVER, show.server),
     Verb("server stop", "Stop a server.", _stop, _SERVER, show.server),
@@ -286,14 +294,14 @@ VERBS: Final[tuple[Verb, ...]] = (
         "inputs set",
         "Give a value, or be asked for it; servers that use it start anew.",
         _set,
-        (Place("id", "input"), Place("value", optional=True, rest=True)),
+        (LineArgument("id", "input"), LineArgument("value", optional=True, rest=True)),
         show.input_set,
         private=True,
     ),
-    Verb("inputs rm", "Forget a value.", _forget, (Place("id", "input"),), show.forgotten),
+    Verb("inputs rm", "Forget a value.", _forget, (LineArgument("id", "input"),), show.forgotten),
     Verb("inputs clear", "Forget all values.", _clear, show=show.forgotten),
-    Verb("connect", "Connect to a server.", _connect, (Place("url", optional=True),), show.connection),
-    Verb("join", "Join an office.", _join, (Place("office", rest=True),), show.connection),
+    Verb("connect", "Connect to a server.", _connect, (LineArgument("url", optional=True),), show.connection),
+    Verb("join", "Join an office.", _join, (LineArgument("office", rest=True),), show.connection),
     Verb("leave", "Leave the office and stay connected.", _leave, show=show.connection),
     Verb("disconnect", "End the connection.", _disconnect, show=show.connection),
     Verb("approvals list", "Calls that wait for consent, and consent that stands.", _approvals, show=show.approvals),
@@ -301,22 +309,22 @@ VERBS: Final[tuple[Verb, ...]] = (
         "approvals show",
         "A call that waits, in full; a long one can be approved after that.",
         _show_approval,
-        (Place("number", "approval"),),
+        (LineArgument("number", "approval"),),
         show.whole_approval,
     ),
     Verb(
         "approvals approve",
         "Let a call run: this one, or from now on every one of this tool by this Agent.",
         _approve,
-        (Place("number", "approval"), Place("how", choices=("once", "always"), optional=True)),
+        (LineArgument("number", "approval"), LineArgument("how", choices=("once", "always"), optional=True)),
         show.answered,
     ),
-    Verb("approvals refuse", "Refuse a call.", _refuse, (Place("number", "approval"),), show.answered),
+    Verb("approvals refuse", "Refuse a call.", _refuse, (LineArgument("number", "approval"),), show.answered),
     Verb(
         "approvals accept",
         "Let auto_apply hold for a tool that changed since; approvals shows the fingerprint.",
         _accept,
-        (Place("tool", "tool"), Place("fingerprint")),
+        (LineArgument("tool", "tool"), LineArgument("fingerprint")),
         show.accepted,
     ),
     Verb("approvals withdraw", "Ask again about everything.", _withdraw, show=show.withdrawn),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
-from a2c_smcp.cli.up_plan import Seat
+from a2c_smcp.cli.up_plan import OfficeAccess
 from a2c_smcp.errors import ConfirmationRequired, SMCPError
 
 AGENT: Final = "demo-agent"
@@ -97,7 +97,7 @@ def _file(objects: Sequence[str]) -> bytes:
     return f"{made}{tail}startxref\n{len(made)}\n%%EOF\n".encode("ascii")
 
 
-async def perform(seat: Seat, computer: str, say: Say, *, pause: float = PAUSE, rest: float = REST) -> None:
+async def perform(seat: OfficeAccess, computer: str, say: Say, *, pause: float = PAUSE, rest: float = REST) -> None:
     """Sit in the office and do a round of everything, again and again, until cancelled."""
     token = seat.token_file.read_text(encoding="ascii").strip()
     while True:

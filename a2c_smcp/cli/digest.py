@@ -22,7 +22,7 @@ MAX_TEMPERATURE: Final = 2
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(context: Context, arguments: Namespace) -> Any:
     """Make the digest, and return the standard response."""
-    from a2c_smcp.cli.bars import Bars  # noqa: PLC0415
+    from a2c_smcp.cli.progress_bars import Bars  # noqa: PLC0415
 
     with Bars(context, quiet=arguments.quiet) as bars:
         return _pipeline(context, arguments).run(_params(context, arguments), progress=bars.tell)

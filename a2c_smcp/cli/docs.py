@@ -19,31 +19,31 @@ DEPTHS: Final = ("documents", "pages", "elements")
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def run(context: Context, arguments: Namespace) -> Any:
     """Return the tree of the folders, or with `--read` what is at that URI."""
-    from a2c_smcp.cli import reading, tree  # noqa: PLC0415
+    from a2c_smcp.cli import resource_text, tree  # noqa: PLC0415
 
     with _library(context, arguments) as library:
         if arguments.read is None:
             return tree.tree_of(library, arguments.depth, arguments.limit)
-        return reading.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
+        return resource_text.read(library, arguments.read, default_format="json" if arguments.json else "markdown")
 
 
 def show(value: Any, arguments: Namespace, terminal: Terminal) -> Iterable[str]:
     """Yield the tree, or the text that was read."""
-    from a2c_smcp.cli import reading, tree  # noqa: PLC0415
+    from a2c_smcp.cli import resource_text, tree  # noqa: PLC0415
 
     if arguments.read is None:
         return tree.tree_lines(value, arguments.folder, terminal)
-    return reading.lines(value, terminal)
+    return resource_text.lines(value, terminal)
 
 
 def browse(context: Context, arguments: Namespace) -> None:
     """Go on with a person at the terminal, after the tree."""
-    from a2c_smcp.cli.browser import Browser  # noqa: PLC0415
+    from a2c_smcp.cli.browser import LibraryBrowser  # noqa: PLC0415
 
     if arguments.read is None:
         context.stdout.write("\n")
         with _library(context, arguments) as library:
-            Browser(library, context, limit=arguments.limit).run()
+            LibraryBrowser(library, context, limit=arguments.limit).run()
 
 
 def _library(context: Context, arguments: Namespace) -> "Library":

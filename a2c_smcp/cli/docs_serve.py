@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.connect_options import HTTP_TOKENS, NO_AUTH, Access, access_lines, http_access, http_token
 from a2c_smcp.cli.docs_cache import CACHE, chosen
 from a2c_smcp.cli.docs_options import DIGESTS, ENV, EXCLUDE, FOLDERS, HOST, OCR, PASSWORD, ocr_policy, passwords
 from a2c_smcp.cli.logs import warnings_shown
 from a2c_smcp.cli.parsing import UsageError, positive
-from a2c_smcp.cli.seating import HTTP_TOKENS, NO_AUTH, Access, access_lines, http_access, http_token
 from a2c_smcp.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _service(context: Context, arguments: Namespace) -> "DocumentService":
         "workers": arguments.workers,
     }
     if arguments.digests is not None:
-        from a2c_smcp.cli.digesting import DigestingService  # noqa: PLC0415
+        from a2c_smcp.cli.digest_tool import DigestingService  # noqa: PLC0415
 
         return DigestingService(arguments.folder, arguments.digests, **options)
     from a2c_smcp.documents.service import DocumentService  # noqa: PLC0415

@@ -23,7 +23,7 @@ def warnings_shown(context: Context) -> Iterator[None]:
     root, ours = logging.getLogger(), logging.getLogger("a2c_smcp")
     before = ours.level
     handler = logging.StreamHandler(context.stderr)
-    handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else Lines())
+    handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else OneLineFormatter())
     root.addHandler(handler)
     ours.setLevel(logging.DEBUG if context.debug else logging.WARNING)
     try:
@@ -33,7 +33,7 @@ def warnings_shown(context: Context) -> Iterator[None]:
         ours.setLevel(before)
 
 
-class Lines(logging.Formatter):
+class OneLineFormatter(logging.Formatter):
     """A line for each record: tracebacks are for those who debug."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, TextIO, TypeAlias
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.cli.command import JSON, Command, Context
-from a2c_smcp.cli.guide import help_lines
+from a2c_smcp.cli.help_text import help_lines
 from a2c_smcp.cli.parsing import CommandMissing, Invocation, UsageError, parse, usage
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.cli.terminal import Terminal, printable

@@ -10,9 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
-from a2c_smcp.cli.logs import warnings_shown
-from a2c_smcp.cli.parsing import UsageError
-from a2c_smcp.cli.seating import (
+from a2c_smcp.cli.connect_options import (
     CREDENTIALS,
     HTTP_TOKENS,
     NO_AUTH,
@@ -25,6 +23,8 @@ from a2c_smcp.cli.seating import (
     http_access,
     http_token,
 )
+from a2c_smcp.cli.logs import warnings_shown
+from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import Terminal, one_line
 from a2c_smcp.errors import BadRequest
 

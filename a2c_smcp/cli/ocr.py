@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.connect_options import NO_AUTH, http_access
 from a2c_smcp.cli.parsing import positive
-from a2c_smcp.cli.seating import NO_AUTH, http_access
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.common.addresses import is_loopback
 from a2c_smcp.common.extras import install_hint

@@ -2,7 +2,7 @@
 
 import sys
 
-from a2c_smcp.cli.guide import reference
+from a2c_smcp.cli.help_text import reference
 from a2c_smcp.cli.table import COMMANDS
 
 if __name__ == "__main__":

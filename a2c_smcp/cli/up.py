@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
+from a2c_smcp.cli.connect_options import INPUTS
 from a2c_smcp.cli.docs_cache import CACHE
 from a2c_smcp.cli.docs_options import EXCLUDE, HOST, OCR
 from a2c_smcp.cli.logs import warnings_shown
-from a2c_smcp.cli.seating import INPUTS
 from a2c_smcp.cli.terminal import Terminal, one_line, printable
 from a2c_smcp.errors import InvalidConfig
 

@@ -46,7 +46,7 @@ PASSED_ON: Final = ("A2C_LLM_", "A2C_DOCS_OCR_KEY", "A2C_DOCS_SANDBOX", "PYTHONP
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class OfficeAccess:
     """How a client reaches the office."""
 
     url: str
@@ -66,7 +66,7 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class UpPlan:
     """What is started, decided before anything is."""
 
     name: str
@@ -79,7 +79,7 @@ class Plan:
     sources: tuple[Source, ...]
     notes: tuple[str, ...]
 
-    def demonstrated(self, folder: Path) -> "Plan":
+    def demonstrated(self, folder: Path) -> "UpPlan":
         """The same with the documents of the demonstration, whose digests go with it."""
         return replace(self, roots=(*self.roots, folder / "demo"), digests=folder / "digests")
 
@@ -88,7 +88,7 @@ Ask: TypeAlias = Callable[[Path, Sequence[str]], bool]
 """Shows a user what a configuration starts, and returns whether to use it."""
 
 
-def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = None) -> Plan:
+def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = None) -> UpPlan:
     """Return what a command line asks for.
 
     Args:
@@ -106,7 +106,7 @@ def make_plan(arguments: Namespace, env: Mapping[str, str], ask: Ask | None = No
     notes = list(found.notes)
     if Path.home().resolve() in roots:
         notes.append("this offers all of your home folder: name the folders that Agents may read")
-    return Plan(
+    return UpPlan(
         name=arguments.name or platform.node() or "computer",
         roots=roots,
         state=state,
@@ -133,11 +133,11 @@ def _readable(folder: str) -> Path:
     return root
 
 
-def _config(arguments: Namespace, state: Path, ask: Ask | None) -> "Found":
+def _config(arguments: Namespace, state: Path, ask: Ask | None) -> "FoundConfig":
     if arguments.config is not None:
-        return Found(Path(arguments.config).expanduser())
+        return FoundConfig(Path(arguments.config).expanduser())
     if arguments.no_config:
-        return Found()
+        return FoundConfig()
     found = find_config(Path.cwd())
     if found.path is None:
         return found
@@ -147,7 +147,7 @@ def _config(arguments: Namespace, state: Path, ask: Ask | None) -> "Found":
         starts = describe(text, str(found.path))
     except InvalidConfig as error:
         said = f"{error.message}; its MCP servers are not started: fix it, and start again"
-        return Found(None, (*found.notes, said))
+        return FoundConfig(None, (*found.notes, said))
     if not trust.covers(text):
         if not arguments.trust and not (ask is not None and ask(found.path, starts)):
             said = (
@@ -155,14 +155,14 @@ def _config(arguments: Namespace, state: Path, ask: Ask | None) -> "Found":
                 f"Run a2c up at a terminal to see it, or pass --trust, or --config {name}"
             )
             log.warning("configuration not used: path=%s reason=not trusted", found.path)
-            return Found(None, (*found.notes, said))
+            return FoundConfig(None, (*found.notes, said))
         trust.add(text)
     said = f"{name} is in this folder, and you trust it: its MCP servers are started; --no-config starts none of them"
-    return Found(found.path, (*found.notes, said), trust)
+    return FoundConfig(found.path, (*found.notes, said), trust)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundConfig:
     """A configuration that lies here, and what to say about it."""
 
     path: Path | None = None
@@ -170,13 +170,13 @@ class Found:
     trust: Trust | None = field(default=None, compare=False)
 
 
-def find_config(folder: Path) -> Found:
+def find_config(folder: Path) -> FoundConfig:
     """Return the configuration in a folder; one that other users could have written is left alone."""
     there = [folder / name for name in FOUND if (folder / name).is_file()]
     notes = [f"{path.relative_to(folder)} is left alone: others can write it" for path in there if _is_foreign(path)]
     ours = [path for path in there if not _is_foreign(path)]
     notes += [f"{path.relative_to(folder)} is left alone: --config names one file" for path in ours[1:]]
-    return Found(ours[0] if ours else None, tuple(notes))
+    return FoundConfig(ours[0] if ours else None, tuple(notes))
 
 
 def _is_foreign(path: Path) -> bool:
@@ -239,19 +239,19 @@ def typed() -> list[str]:
     return ["a2c"] if shutil.which("a2c") == (own := program())[0] else own
 
 
-def http_config(seat: Seat) -> dict[str, Any]:
+def http_config(seat: OfficeAccess) -> dict[str, Any]:
     """Return what to put into the configuration of an MCP client that speaks HTTP, in the form of VS Code."""
     server = {"type": "http", "url": seat.mcp, "headers": {"Authorization": f"Bearer {seat.mcp_token}"}}
     return {"servers": {f"a2c-{seat.office}": server}}
 
 
-def client_config(seat: Seat) -> dict[str, Any]:
+def client_config(seat: OfficeAccess) -> dict[str, Any]:
     """Return what to put into the configuration of a client that starts programs, in the form of Claude Desktop."""
     command, *first = program()
     words = [*first, "mcp", *seat.words, "--reading-tools"]
     return {"mcpServers": {f"a2c-{seat.office}": {"command": command, "args": words}}}
 
 
-def agent_command(seat: Seat) -> str:
+def agent_command(seat: OfficeAccess) -> str:
     """Return a command line to try the office with."""
     return shlex.join([*typed(), "agent", "finder", *seat.words])

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from a2c_smcp.cli import demo
 from a2c_smcp.cli.command import Context
-from a2c_smcp.cli.computer_events import News
+from a2c_smcp.cli.computer_events import PendingChanges
 from a2c_smcp.cli.up_bridge import serve_bridge
 from a2c_smcp.cli.up_home import journal_folder, run_folder, token_file
 from a2c_smcp.cli.up_plan import (
@@ -27,8 +27,8 @@ from a2c_smcp.cli.up_plan import (
     DOCUMENTS,
     OFFICE,
     Ask,
-    Plan,
-    Seat,
+    OfficeAccess,
+    UpPlan,
     agent_command,
     client_config,
     demo_server,
@@ -129,7 +129,7 @@ class Up:
         self._stop: asyncio.Event = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told_to_stop = False
-        self._news = News()
+        self._news = PendingChanges()
         self._keyboard = Keyboard(context.stdin)
         self._inputs = TerminalInputs(tell)
 
@@ -205,7 +205,9 @@ class Up:
             await self._work(computer, desk, console, base, seat, folder)
         self._tell("stopped")
 
-    async def _serve_clients(self, stack: AsyncExitStack, ports: Ports, url: str, token: Path, secret: str) -> Seat:
+    async def _serve_clients(
+        self, stack: AsyncExitStack, ports: Ports, url: str, token: Path, secret: str
+    ) -> OfficeAccess:
         """Serve MCP clients, and let commands and programs of this user find the office."""
         env, http_token = self._context.env, token_file(self._plan.state, "mcp-token")
         mcp_token = (await asyncio.to_thread(http_token.read_text, encoding="ascii")).strip()
@@ -218,9 +220,9 @@ class Up:
             stack.enter_context(announced(RunningOffice(url, OFFICE, secret, os.getpid(), time.time()), env))
         except OSError as error:
             log.warning("commands do not find this office: reason=%s", error.strerror or type(error).__name__)
-        return Seat(url, OFFICE, token, mcp, mcp_token, alone=not others)
+        return OfficeAccess(url, OFFICE, token, mcp, mcp_token, alone=not others)
 
-    async def _add_servers(self, computer: Computer, plan: Plan, progress: Path) -> None:
+    async def _add_servers(self, computer: Computer, plan: UpPlan, progress: Path) -> None:
         env, taken = self._context.env, list(computer.settings.config.servers)
         options = ["--digests", str(plan.digests), "--progress", str(progress), *_options(self._arguments)]
         servers = [document_server(free_name(DOCUMENTS, taken), plan.roots, options, env)]
@@ -230,7 +232,7 @@ class Up:
             await computer.settings.add_server(server)
 
     async def _work(
-        self, computer: Computer, desk: ApprovalDesk, console: Console, base: str, seat: Seat, folder: Path
+        self, computer: Computer, desk: ApprovalDesk, console: Console, base: str, seat: OfficeAccess, folder: Path
     ) -> None:
         async with AsyncExitStack() as stack:
             for work in (self._follow(computer), self._index(folder / PROGRESS)):
@@ -287,7 +289,7 @@ class Up:
             self._asked = None
             return {**event, "problem": error.message}
 
-    async def _perform(self, computer: Computer, seat: Seat) -> None:
+    async def _perform(self, computer: Computer, seat: OfficeAccess) -> None:
         await computer.settled()
         await demo.perform(seat, computer.name, lambda words: self._tell("demo", words=words))
 
@@ -335,7 +337,9 @@ def asker(context: Context) -> Ask | None:
     return ask
 
 
-def ready(plan: Plan, computer: Computer, seat: Seat, console: str, notes: Sequence[str] = ()) -> dict[str, Any]:
+def ready(
+    plan: UpPlan, computer: Computer, seat: OfficeAccess, console: str, notes: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the first event: everything can be used."""
     return {
         "event": "ready",

@@ -23,10 +23,10 @@ from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
 from a2c_smcp.computer.tools.confirmation import Answer, Standing
 from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
-from a2c_smcp.console.asking import Handler, body_of, endpoint, number, plain_uri, text
 from a2c_smcp.console.calls import CallLog
-from a2c_smcp.console.events import Broadcast, EventStream
-from a2c_smcp.console.guard import Guard, Session
+from a2c_smcp.console.events import Broadcast, ServerSentEvents
+from a2c_smcp.console.guard import ConsoleGuard, ConsoleSession
+from a2c_smcp.console.http_endpoints import Handler, body_of, endpoint, number, plain_uri, text
 from a2c_smcp.console.pages import boxes_of, image_of, page_view, readable, search
 from a2c_smcp.errors import BadRequest, NotFound
 
@@ -61,7 +61,7 @@ class Console:
         self._stack = ExitStack()
         log.changed = lambda: self._news.tell("calls")
         self._stack.callback(computer.on_change(self._news.tell))
-        self.app = Guard(self._routes())
+        self.app = ConsoleGuard(self._routes())
 
     def close(self) -> None:
         """Hear nothing any more, and end what open pages listen to."""
@@ -111,11 +111,11 @@ class Console:
         )
 
     async def _events(self, request: Request) -> Any:
-        session: Session = request.scope["a2c.session"]
-        return EventStream(self._news.stream(), self._present(session), session.over)
+        session: ConsoleSession = request.scope["a2c.session"]
+        return ServerSentEvents(self._news.stream(), self._present(session), session.over)
 
     @contextmanager
-    def _present(self, session: Session) -> Iterator[None]:
+    def _present(self, session: ConsoleSession) -> Iterator[None]:
         # An open page is somebody who can be asked.
         with session.page(), self._desk.watch(lambda _: self._news.tell("approvals")):
             yield

@@ -61,7 +61,7 @@ class Broadcast:
             self._pages.discard(page)
 
 
-class EventStream:
+class ServerSentEvents:
     """The answer of a page that listens; it ends, and its `presence` too, when the page is gone or `until` returns."""
 
     def __init__(

@@ -66,7 +66,7 @@ Send = Callable[[Any], Awaitable[None]]
 Clock = Callable[[], float]
 
 
-class Session:
+class ConsoleSession:
     """A browser that opened the console."""
 
     def __init__(self, now: float) -> None:
@@ -105,10 +105,10 @@ class Session:
                 await self._ended.wait()
 
 
-class Guard:
+class ConsoleGuard:
     """An ASGI application around another: it lets nobody else in.
 
-    The scope of each request that passes has its `Session` as `a2c.session`.
+    The scope of each request that passes has its `ConsoleSession` as `a2c.session`.
 
     Args:
         hosts: Names, beside those of loopback, under which the console may be asked.
@@ -120,7 +120,7 @@ class Guard:
         self._clock = clock
         self._token: str | None = None
         self._token_ends = 0.0
-        self._sessions: list[Session] = []
+        self._sessions: list[ConsoleSession] = []
 
     def url(self, base: str) -> str:
         """Return an address that opens the console once; earlier ones that were not used open it no more."""
@@ -170,7 +170,7 @@ class Guard:
         request.scope["a2c.session"] = session
         return None
 
-    def _session(self, cookie: str, key: str) -> Session | None:
+    def _session(self, cookie: str, key: str) -> ConsoleSession | None:
         now = self._clock()
         for ended in [session for session in self._sessions if not session.lives(now)]:
             ended.end()
@@ -187,7 +187,7 @@ class Guard:
         if self._token is None or self._clock() > self._token_ends or not _same(token, self._token):
             raise Unauthorized("This address was used already, has expired, or is not of this console")
         self._token = None
-        session = Session(self._clock())
+        session = ConsoleSession(self._clock())
         self._sessions.append(session)
         for oldest in self._sessions[:-MAX_SESSIONS]:
             oldest.end()

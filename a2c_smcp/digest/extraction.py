@@ -28,7 +28,7 @@ from a2c_smcp.documents.formats.base import OpenOptions, OutlineEntry
 from a2c_smcp.documents.model import PENDING, Document, Element, Page, is_pending
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
 from a2c_smcp.documents.render.markdown import render_page
-from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.worker_main import Operation, WorkerRequest
 from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, WorkerPool
 from a2c_smcp.errors import BadRequest, DocumentError
 
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ExtractionSettings:
     """How pages are read. A run with others is another run."""
 
     dpi: int = 180
@@ -84,7 +84,7 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class PdfExtract:
     """What was read of a PDF."""
 
     title: str
@@ -106,11 +106,11 @@ class Extract:
 def extract(
     pdf: Path,
     out_dir: Path,
-    settings: Settings,
+    settings: ExtractionSettings,
     *,
     numbers: Iterable[int] | None = None,
     progress: Progress | None = None,
-) -> Extract:
+) -> PdfExtract:
     """Read pages of a PDF (numbered from 1), all by default; blocks, from any thread.
 
     Raises:
@@ -147,12 +147,12 @@ def blocking(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _extract(
-    pdf: Path, out_dir: Path, settings: Settings, numbers: Iterable[int] | None, progress: Progress | None
-) -> Extract:
+    pdf: Path, out_dir: Path, settings: ExtractionSettings, numbers: Iterable[int] | None, progress: Progress | None
+) -> PdfExtract:
     path, signature = _found(pdf)
-    kept = Kept(out_dir, await asyncio.to_thread(key_of, path, settings))
+    kept = KeptPages(out_dir, await asyncio.to_thread(key_of, path, settings))
     async with AsyncExitStack() as stack:
-        readers = [Reader(str(path), signature, settings) for _ in range(min(os.cpu_count() or 1, MAX_WORKERS))]
+        readers = [PdfWorker(str(path), signature, settings) for _ in range(min(os.cpu_count() or 1, MAX_WORKERS))]
         for reader in readers:
             stack.push_async_callback(reader.close)
         title, count, outline = kept.about() or await _about(readers[0], path, kept)
@@ -167,7 +167,7 @@ async def _extract(
                     group.create_task(_work(reader, waiting, out_dir, kept, pages, tell))
         except BaseExceptionGroup as group_of:
             raise _first_of(group_of) from None
-    return Extract(title, count, outline, [pages[number].read for number in wanted], reused)
+    return PdfExtract(title, count, outline, [pages[number].read for number in wanted], reused)
 
 
 def _first_of(error: BaseException) -> BaseException:
@@ -200,7 +200,7 @@ def check_pdf(path: Path) -> None:
         raise BadRequest(f"{path.name!r} is no PDF")
 
 
-async def _about(reader: "Reader", path: Path, kept: "Kept") -> About:
+async def _about(reader: "PdfWorker", path: Path, kept: "KeptPages") -> About:
     record = codec.decode_record(await reader.ask("describe"))
     if record.problem:
         raise DocumentError(record.problem)
@@ -224,10 +224,10 @@ def _teller(progress: Progress | None, done: int, total: int) -> Callable[[], No
 
 
 async def _work(
-    reader: "Reader",
+    reader: "PdfWorker",
     waiting: Iterator[int],
     out_dir: Path,
-    kept: "Kept",
+    kept: "KeptPages",
     pages: "dict[int, KeptPage]",
     tell: Callable[[], None],
 ) -> None:
@@ -248,10 +248,10 @@ def content_of(pdf: Path) -> str:
     return digest.hexdigest()
 
 
-class Reader:
+class PdfWorker:
     """One worker process with the PDF open."""
 
-    def __init__(self, path: str, signature: Signature, settings: Settings) -> None:
+    def __init__(self, path: str, signature: Signature, settings: ExtractionSettings) -> None:
         extra = LOCAL_MEMORY if settings.ocr is not None and settings.ocr.is_local else 0
         self._pool = WorkerPool(1, memory=MEMORY + extra, tired=TIRED + extra)
         self._path, self._signature, self._settings = path, signature, settings
@@ -260,7 +260,9 @@ class Reader:
     async def ask(self, operation: Operation, *arguments: Any) -> bytes:
         """Return the bytes of an answer."""
         seconds = OCR_SECONDS if operation == "page" and self._settings.ocr is not None else PAGE_SECONDS
-        return await self._pool.call(Request(operation, self._path, self._signature, arguments, self._options, seconds))
+        return await self._pool.call(
+            WorkerRequest(operation, self._path, self._signature, arguments, self._options, seconds)
+        )
 
     async def read(self, number: int, out_dir: Path) -> PageRead:
         """Read one page; what cannot be read is told in its `problem`."""
@@ -298,7 +300,7 @@ def _by(page: Page) -> str:
     return f"ocr:{'+'.join(sorted(map(str, engines)))}" if engines else "text"
 
 
-def key_of(pdf: Path, settings: Settings) -> str:
+def key_of(pdf: Path, settings: ExtractionSettings) -> str:
     """Return a name for this file read in this way."""
     ocr = settings.ocr.fingerprint if settings.ocr is not None else "none"
     facts = f"{FORM} {code_fingerprint().hex()} {content_of(pdf)} {settings.dpi} {ocr}"
@@ -316,12 +318,12 @@ class KeptPage:
         """The number of the page."""
         return self.read.number
 
-    def fits(self, settings: Settings) -> bool:
+    def fits(self, settings: ExtractionSettings) -> bool:
         """Whether its picture is still there."""
         return not settings.images or (self.read.image is not None and is_own_file(self.read.image))
 
 
-class Kept:
+class KeptPages:
     """Pages of earlier runs with the same key.
 
     Those of other keys are forgotten, since their pictures are replaced; runs with and without pictures do not touch

@@ -43,7 +43,7 @@ _STOP: Final = frozenset(_STOPPED.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Extract:
+class SectionExtract:
     """What is worth reading of some pages."""
 
     headings: list[tuple[int, int, str]]
@@ -60,7 +60,7 @@ class _Sentence:
     first: bool
 
 
-def extract_of(pages: Mapping[int, Sequence[Element]], *, sentences: int = MAX_SENTENCES) -> Extract:
+def extract_of(pages: Mapping[int, Sequence[Element]], *, sentences: int = MAX_SENTENCES) -> SectionExtract:
     """Return the extract of pages given as elements by their numbers."""
     headings: list[tuple[int, int, str]] = []
     tables: list[tuple[int, str]] = []
@@ -80,7 +80,7 @@ def extract_of(pages: Mapping[int, Sequence[Element]], *, sentences: int = MAX_S
     if len(said) < MIN_SENTENCES:  # forms, invoices, slides: what they say is in short lines
         told = {line: number for number, line in reversed(lines) if any(map(str.isalnum, line))}
         said = [(number, line) for line, number in reversed(told.items())][:sentences]
-    return Extract(headings[:MAX_HEADINGS], said, tables[:MAX_TABLES], max(len(tables) - MAX_TABLES, 0))
+    return SectionExtract(headings[:MAX_HEADINGS], said, tables[:MAX_TABLES], max(len(tables) - MAX_TABLES, 0))
 
 
 def elements_of(markdown: str) -> list[Element]:

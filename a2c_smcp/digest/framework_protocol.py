@@ -46,7 +46,7 @@ class RequestMeta(TypedDict):
     trace_id: str
 
 
-class Request(TypedDict):
+class ExpertRequest(TypedDict):
     """A call of an expert, a tool or the language model."""
 
     name: str
@@ -82,7 +82,7 @@ class IntentExpert(Protocol):
 class OrchestratorExpert(Protocol):
     """Gets text and images out of a PDF, by whatever tool can."""
 
-    def orchestrate(self, params: Params, tools: "Mapping[str, Tool]") -> Response:
+    def orchestrate(self, params: Params, tools: "Mapping[str, ExtractionTool]") -> Response:
         """Return `images` and `text_path`."""
         ...
 
@@ -103,7 +103,7 @@ class OutputAssemblerExpert(Protocol):
         ...
 
 
-class Tool(Protocol):
+class ExtractionTool(Protocol):
     """Gets text and images out of one file."""
 
     def __call__(self, params: Params, *, progress: Progress | None = None) -> Response:
@@ -118,7 +118,7 @@ def new_trace_id() -> str:
 
 def make_request(
     name: str, version: str = VERSION, params: Params | None = None, trace_id: str | None = None
-) -> Request:
+) -> ExpertRequest:
     """Return a request; without a trace id it begins a run of its own."""
     return {
         "name": name,

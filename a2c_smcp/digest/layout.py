@@ -8,14 +8,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from a2c_smcp.digest.citations import Citation, cited_in, is_citation
-from a2c_smcp.digest.extracts import Extract
+from a2c_smcp.digest.extracts import SectionExtract
 from a2c_smcp.digest.material import Material
 from a2c_smcp.digest.page_texts import ranges_of
 from a2c_smcp.digest.sections import Section
 from a2c_smcp.digest.wording import Words
 from a2c_smcp.digest.writing import Written
 from a2c_smcp.documents.render.escape import heading_text, label, line
-from a2c_smcp.documents.safe_markdown import Raw, safe_markdown
+from a2c_smcp.documents.safe_markdown import TrustedMarkdown, safe_markdown
 
 MAX_SHOWN: Final = 24
 """Images that a section shows; the others are linked."""
@@ -25,7 +25,7 @@ HEADING: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DigestPart:
     """A section and what was made of it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Part:
 
     section: Section
     title: str
-    extract: Extract
+    extract: SectionExtract
     shown: Sequence[int] = ()
     text: str = ""
     error: str = ""
@@ -46,7 +46,7 @@ class Part:
     cached: bool = False
     unread: Mapping[int, str] = field(default_factory=dict)
 
-    def written(self, by_model: Written, links: "Links", *, cached: bool) -> "Part":
+    def written(self, by_model: Written, links: "Links", *, cached: bool) -> "DigestPart":
         """The part with what the model wrote, as far as it may stand in a document of ours."""
         dropped = 0
         pages = set(self.section.pages) - self.unread.keys()
@@ -55,13 +55,13 @@ class Part:
             nonlocal dropped
             found = cited_in(run, pages)
             dropped += found.dropped
-            return (Raw(links.cite(part)) if isinstance(part, Citation) else part for part in found.parts)
+            return (TrustedMarkdown(links.cite(part)) if isinstance(part, Citation) else part for part in found.parts)
 
         text = safe_markdown(by_model.text, top=HEADING, mend=mend, is_ours=is_citation)
         calls = 0 if cached else by_model.calls
         return replace(self, text=text, dropped=dropped, calls=calls, cached=cached)
 
-    def failed(self, error: str, calls: int) -> "Part":
+    def failed(self, error: str, calls: int) -> "DigestPart":
         """The part for which the model failed."""
         return replace(self, error=error, calls=calls)
 
@@ -111,7 +111,7 @@ class Links:
 
 
 def layout(
-    material: Material, parts: Sequence[Part], words: Words, *, name: str, model: str, links: Links
+    material: Material, parts: Sequence[DigestPart], words: Words, *, name: str, model: str, links: Links
 ) -> tuple[str, list[Path]]:
     """Return the whole digest, and the images that it shows or links, in their order."""
     used: list[Path] = []
@@ -133,7 +133,7 @@ def layout(
     return "\n\n".join(blocks) + "\n", used
 
 
-def _note(material: Material, parts: Sequence[Part], words: Words, name: str, model: str) -> Iterator[str]:
+def _note(material: Material, parts: Sequence[DigestPart], words: Words, name: str, model: str) -> Iterator[str]:
     """Say what was done, and by whom."""
     yield words.made_of.format(name=label(name), count=material.page_count)
     written = sum(bool(part.text) for part in parts)
@@ -156,12 +156,12 @@ def _note(material: Material, parts: Sequence[Part], words: Words, name: str, mo
         yield words.approximate
 
 
-def _title(part: Part, words: Words) -> str:
+def _title(part: DigestPart, words: Words) -> str:
     pages = ranges_of(part.section.pages)
     return heading_text(part.title) or words.pages.format(pages)
 
 
-def _body(part: Part, words: Words, links: Links, *, exact: bool) -> Iterator[str]:
+def _body(part: DigestPart, words: Words, links: Links, *, exact: bool) -> Iterator[str]:
     extract = part.extract
     yield from _unread(part.unread, words)
     if part.error:
@@ -209,7 +209,7 @@ def _outline(headings: Iterable[tuple[int, int, str]], links: Links, *, exact: b
         open_levels.append(level)
 
 
-def _images(part: Part, material: Material, words: Words, links: Links, used: list[Path]) -> Iterator[str]:
+def _images(part: DigestPart, material: Material, words: Words, links: Links, used: list[Path]) -> Iterator[str]:
     """Show the pages with figures, or the first one; link the others."""
     there = [number for number in part.section.pages if material.images.get(number)]
     if not there:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from a2c_smcp.digest.elements import has_picture, has_table, read_elements
-from a2c_smcp.digest.extraction import Extract, Settings, extract
+from a2c_smcp.digest.extraction import ExtractionSettings, PdfExtract, extract
 from a2c_smcp.digest.extracts import elements_of
 from a2c_smcp.digest.framework_protocol import Params, Progress
 from a2c_smcp.digest.page_texts import divided, fault_of, is_better, page_fault
@@ -119,12 +119,12 @@ def _from_pdf(params: Params, text: str, images: Mapping[int, Sequence[Path]], p
     return Material(title, count, pages or _spread(text, count), images, about.contents, exact=exact)
 
 
-def _read(params: Params, numbers: Sequence[int] | None, progress: Progress | None) -> Extract:
+def _read(params: Params, numbers: Sequence[int] | None, progress: Progress | None) -> PdfExtract:
     from a2c_smcp.digest.dotsocr.local_pdf_tool import local_ocr  # noqa: PLC0415 - only where it is needed
 
     ocr = local_ocr() if params.get("ocr", True) else None
     with tempfile.TemporaryDirectory(prefix="a2c-digest-") as folder:
-        settings = Settings(password=params.get("password"), ocr=ocr, images=False)
+        settings = ExtractionSettings(password=params.get("password"), ocr=ocr, images=False)
         told = progress if numbers is None or numbers else None
         return extract(Path(str(params["pdf_path"])), Path(folder), settings, numbers=numbers, progress=told)
 

@@ -29,7 +29,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of, local_ocr
-from a2c_smcp.digest.extraction import Extract, Settings, extract
+from a2c_smcp.digest.extraction import ExtractionSettings, PdfExtract, extract
 from a2c_smcp.digest.page_texts import joined
 from a2c_smcp.documents.formats.registry import format_of
 from a2c_smcp.documents.ocr.base import OcrPolicy
@@ -105,7 +105,7 @@ class _Service:
             path, images = await _upload(form, folder), _flag(form, "image_extract", default=True)
             dpi = dpi_of({"dpi": _number(form, "dpi", 200)})
             wanted = _form_of(form, request)
-        settings = Settings(dpi=dpi, ocr=self._settings.ocr, images=images and wanted != "text")
+        settings = ExtractionSettings(dpi=dpi, ocr=self._settings.ocr, images=images and wanted != "text")
         async with self._turn:
             found = await asyncio.to_thread(extract, path, folder / "out", settings)
         failed = [page for page in found.pages if page.problem and not page.text]
@@ -192,7 +192,7 @@ def _number(form: Mapping[str, Any], name: str, default: int) -> int:
         raise BadRequest(f"{name} must be a whole number; it is {str(value)[:20]!r}") from None
 
 
-def _told(found: Extract, folder: Path, wanted: str, done: BackgroundTask) -> Response:
+def _told(found: PdfExtract, folder: Path, wanted: str, done: BackgroundTask) -> Response:
     text = joined({page.number: page.text for page in found.pages})
     if wanted == "text":
         return PlainTextResponse(text, background=done)

@@ -18,10 +18,10 @@ from a2c_smcp.digest.framework_protocol import (
     DOTSOCR_PDF,
     LOCAL_PDF,
     VERSION,
+    ExtractionTool,
     Params,
     Progress,
     Response,
-    Tool,
     make_request,
     respond,
     result_of,
@@ -39,7 +39,7 @@ _TEXTS: Final = (TEXT_NAME, "extract_text_remote.txt", "extract_text_local.txt")
 _log = logging.getLogger(__name__)
 
 AnyTool: TypeAlias = Callable[..., Response]
-"""A `Tool`, or one that takes the request alone."""
+"""A `ExtractionTool`, or one that takes the request alone."""
 
 
 class OrchestratorExpert:
@@ -185,7 +185,7 @@ class _Run:
         return tool(request, progress=self._progress) if _tells(tool) else tool(request)
 
 
-def _tool(tools: Mapping[str, AnyTool], role: str, name: str, ours: Tool) -> AnyTool:
+def _tool(tools: Mapping[str, AnyTool], role: str, name: str, ours: ExtractionTool) -> AnyTool:
     return tools.get(role) or tools.get(name) or tools.get(f"{name}@{VERSION}") or ours
 
 

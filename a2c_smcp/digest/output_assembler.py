@@ -15,13 +15,13 @@ from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.digest.extracts import extract_of
 from a2c_smcp.digest.folders import STATE, directory, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
-from a2c_smcp.digest.layout import Links, Part, layout
+from a2c_smcp.digest.layout import DigestPart, Links, layout
 from a2c_smcp.digest.llm_proxy import LlmProxy
 from a2c_smcp.digest.material import Material, gather, problem_of
 from a2c_smcp.digest.sections import Section, sections_of
 from a2c_smcp.digest.threads import spread
 from a2c_smcp.digest.wording import words_for
-from a2c_smcp.digest.writing import ModelFailed, Writer, Written
+from a2c_smcp.digest.writing import ModelFailed, SectionWriter, Written
 from a2c_smcp.errors import BadRequest
 
 AT_ONCE: Final = 4
@@ -79,7 +79,7 @@ class _Composition:
             "usage": dict(self._llm.usage),
         }
 
-    def _parts(self, sections: Sequence[Section], material: Material, writer: Writer | None) -> list[Part]:
+    def _parts(self, sections: Sequence[Section], material: Material, writer: SectionWriter | None) -> list[DigestPart]:
         """Make the sections: with a model the first alone, so that a key it refuses is sent once."""
         total = len(sections)
         first = [self._part(section, material, writer, total) for section in sections[:1]]
@@ -88,7 +88,7 @@ class _Composition:
         )
         return [*first, *rest]
 
-    def _writer(self) -> Writer | None:
+    def _writer(self) -> SectionWriter | None:
         if not self._llm.settings.configured:
             return None
         known = {
@@ -97,16 +97,16 @@ class _Composition:
             if self._params.get(name) not in (None, "")
         }
         instructions = str(self._params.get("instructions") or "")
-        return Writer(self._llm, model=self._params.get("model"), instructions=instructions, **known)
+        return SectionWriter(self._llm, model=self._params.get("model"), instructions=instructions, **known)
 
-    def _part(self, section: Section, material: Material, writer: Writer | None, total: int) -> Part:
+    def _part(self, section: Section, material: Material, writer: SectionWriter | None, total: int) -> DigestPart:
         unread = {number: why for number, why in material.unread.items() if number in section.pages}
         texts = {number: material.texts.get(number, "") for number in section.pages if number not in unread}
         extract = extract_of({number: material.page(number) for number in texts})
         worth = {number: material.is_shown(number) for number in section.pages}
         shown = sorted((number for number in worth if worth[number]), key=lambda number: (-worth[number], number))
         title = section.title or next((text for _, __, text in extract.headings), "")
-        part = Part(section, title, extract, shown, unread=unread)
+        part = DigestPart(section, title, extract, shown, unread=unread)
         if writer is not None and any(text.strip() for text in texts.values()):
             try:
                 written, cached = self._written(writer, section, texts)
@@ -120,7 +120,7 @@ class _Composition:
         self._tell(self._done, total)
         return part
 
-    def _written(self, writer: Writer, section: Section, texts: dict[int, str]) -> tuple[Written, bool]:
+    def _written(self, writer: SectionWriter, section: Section, texts: dict[int, str]) -> tuple[Written, bool]:
         """Return a section that was written before of the same pages with the same settings, or write it."""
         facts = [section.first, section.last, section.title, texts, writer.model, writer.temperature, writer.max_tokens]
         facts += [writer.system, writer.instructions, self._llm.settings.base_url, self._llm.settings.model]
@@ -142,7 +142,7 @@ class _Composition:
             notify_guarded(_log, "a progress callback", self._progress, "sections", done, total)
 
 
-def _author(parts: Sequence[Part]) -> str:
+def _author(parts: Sequence[DigestPart]) -> str:
     written = sum(bool(part.text) for part in parts)
     return "extract" if not written else "model" if written == len(parts) else "model+extract"
 

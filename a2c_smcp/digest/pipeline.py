@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from a2c_smcp.digest.dotsocr import local_pdf_tool, remote_tools
 from a2c_smcp.digest.experts import AutoInstallerExpert, IntentExpert, OrchestratorExpert, OutputAssemblerExpert
-from a2c_smcp.digest.extraction import Settings, check_pdf, content_of, extract
+from a2c_smcp.digest.extraction import ExtractionSettings, check_pdf, content_of, extract
 from a2c_smcp.digest.folders import HERE, Claim, claimed, own_name
 from a2c_smcp.digest.framework_protocol import (
     AUTOINSTALLER,
@@ -122,7 +122,7 @@ class _Run:
     def _check_ranges(self, pdf: Path, claim: Claim) -> None:
         """Hold the ranges against the document before any page is read, or sent away."""
         params = self._params
-        settings = Settings(
+        settings = ExtractionSettings(
             dpi=local_pdf_tool.dpi_of(params),
             password=params.get("password"),
             ocr=local_pdf_tool.local_ocr() if params.get("ocr", True) else None,

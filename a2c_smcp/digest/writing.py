@@ -39,7 +39,7 @@ class ModelFailed(SMCPError):
 
 
 @dataclass(slots=True)
-class Writer:
+class SectionWriter:
     """Writes sections with one model, from several threads.
 
     Attributes:
@@ -99,7 +99,7 @@ class Writer:
 class _Work:
     """One section: its requests are counted apart from those of others."""
 
-    def __init__(self, writer: Writer, section: Section, trace_id: str) -> None:
+    def __init__(self, writer: SectionWriter, section: Section, trace_id: str) -> None:
         self._writer, self._section, self._trace_id = writer, section, trace_id
         self.calls = 0
 

@@ -12,15 +12,15 @@ from a2c_smcp.documents.files import Signature, SourceFile, signature_in, walk
 from a2c_smcp.documents.formats.base import Description
 from a2c_smcp.documents.formats.registry import format_of
 from a2c_smcp.documents.model import Document
-from a2c_smcp.documents.reading import describe
 from a2c_smcp.documents.refs import assign_refs
 from a2c_smcp.documents.render import renderer_for
+from a2c_smcp.documents.resource_reading import describe
 
 NOT_YET: Final = "Not read yet: ask again in a moment"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CataloguedFile:
     """A document's file as a scan saw it."""
 
     doc_ref: str
@@ -34,7 +34,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CatalogueChanges:
     """How the documents changed, by their `doc_ref`."""
 
     added: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Changes:
         return bool(self.added or self.removed or self.updated)
 
 
-def scan(roots: Iterable[Path], excludes: Excludes, before: Iterable[Source] = ()) -> dict[str, Source]:
+def scan(roots: Iterable[Path], excludes: Excludes, before: Iterable[CataloguedFile] = ()) -> dict[str, CataloguedFile]:
     """Look at the folders; return the documents by their `doc_ref`. Blocking.
 
     What was seen `before` and has not changed is taken over, which makes looking again cheap.
@@ -70,18 +70,18 @@ def scan(roots: Iterable[Path], excludes: Excludes, before: Iterable[Source] = (
     for ref, file in refs.items():
         old, signature = known.get(file.place), signatures[file.place]
         same = old is not None and old.signature == signature and old.doc_ref == ref
-        sources[ref] = old if old is not None and same else Source(ref, file, signature)
+        sources[ref] = old if old is not None and same else CataloguedFile(ref, file, signature)
     return sources
 
 
-def _file(path: str, relative: str, before: Source | None) -> SourceFile | None:
+def _file(path: str, relative: str, before: CataloguedFile | None) -> SourceFile | None:
     if before is not None and before.file.relative == relative:
         return before.file
     known = format_of(path.rpartition(os.sep)[2])
     return SourceFile(Path(path), relative, *known) if known else None
 
 
-class Catalogue:
+class DocumentCatalogue:
     """What is known of every document. Lives in one thread.
 
     Attributes:
@@ -90,7 +90,7 @@ class Catalogue:
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._sources: Mapping[str, Source] = {}
+        self._sources: Mapping[str, CataloguedFile] = {}
         self._documents: dict[str, tuple[Record, Document]] = {}
         self._fragments: dict[str, str] = {}
         self._json: str | None = None
@@ -103,24 +103,24 @@ class Catalogue:
         return tuple(self._sources)
 
     @property
-    def sources(self) -> Iterator[Source]:
+    def sources(self) -> Iterator[CataloguedFile]:
         """Every document's file."""
         return iter(tuple(self._sources.values()))
 
     def __len__(self) -> int:
         return len(self._sources)
 
-    def source(self, doc_ref: str) -> Source | None:
+    def source(self, doc_ref: str) -> CataloguedFile | None:
         """Return a document's file as it was last seen."""
         return self._sources.get(doc_ref)
 
-    def update(self, sources: Mapping[str, Source]) -> Changes:
+    def update(self, sources: Mapping[str, CataloguedFile]) -> CatalogueChanges:
         """Take over what a scan saw; return what is different."""
         before, self._sources = self._sources, sources
         added = tuple(ref for ref in sources if ref not in before)
         removed = tuple(ref for ref in before if ref not in sources)
         updated = tuple(ref for ref, source in sources.items() if ref in before and _differ(before[ref], source))
-        changes = Changes(added, removed, updated)
+        changes = CatalogueChanges(added, removed, updated)
         if changes:
             self._renew()
             self._provisional.difference_update(removed)
@@ -138,7 +138,7 @@ class Catalogue:
         known = self._documents.get(doc_ref)
         return known[0] if known else None
 
-    def learn(self, source: Source, record: Record) -> bool:
+    def learn(self, source: CataloguedFile, record: Record) -> bool:
         """Take over what was read of a document; return whether that corrects what somebody has been told."""
         if self._sources.get(source.doc_ref) != source:  # it changed while it was read
             return False
@@ -157,7 +157,7 @@ class Catalogue:
         known = self._documents.get(doc_ref)
         return known[1] if known else None
 
-    def entry(self, source: Source) -> Document:
+    def entry(self, source: CataloguedFile) -> Document:
         """Return the entry of a document, or what can be said before it is read."""
         known = self._documents.get(source.doc_ref)
         if known:
@@ -170,7 +170,7 @@ class Catalogue:
         """Return that part of the catalogue."""
         return [self.entry(source) for source in self.window(offset, limit)]
 
-    def window(self, offset: int = 0, limit: int | None = None) -> list[Source]:
+    def window(self, offset: int = 0, limit: int | None = None) -> list[CataloguedFile]:
         """Return the files of that part of the catalogue."""
         return list(self._sources.values())[offset : None if limit is None else offset + limit]
 
@@ -183,11 +183,11 @@ class Catalogue:
             self._json = f'{{"documents":[{",".join(fragments)}],"total_count":{len(fragments)}}}'
         return self._json
 
-    def _provisional_json(self, source: Source) -> str:
+    def _provisional_json(self, source: CataloguedFile) -> str:
         return renderer_for("json").render_document(self.entry(source))
 
 
-def _differ(before: Source, after: Source) -> bool:
+def _differ(before: CataloguedFile, after: CataloguedFile) -> bool:
     if before is after:
         return False
     return before.signature != after.signature or before.path != after.path

@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeAlias, cast
 
 from a2c_smcp.common.child_python import FOLDER, environment, python_command
 from a2c_smcp.documents.descriptors import CAN_PASS, Descriptor
-from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, Request, Said, Setup, pack
+from a2c_smcp.documents.worker_main import ANSWER_HEAD, MAX_BODY, OcrReply, Setup, WorkerRequest, pack
 
 Answer: TypeAlias = tuple[dict[str, Any], bytes]
 """Head and body."""
@@ -95,7 +95,9 @@ class Channel(asyncio.SubprocessProtocol):
         """How long the answer to the last message may still take."""
         return max(self._deadline - self._loop.time(), 0.0)
 
-    def post(self, message: Request | Setup | Said, seconds: float, then: Then, held: Descriptor | None = None) -> None:
+    def post(
+        self, message: WorkerRequest | Setup | OcrReply, seconds: float, then: Then, held: Descriptor | None = None
+    ) -> None:
         """Send a message, with an open file where one is given, and do something with its answer.
 
         The answer may take so many seconds.
@@ -104,7 +106,7 @@ class Channel(asyncio.SubprocessProtocol):
         if self.is_silent or pipe.is_closing():
             self._loop.call_soon(then, EOFError())
             return
-        if held is not None and self._passing is not None and isinstance(message, Request):
+        if held is not None and self._passing is not None and isinstance(message, WorkerRequest):
             try:
                 socket.send_fds(self._passing, [b"f"], [held.number])
             except OSError:
@@ -118,7 +120,7 @@ class Channel(asyncio.SubprocessProtocol):
         if self._timer is None or self._timer.when() > self._deadline:
             self._watch()
 
-    async def ask(self, message: Request | Setup, seconds: float, held: Descriptor | None = None) -> Answer:
+    async def ask(self, message: WorkerRequest | Setup, seconds: float, held: Descriptor | None = None) -> Answer:
         """Return the answer to a message, or raise what became of it."""
         answered: asyncio.Future[Answer | Exception] = self._loop.create_future()
         self.post(message, seconds, lambda answer: None if answered.done() else answered.set_result(answer), held)

@@ -29,7 +29,7 @@ _MAX_STARS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ExcludeRules:
     """The patterns of one place; `prefix` is its path below the root, with a slash at the end, or empty."""
 
     prefix: str
@@ -40,8 +40,8 @@ class Rules:
 class Excludes:
     """What to leave out of one folder and, by `below`, of the folders in it."""
 
-    given: tuple[Rules, ...] = ()
-    found: tuple[Rules, ...] = ()
+    given: tuple[ExcludeRules, ...] = ()
+    found: tuple[ExcludeRules, ...] = ()
     prefix: str = ""
 
     @classmethod
@@ -54,12 +54,12 @@ class Excludes:
         for pattern in patterns:
             if not _is_sound(pattern):
                 raise BadRequest(f"{pattern!r} cannot be used to leave out files: write it as in a .gitignore")
-        return cls((Rules("", _compile(patterns)),) if patterns else ())
+        return cls((ExcludeRules("", _compile(patterns)),) if patterns else ())
 
     def reading(self, entries: "Iterable[os.DirEntry[str]]", folder: int | str) -> "Excludes":
         """Return the rules together with the ignore files among the entries of a folder, open or by its path."""
         files = {entry.name for entry in entries if entry.name in IGNORE_FILES and is_file(entry)}
-        own = tuple(Rules(self.prefix, _load(folder, name)) for name in IGNORE_FILES if name in files)
+        own = tuple(ExcludeRules(self.prefix, _load(folder, name)) for name in IGNORE_FILES if name in files)
         return replace(self, found=(*own, *self.found)) if own else self
 
     def below(self, name: str) -> "Excludes":

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.documents import codec
-from a2c_smcp.documents.catalogue import Source
+from a2c_smcp.documents.catalogue import CataloguedFile
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.descriptors import regular_file
 from a2c_smcp.documents.files import Signature, signature_in, signature_of
 from a2c_smcp.documents.fingerprint import code_fingerprint, content_of
-from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.formats.registry import registered
-from a2c_smcp.documents.making import page_of
+from a2c_smcp.documents.in_flight import InFlightRequest, Outcome
 from a2c_smcp.documents.model import PageEntry
 from a2c_smcp.documents.opening import CANNOT, Unsupported
+from a2c_smcp.documents.page_elements import page_of
 from a2c_smcp.documents.store import Result, Store
-from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.worker_main import Operation, WorkerRequest
 from a2c_smcp.documents.workers import FileChanged, Unreadable, WorkerEnded, WorkerPool
 
 if TYPE_CHECKING:
@@ -96,31 +96,31 @@ class Extraction:
         self._disk = ThreadPoolExecutor(1, "a2c-documents-store")
         self._files: dict[str, _File] = {}
         self._unlocked: dict[str, tuple[Signature, str]] = {}
-        self._asking: dict[Source, asyncio.Task[str | None]] = {}
-        self._flights: dict[bytes, Flight] = {}
+        self._asking: dict[CataloguedFile, asyncio.Task[str | None]] = {}
+        self._in_flight: dict[bytes, InFlightRequest] = {}
         self._struck: set[bytes] = set()
-        self._unwritten: dict[bytes, tuple[Source, Result]] = {}
+        self._unwritten: dict[bytes, tuple[CataloguedFile, Result]] = {}
         self._writing: asyncio.Task[None] | None = None
         told = "" if ocr is None else ocr.fingerprint
         self._salt = code_fingerprint(registered()) + told.encode()
 
-    def is_private(self, source: Source) -> bool:
+    def is_private(self, source: CataloguedFile) -> bool:
         """Whether a password opened this document."""
         return self._password(source) is not None
 
-    def identity(self, source: Source) -> bytes | None:
+    def identity(self, source: CataloguedFile) -> bytes | None:
         """Return what a document shares with those that read the same, None where that is not known yet."""
         file = self._file_of(source)
         return None if file is None else file.identity
 
-    def _file_of(self, source: Source) -> _File | None:
+    def _file_of(self, source: CataloguedFile) -> _File | None:
         known = self._files.get(source.path)
         return known if known and known.signature == source.signature else None
 
-    async def recall(self, sources: Sequence[Source]) -> list[tuple[Source, Record]]:
+    async def recall(self, sources: Sequence[CataloguedFile]) -> list[tuple[CataloguedFile, Record]]:
         """Return what the disk remembers of these documents."""
 
-        def work() -> list[tuple[Source, Record]]:
+        def work() -> list[tuple[CataloguedFile, Record]]:
             contents = self._store.contents({source.path: source.signature for source in sources})
             keyed = []
             for source in sources:
@@ -134,7 +134,7 @@ class Extraction:
 
         return await self._on_disk(work)
 
-    async def record(self, source: Source) -> Record:
+    async def record(self, source: CataloguedFile) -> Record:
         """Return what a document is as a whole; what cannot be read says why.
 
         Raises:
@@ -156,7 +156,7 @@ class Extraction:
             self._unlocked[source.path] = source.signature, password
         return unlocked
 
-    async def entries(self, source: Source, offset: int, limit: int) -> list[PageEntry]:
+    async def entries(self, source: CataloguedFile, offset: int, limit: int) -> list[PageEntry]:
         """Return that part of the page index; a page that cannot be read is in it, and says so.
 
         Raises:
@@ -172,7 +172,7 @@ class Extraction:
             return [entry for index in range(offset, offset + limit) for entry in await self.entries(source, index, 1)]
         return [entry if entry.element_count is not None else await self._counted(source, entry) for entry in found]
 
-    async def _counted(self, source: Source, entry: PageEntry) -> PageEntry:
+    async def _counted(self, source: CataloguedFile, entry: PageEntry) -> PageEntry:
         """Return the entry of a page that only OCR can count: as it was read, where it was."""
         look = await self._look(source, ("page", entry.index), self._password(source))
         return entry if look.known is None else codec.decode_page(look.known).entry
@@ -186,7 +186,9 @@ class Extraction:
             _log.warning("The password of a document could not be asked for", exc_info=told, extra={"doc": doc_ref})
             return None
 
-    async def read(self, source: Source, operation: Operation, *arguments: Any, background: bool = False) -> bytes:
+    async def read(
+        self, source: CataloguedFile, operation: Operation, *arguments: Any, background: bool = False
+    ) -> bytes:
         """Return what a worker answers to that request, or has answered before.
 
         Raises:
@@ -211,13 +213,13 @@ class Extraction:
         if paths:
             self._disk.submit(self._store.forget, paths, moved)
 
-    async def forget_others(self, roots: Sequence[Path], sources: Sequence[Source]) -> None:
+    async def forget_others(self, roots: Sequence[Path], sources: Sequence[CataloguedFile]) -> None:
         """Delete what the disk remembers of files in these folders that are no longer there, or no longer shared."""
         await self._on_disk(lambda: self._store.forget_others(roots, [source.path for source in sources]))
 
     async def close(self) -> None:
         """Let everything on its way to the disk arrive."""
-        for flight in self._flights.values():
+        for flight in self._in_flight.values():
             flight.cancel()
         asking = list(self._asking.values())
         for task in asking:
@@ -235,7 +237,7 @@ class Extraction:
         self._unwritten.clear()
         await self._on_disk(self._store.clear)
 
-    async def _describe(self, source: Source, password: str | None) -> Record:
+    async def _describe(self, source: CataloguedFile, password: str | None) -> Record:
         try:
             return codec.decode_record(await self._read(source, "describe", (), password, background=False))
         except (Unreadable, WorkerEnded) as error:
@@ -251,7 +253,7 @@ class Extraction:
 
     async def _read(
         self,
-        source: Source,
+        source: CataloguedFile,
         operation: Operation,
         arguments: tuple[Any, ...],
         password: str | None,
@@ -265,10 +267,10 @@ class Extraction:
             raise WorkerEnded(QUARANTINED.format(look.strikes))
         if look.file_strikes >= FILE_STRIKES and (background or operation == "entries"):
             raise LeftAlone(TOO_MANY.format(look.file_strikes))
-        flight = self._flights.get(look.key)
+        flight = self._in_flight.get(look.key)
         if flight is None:
             options = None if password is None and self._ocr is None else OpenOptions(password, self._ocr)
-            request = Request(
+            request = WorkerRequest(
                 operation, source.path, source.signature, arguments, options, self._deadline, source.file.root
             )
             flight = self._pool.begin(
@@ -276,10 +278,10 @@ class Extraction:
                 background=background,
                 landed=lambda outcome: self._land(outcome, look, source, request, background=background),
             )
-            self._flights[look.key] = flight
+            self._in_flight[look.key] = flight
         return await flight.wait()
 
-    async def _look(self, source: Source, request: tuple[Any, ...], password: str | None) -> _Look:
+    async def _look(self, source: CataloguedFile, request: tuple[Any, ...], password: str | None) -> _Look:
         """Return what is remembered; the disk is not asked for what it cannot know.
 
         Whether the file is still the same is seen here by whoever asks the disk, else by the worker.
@@ -299,7 +301,7 @@ class Extraction:
         return self._struck.isdisjoint(keys) and self._store.is_new(*keys)
 
     def _look_on_disk(
-        self, source: Source, file: _File | None, request: tuple[Any, ...], password: str | None
+        self, source: CataloguedFile, file: _File | None, request: tuple[Any, ...], password: str | None
     ) -> _Look:
         if signature_of(source.file.path) != source.signature:
             raise FileChanged
@@ -316,7 +318,7 @@ class Extraction:
         return _Look(file, key, None, *self._store.strikes(key, file.identity))
 
     @staticmethod
-    def _hash(source: Source) -> bytes:
+    def _hash(source: CataloguedFile) -> bytes:
         try:
             opened, status = regular_file(source.file.root, source.file.relative)
             if signature_in(status) != source.signature:
@@ -329,9 +331,11 @@ class Extraction:
             raise FileChanged
         return content
 
-    def _land(self, outcome: Outcome, look: _Look, source: Source, request: Request, *, background: bool) -> None:
+    def _land(
+        self, outcome: Outcome, look: _Look, source: CataloguedFile, request: WorkerRequest, *, background: bool
+    ) -> None:
         """Remember how a request went, before those who wait for it are told."""
-        self._flights.pop(look.key, None)
+        self._in_flight.pop(look.key, None)
         if isinstance(outcome, WorkerEnded):
             self._strike(look, request)
         elif source.path not in self._files:  # it was removed meanwhile
@@ -342,7 +346,7 @@ class Extraction:
         elif request.operation == "describe":  # what is remembered of it is of an earlier version
             self._disk.submit(self._store.forget, [source.path])
 
-    def _keep_soon(self, source: Source, result: Result) -> None:
+    def _keep_soon(self, source: CataloguedFile, result: Result) -> None:
         """Write results together, and not while somebody waits for one of them."""
         self._unwritten[result.key] = source, result
         if self._writing is None:
@@ -361,7 +365,7 @@ class Extraction:
         for key in unwritten:
             self._unwritten.pop(key, None)
 
-    def _strike(self, look: _Look, request: Request) -> None:
+    def _strike(self, look: _Look, request: WorkerRequest) -> None:
         """Count what ended a worker: the request, and the file once for each of its pages."""
         identity = look.file.identity
         self._struck.update((look.key, identity))  # so that whoever asks next asks the disk, which by then has counted
@@ -374,13 +378,13 @@ class Extraction:
 
         self._disk.submit(count)
 
-    def _identify(self, source: Source, content: bytes) -> _File:
+    def _identify(self, source: CataloguedFile, content: bytes) -> _File:
         # The name decides the format, and some formats show it.
         name = source.file.path.name.encode("utf-8", "surrogatepass")
         identity = hashlib.sha256(b"\0".join([self._salt, content, name])).digest()
         return _File(source.signature, content, identity)
 
-    def _password(self, source: Source) -> str | None:
+    def _password(self, source: CataloguedFile) -> str | None:
         known = self._unlocked.get(source.path)
         return known[1] if known and known[0] == source.signature else None
 
@@ -394,7 +398,7 @@ def _key(file: _File, request: tuple[Any, ...], password: str | None = None) -> 
     return hashlib.blake2b(told + secret, digest_size=32).digest()
 
 
-def page_in(request: Request) -> int | None:
+def page_in(request: WorkerRequest) -> int | None:
     """Return the one page that a request is about; None where it is about several, or the document as a whole."""
     match request.operation, request.arguments:
         case ("page" | "render", (int(index), *_)):
@@ -406,14 +410,14 @@ def page_in(request: Request) -> int | None:
     return None
 
 
-def _is_kept(request: Request, answer: bytes) -> bool:
+def _is_kept(request: WorkerRequest, answer: bytes) -> bool:
     if (request.options is not None and request.options.password is not None) or isinstance(answer, codec.Passing):
         return False
     # Nor is there an end to the elements that are not there.
     return codec.decode_record(answer).lasting if request.operation == "describe" else answer != codec.NOTHING
 
 
-def _still_true(results: Sequence[tuple[Source, Result]]) -> list[Result]:
+def _still_true(results: Sequence[tuple[CataloguedFile, Result]]) -> list[Result]:
     # Read from a file that was written meanwhile, one would be remembered for the wrong content.
     looks = {source.path: signature_of(source.file.path) for source, _ in results}
     return [result for source, result in results if looks[source.path] == source.signature]

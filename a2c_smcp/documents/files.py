@@ -46,7 +46,7 @@ class SourceFile:
         return root_of(self.place, self.relative)
 
 
-class Entry(Protocol):
+class WalkEntry(Protocol):
     """What a walk finds, like `os.DirEntry`; its state can be asked for until the walk goes on."""
 
     def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
@@ -66,7 +66,7 @@ def find_files(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Itera
             yield SourceFile(Path(path), relative, *known)
 
 
-def walk(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[tuple[str, str, Entry]]:
+def walk(roots: Iterable[Path], excludes: Excludes = NO_EXCLUDES) -> Iterator[tuple[str, str, WalkEntry]]:
     """Yield every file that is not left out, each once: its path, that below its root, and the entry itself."""
     seen: set[str] = set()
     for root in roots:
@@ -150,7 +150,7 @@ class _Folder:
         return _Folder(self.path_of(entry), self.rules.below(entry.name), opened)
 
 
-def _walk(root: Path, excludes: Excludes) -> Iterator[tuple[str, str, Entry]]:
+def _walk(root: Path, excludes: Excludes) -> Iterator[tuple[str, str, WalkEntry]]:
     place = str(root)
     try:
         if not os.path.isdir(place):  # noqa: PTH112

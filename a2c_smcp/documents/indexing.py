@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from a2c_smcp.documents import codec
-from a2c_smcp.documents.catalogue import Source
+from a2c_smcp.documents.catalogue import CataloguedFile
 from a2c_smcp.documents.extraction import Extraction
 from a2c_smcp.documents.model import Document, Page
 from a2c_smcp.documents.search import (
-    Found,
     Indexed,
-    Part,
-    Passage,
+    IndexedPart,
+    IndexedPassage,
+    MatchedPassage,
     SearchIndex,
     document_passage,
     passage_of,
@@ -83,9 +83,9 @@ class Indexer:
         due = min((at for at, _ in self._retries.values()), default=None)
         return None if due is None else max(due - time.monotonic(), 0.0)
 
-    async def bring_up(self, documents: Iterable[tuple[Source, Document]], *, total: int) -> None:
+    async def bring_up(self, documents: Iterable[tuple[CataloguedFile, Document]], *, total: int) -> None:
         """Index what is there and drop what is not; `total` counts documents that are not read yet, too."""
-        found: dict[bytes, tuple[Source, Document]] = {}
+        found: dict[bytes, tuple[CataloguedFile, Document]] = {}
         copies: Counter[bytes] = Counter()
         private = 0
         for source, document in documents:
@@ -113,7 +113,7 @@ class Indexer:
         await asyncio.gather(*(work() for _ in range(min(self._parallel, len(waiting)))))
         await self._write(batch)
 
-    async def search(self, query: str, limit: int, contents: Iterable[bytes] | None = None) -> list[Found]:
+    async def search(self, query: str, limit: int, contents: Iterable[bytes] | None = None) -> list[MatchedPassage]:
         """Return the best matches.
 
         Raises:
@@ -138,11 +138,11 @@ class Indexer:
         return bool(indexed.pending) and self._retries.get(content, (0.0, 0.0))[0] <= time.monotonic()
 
     async def _index_document(
-        self, content: bytes, source: Source, document: Document, indexed: Indexed, batch: "_Batch"
+        self, content: bytes, source: CataloguedFile, document: Document, indexed: Indexed, batch: "_Batch"
     ) -> bool:
         """Put what is not indexed of a document into batches; return whether nothing of it is left to be read."""
         done = indexed.pages
-        passages: list[Passage] = []
+        passages: list[IndexedPassage] = []
         if done == 0 and not indexed.complete:
             name = source.file.path.name
             passages.append(document_passage(document.title, document.keywords, document.summary, name))
@@ -168,7 +168,7 @@ class Indexer:
         self._note_retry(content, is_whole=is_whole)
         return is_whole
 
-    async def _read_again(self, source: Source, pending: Sequence[int]) -> tuple["_Pages | None", bool]:
+    async def _read_again(self, source: CataloguedFile, pending: Sequence[int]) -> tuple["_Pages | None", bool]:
         """Read pages that were pending; return what they gave, and whether none is left."""
         pages, failed = _Pages([]), 0
         # Not always in the same order, so that a few that never succeed do not keep the others waiting.
@@ -182,7 +182,7 @@ class Indexer:
         left = len(pending) - len(pages.read_again) + len(pages.pending)
         return pages if pages.read_again else None, left == 0
 
-    async def _read_page(self, source: Source, number: int, pages: "_Pages") -> None:
+    async def _read_page(self, source: CataloguedFile, number: int, pages: "_Pages") -> None:
         try:
             answer = await self._extraction.read(source, "page", number, background=True)
             page = codec.decode_page(answer)
@@ -210,9 +210,9 @@ class Indexer:
             _log.warning("The search index is full: further documents are read but not found")
         self.progress = replace(self.progress, indexed=self.progress.indexed + done)
 
-    async def _windows(self, source: Source, page: Page) -> list[Passage]:
+    async def _windows(self, source: CataloguedFile, page: Page) -> list[IndexedPassage]:
         """Return the further windows of the long tables of a page."""
-        passages: list[Passage] = []
+        passages: list[IndexedPassage] = []
         for element in page.elements:
             following = element.metadata.get("next")
             for _ in range(MAX_WINDOWS):
@@ -238,25 +238,25 @@ class Indexer:
 class _Pages:
     """What some pages of a document give to be found."""
 
-    def __init__(self, passages: list[Passage]) -> None:
+    def __init__(self, passages: list[IndexedPassage]) -> None:
         self.passages = passages
         self.size = 0
         self.pending: list[int] = []
         self.read_again: list[int] = []
 
-    def add(self, found: Sequence[Passage]) -> None:
+    def add(self, found: Sequence[IndexedPassage]) -> None:
         self.passages += found
         self.size += sum(len(passage.body) for passage in found)
 
-    def of(self, content: bytes, pages: int, *, complete: bool) -> Part:
-        return Part(content, self.passages, pages, complete, self.pending, self.read_again)
+    def of(self, content: bytes, pages: int, *, complete: bool) -> IndexedPart:
+        return IndexedPart(content, self.passages, pages, complete, self.pending, self.read_again)
 
 
 class _Batch:
     """What waits to be written together, because a transaction for each small document would take longer than that."""
 
     def __init__(self) -> None:
-        self._parts: list[Part] = []
+        self._parts: list[IndexedPart] = []
         self._size = 0
         self.done = 0
 
@@ -264,11 +264,11 @@ class _Batch:
     def is_full(self) -> bool:
         return len(self._parts) >= PARTS_AT_ONCE or self._size > CHARACTERS_AT_ONCE
 
-    def add(self, part: Part, size: int) -> None:
+    def add(self, part: IndexedPart, size: int) -> None:
         self._parts.append(part)
         self._size += size
 
-    def take(self) -> tuple[list[Part], int]:
+    def take(self) -> tuple[list[IndexedPart], int]:
         taken = self._parts, self.done
         self._parts, self._size, self.done = [], 0, 0
         return taken

@@ -14,7 +14,7 @@ from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from a2c_smcp.documents import codec, reading
+from a2c_smcp.documents import codec, resource_reading
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.extraction import (
@@ -30,10 +30,10 @@ from a2c_smcp.documents.formats.base import Description, OpenOptions
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY
 from a2c_smcp.documents.opening import CANNOT, Unsupported
-from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.refs import assign_refs
 from a2c_smcp.documents.render import Renderer, renderer_for
-from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.resource_reading import ResourceReading
+from a2c_smcp.documents.worker_main import Operation, WorkerRequest
 from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, Unreadable, WorkerEnded, WorkerPool
 from a2c_smcp.errors import DocumentError, DocumentNotFound
 from a2c_smcp.uris.dpe import DEFAULT_FORMAT, ParsedDPEUri, build_dpe_uri, parse_dpe_uri
@@ -181,7 +181,7 @@ class Library:
         entry = self._open(doc_ref)
         count = entry.document.page_count
         if not 0 <= index < count:
-            raise reading.no_page(doc_ref, index, count, entry.record.problem)
+            raise resource_reading.no_page(doc_ref, index, count, entry.record.problem)
         return codec.decode_page(self._ask(doc_ref, f"Page {index}", "page", index))
 
     def element(self, doc_ref: str, element_id: str) -> tuple[int, Element]:
@@ -196,10 +196,10 @@ class Library:
         if not entry.record.problem:
             found = codec.decode_found(self._ask(doc_ref, f"Element {element_id!r}", "find", element_id))
         if found is None:
-            raise reading.no_element(doc_ref, element_id, entry.document.page_count, entry.record.problem)
+            raise resource_reading.no_element(doc_ref, element_id, entry.document.page_count, entry.record.problem)
         return found
 
-    def read(self, uri: str, *, default_format: ReplyFormat = DEFAULT_FORMAT) -> Reading:
+    def read(self, uri: str, *, default_format: ReplyFormat = DEFAULT_FORMAT) -> ResourceReading:
         """Return what is at a `dpe://` URI, in the format it asks for.
 
         Raises:
@@ -209,10 +209,10 @@ class Library:
             ElementNotFound: The document has no such element.
             DocumentError: What is there cannot be made out.
         """
-        parsed = reading.parse_at(uri, self.host)
+        parsed = resource_reading.parse_at(uri, self.host)
         renderer = renderer_for(parsed.query_params.get("format", default_format))
         text, title = self._render(parsed, renderer)
-        return Reading(uri, renderer.MIME_TYPE, text, title)
+        return ResourceReading(uri, renderer.MIME_TYPE, text, title)
 
     def _render(self, uri: ParsedDPEUri, renderer: Renderer) -> tuple[str, str]:
         if uri.doc_ref is None:
@@ -236,7 +236,7 @@ class Library:
             self.refresh()
         file = self._files.get(doc_ref)
         if file is None:
-            raise reading.no_document(doc_ref, self.host, self.refs)
+            raise resource_reading.no_document(doc_ref, self.host, self.refs)
         return file
 
     def _open(self, doc_ref: str) -> _Entry:
@@ -249,7 +249,7 @@ class Library:
             file = self._file(doc_ref)
             signature = signature_of(file.path)
             if signature is None:
-                raise reading.gone(doc_ref)
+                raise resource_reading.gone(doc_ref)
             known = self._described.get(doc_ref)
             if known is None or known.file != file or known.signature != signature:
                 self._described.pop(doc_ref, None)
@@ -277,7 +277,7 @@ class Library:
         return await asyncio.gather(*(self._record(file, signature, self._options) for file, signature in files))
 
     def _learn(self, ref: str, file: SourceFile, signature: Signature, record: Record, options: OpenOptions) -> _Entry:
-        document = reading.describe(self.host, ref, file, signature, record.description, record.file_type)
+        document = resource_reading.describe(self.host, ref, file, signature, record.description, record.file_type)
         entry = self._described[ref] = _Entry(file, signature, record, document, options)
         return entry
 
@@ -318,8 +318,8 @@ class Library:
             except FileChanged:
                 continue
             except (Unreadable, Unsupported, WorkerEnded) as error:
-                raise reading.unreadable(doc_ref, what, error.message) from error
-        raise reading.gone(doc_ref)
+                raise resource_reading.unreadable(doc_ref, what, error.message) from error
+        raise resource_reading.gone(doc_ref)
 
     async def _call(
         self, file: SourceFile, signature: Signature, options: OpenOptions, operation: Operation, *arguments: Any
@@ -328,7 +328,7 @@ class Library:
         if self._strikes[struck] >= STRIKES:
             raise WorkerEnded(QUARANTINED.format(self._strikes[struck]))
         chosen = None if options == OpenOptions() else options
-        request = Request(operation, file.place, signature, arguments, chosen, self._deadline, file.root)
+        request = WorkerRequest(operation, file.place, signature, arguments, chosen, self._deadline, file.root)
         try:
             return await self._workers.pool.call(request)
         except WorkerEnded:

@@ -39,10 +39,10 @@ _TICKS: Final = re.compile("`+")
 
 Test: TypeAlias = Callable[[str], bool]
 Mend: TypeAlias = Callable[[str], Iterable[str]]
-"""What becomes of a run of plain text: texts, which are escaped, and `Raw` Markdown."""
+"""What becomes of a run of plain text: texts, which are escaped, and `TrustedMarkdown` Markdown."""
 
 
-class Raw(str):
+class TrustedMarkdown(str):
     """Markdown that is written as it is: the caller vouches for it."""
 
     __slots__ = ()
@@ -193,7 +193,7 @@ class _Writer:
         if not run:
             return ""
         parts = self._mend(_SPACES.sub(" ", run))
-        return "".join(part if isinstance(part, Raw) else _escaped(part) for part in parts)
+        return "".join(part if isinstance(part, TrustedMarkdown) else _escaped(part) for part in parts)
 
 
 def _escaped(text: str) -> str:

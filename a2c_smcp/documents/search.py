@@ -65,7 +65,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (heading, body, tokenize = "
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchMatch:
     """Something that was found.
 
     Attributes:
@@ -86,7 +86,7 @@ class Hit:
     score: float
 
 
-class Passage(NamedTuple):
+class IndexedPassage(NamedTuple):
     """A row of the index: `heading` counts for more than `body`."""
 
     page: int | None
@@ -96,7 +96,7 @@ class Passage(NamedTuple):
     body: str
 
 
-class Part(NamedTuple):
+class IndexedPart(NamedTuple):
     """Passages of a content, of which `pages` pages are then done.
 
     Attributes:
@@ -105,7 +105,7 @@ class Part(NamedTuple):
     """
 
     content: bytes
-    passages: Sequence[Passage]
+    passages: Sequence[IndexedPassage]
     pages: int
     complete: bool
     pending: Sequence[int] = ()
@@ -125,7 +125,7 @@ class Indexed(NamedTuple):
         return self.complete and not self.pending
 
 
-class Found(NamedTuple):
+class MatchedPassage(NamedTuple):
     """A passage that matches, with the content it is in."""
 
     content: bytes
@@ -136,14 +136,14 @@ class Found(NamedTuple):
     score: float
 
 
-def hit_of(found: Found, document: Document) -> Hit:
+def hit_of(found: MatchedPassage, document: Document) -> SearchMatch:
     """Return what was found in a document."""
     uri = document_uri(document) if found.element is None else element_uri(document, found.element)
     place = document.doc_ref, found.page, found.element, found.category
-    return Hit(uri, *place, document.title, found.snippet, found.score)
+    return SearchMatch(uri, *place, document.title, found.snippet, found.score)
 
 
-def passages_of(page: Page) -> Iterator[Passage]:
+def passages_of(page: Page) -> Iterator[IndexedPassage]:
     """Yield what a page gives to be found."""
     for element in page.elements:
         passage = passage_of(page.index, element)
@@ -151,13 +151,13 @@ def passages_of(page: Page) -> Iterator[Passage]:
             yield passage
 
 
-def passage_of(page_index: int, element: Element) -> Passage | None:
+def passage_of(page_index: int, element: Element) -> IndexedPassage | None:
     """Return what an element gives to be found, None where it has no words."""
     text = f"{element_text(element)}{_values_behind(element)}"[:MAX_ELEMENT]
     if not any(character.isalnum() for character in text):
         return None
     heading, body = (text, "") if element.category == "heading" else ("", text)
-    return Passage(page_index, element.id, element.category, heading, body)
+    return IndexedPassage(page_index, element.id, element.category, heading, body)
 
 
 def _values_behind(element: Element) -> str:
@@ -217,7 +217,7 @@ class SearchIndex:
         self._compact()
         return state
 
-    def add(self, parts: Sequence[Part]) -> bool:
+    def add(self, parts: Sequence[IndexedPart]) -> bool:
         """Index parts of contents together; return whether there was room for them."""
         rows = [
             (part, [(passage, parted(passage.heading), parted(passage.body)) for passage in part.passages])
@@ -244,7 +244,7 @@ class SearchIndex:
 
         return self._database.write(work, True)
 
-    def search(self, query: str, limit: int, contents: Collection[bytes] | None = None) -> list[Found]:
+    def search(self, query: str, limit: int, contents: Collection[bytes] | None = None) -> list[MatchedPassage]:
         """Return the best matches, the best first, in all contents of the library or in some.
 
         A content as a whole is among them only where none of its elements is.
@@ -268,7 +268,7 @@ class SearchIndex:
         """Let go of the file."""
         self._database.close()
 
-    def _match(self, written: str, limit: int, contents: Collection[bytes] | None) -> list[Found]:
+    def _match(self, written: str, limit: int, contents: Collection[bytes] | None) -> list[MatchedPassage]:
         among = "" if contents is None else f" AND key IN ({','.join('?' * len(contents))})"
         sql = f"""
             SELECT key, page, element, category, snippet(words, -1, '', '', '…', {_SNIPPET_WORDS}),
@@ -280,9 +280,9 @@ class SearchIndex:
         """  # noqa: S608
         values = (written, self._library, *(contents or ()), limit)
 
-        def work(connection: sqlite3.Connection) -> list[Found]:
+        def work(connection: sqlite3.Connection) -> list[MatchedPassage]:
             return [
-                Found(key, page, element, cast("ElementCategory | None", category), _tidy(snippet), -rank)
+                MatchedPassage(key, page, element, cast("ElementCategory | None", category), _tidy(snippet), -rank)
                 for key, page, element, category, snippet, rank in connection.execute(sql, values)
             ]
 
@@ -338,13 +338,13 @@ def clear_index(folder: Path) -> None:
     remove(folder / NAME)
 
 
-def document_passage(title: str, keywords: Iterable[str], summary: str, name: str) -> Passage:
+def document_passage(title: str, keywords: Iterable[str], summary: str, name: str) -> IndexedPassage:
     """Return what a document as a whole gives to be found."""
     stem = name.replace("_", " ").replace("-", " ")
-    return Passage(None, None, None, title, "\n".join([summary, ", ".join(keywords), name, stem]))
+    return IndexedPassage(None, None, None, title, "\n".join([summary, ", ".join(keywords), name, stem]))
 
 
-def _insert(connection: sqlite3.Connection, content: int, rows: Sequence[tuple[Passage, str, str]]) -> None:
+def _insert(connection: sqlite3.Connection, content: int, rows: Sequence[tuple[IndexedPassage, str, str]]) -> None:
     put = "INSERT INTO passages (content, page, element, category) VALUES (?, ?, ?, ?)"
     for passage, heading, body in rows:
         number = connection.execute(put, (content, passage.page, passage.element, passage.category)).lastrowid

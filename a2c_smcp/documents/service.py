@@ -13,8 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from a2c_smcp.documents import codec, reading
-from a2c_smcp.documents.catalogue import Catalogue, Changes, Source
+from a2c_smcp.documents import codec, resource_reading
+from a2c_smcp.documents.catalogue import CatalogueChanges, CataloguedFile, DocumentCatalogue
+from a2c_smcp.documents.catalogue_keeper import CatalogueKeeper
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.database import cache_folder
 from a2c_smcp.documents.excludes import Excludes
@@ -26,11 +27,10 @@ from a2c_smcp.documents.indexing import Indexer, Progress
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.ocr.base import LOCAL_MEMORY, OcrPolicy
 from a2c_smcp.documents.opening import Unsupported
-from a2c_smcp.documents.reading import Reading
 from a2c_smcp.documents.render import Renderer, renderer_for
-from a2c_smcp.documents.search import Hit, SearchIndex, hit_of
+from a2c_smcp.documents.resource_reading import ResourceReading
+from a2c_smcp.documents.search import SearchIndex, SearchMatch, hit_of
 from a2c_smcp.documents.store import MAX_BYTES, Store
-from a2c_smcp.documents.upkeep import Upkeep
 from a2c_smcp.documents.worker_main import Operation
 from a2c_smcp.documents.workers import MEMORY, TIRED, FileChanged, Unreadable, WorkerEnded, WorkerPool
 from a2c_smcp.errors import BadRequest, DocumentError
@@ -98,7 +98,7 @@ class DocumentService:
         self._index = index
         extra = LOCAL_MEMORY if ocr is not None and ocr.is_local else 0
         self._pool = WorkerPool(workers, memory=(memory or MEMORY) + extra, tired=TIRED + extra)
-        self._catalogue = Catalogue(self.host)
+        self._catalogue = DocumentCatalogue(self.host)
         self._rendered: dict[ReplyFormat, tuple[int, str]] = {}
 
     async def __aenter__(self) -> Self:
@@ -111,7 +111,7 @@ class DocumentService:
         self._indexer = Indexer(
             self._extraction, lambda: SearchIndex(self._cache, shelf), parallel=max(1, self._pool.size - 1)
         )
-        self._upkeep = Upkeep(
+        self._keeper = CatalogueKeeper(
             self._catalogue,
             self._roots,
             self._excludes,
@@ -123,7 +123,7 @@ class DocumentService:
             index=self._index,
         )
         try:
-            await self._upkeep.start()
+            await self._keeper.start()
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
@@ -132,7 +132,7 @@ class DocumentService:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._upkeep.close()
+        await self._keeper.close()
         await self._pool.close()
         await self._extraction.close()
         await self._indexer.close()
@@ -153,15 +153,15 @@ class DocumentService:
         """The process ids of the workers that run now."""
         return self._pool.pids
 
-    def on_change(self, handler: Callable[[Changes], None]) -> Callable[[], None]:
+    def on_change(self, handler: Callable[[CatalogueChanges], None]) -> Callable[[], None]:
         """Call a handler with what has changed, a burst at a time; return what ends that."""
-        return self._upkeep.on_change(handler)
+        return self._keeper.on_change(handler)
 
     async def documents(self, offset: int = 0, limit: int | None = None) -> list[Document]:
         """Return that part of the catalogue, which is in the order of the paths."""
-        await self._upkeep.freshen()
+        await self._keeper.freshen()
         window = self._catalogue.window(offset, limit)
-        await self._upkeep.described(window, CATALOGUE_PATIENCE)
+        await self._keeper.described(window, CATALOGUE_PATIENCE)
         return [self._catalogue.entry(source) for source in window]
 
     async def document(self, doc_ref: str) -> Document:
@@ -172,7 +172,7 @@ class DocumentService:
         """
         return (await self._with(doc_ref, self._described))[1]
 
-    async def read(self, uri: str, *, default_format: ReplyFormat = DEFAULT_FORMAT) -> Reading:
+    async def read(self, uri: str, *, default_format: ReplyFormat = DEFAULT_FORMAT) -> ResourceReading:
         """Return what is at a `dpe://` URI, in the format it asks for.
 
         Raises:
@@ -182,14 +182,14 @@ class DocumentService:
             ElementNotFound: The document has no such element.
             DocumentError: What is there cannot be made out.
         """
-        parsed = reading.parse_at(uri, self.host)
+        parsed = resource_reading.parse_at(uri, self.host)
         reply: ReplyFormat = parsed.format if "format" in parsed.query_params else default_format
         renderer = renderer_for(reply)
         if parsed.doc_ref is None:
             text, title = await self._read_catalogue(reply), self.host
         else:
             text, title = await self._read_document(parsed, parsed.doc_ref, renderer)
-        return Reading(uri, renderer.MIME_TYPE, text, title)
+        return ResourceReading(uri, renderer.MIME_TYPE, text, title)
 
     async def entries(self, doc_ref: str, offset: int, limit: int) -> list[PageEntry]:
         """Return that part of a document's page index; a page that cannot be read is in it, and says so.
@@ -241,7 +241,7 @@ class DocumentService:
         if dpi not in DPI:
             raise BadRequest(f"dpi must be an integer from {DPI.start} to {DPI.stop - 1}; got {dpi!r}")
 
-        async def work(source: Source) -> bytes:
+        async def work(source: CataloguedFile) -> bytes:
             await self._check_page(source, page_index)
             return await self._ask(source, f"Page {page_index}", "render", page_index, dpi)
 
@@ -256,20 +256,20 @@ class DocumentService:
             DocumentError: The picture cannot be made out.
         """
 
-        async def work(source: Source) -> tuple[str, bytes]:
+        async def work(source: CataloguedFile) -> tuple[str, bytes]:
             what = f"The picture of element {element_id!r}"
             picture = codec.decode_picture(await self._ask(source, what, "image", element_id))
             if picture is None:
                 record, document = await self._described(source)
                 problem = record.problem or "there is none with a picture"
-                raise reading.no_element(source.doc_ref, element_id, document.page_count, problem)
+                raise resource_reading.no_element(source.doc_ref, element_id, document.page_count, problem)
             return picture
 
         return await self._with(doc_ref, work)
 
     async def complete_refs(self, prefix: str = "") -> list[str]:
         """Return every `doc_ref` that begins so, sorted."""
-        await self._upkeep.freshen()
+        await self._keeper.freshen()
         wanted = prefix.casefold()
         return sorted(ref for ref in self._catalogue.refs if ref.casefold().startswith(wanted))
 
@@ -293,7 +293,7 @@ class DocumentService:
         page = await self.page(doc_ref, page_index)
         return sorted(element.id for element in page.elements if element.id.startswith(prefix))
 
-    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> list[Hit]:
+    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> list[SearchMatch]:
         """Return what matches best, the best first: words, `"phrases"`, `beginn*`, in any script.
 
         Documents that are still being indexed after a few seconds are not found yet: see `progress`.
@@ -304,9 +304,9 @@ class DocumentService:
         """
         if not 1 <= limit <= MAX_HITS:
             raise BadRequest(f"limit must be an integer from 1 to {MAX_HITS}; got {limit!r}")
-        await self._upkeep.freshen()
-        only = None if doc_ref is None else await self._upkeep.source(doc_ref)
-        await self._upkeep.wait_until_indexed(SEARCH_PATIENCE)
+        await self._keeper.freshen()
+        only = None if doc_ref is None else await self._keeper.source(doc_ref)
+        await self._keeper.wait_until_indexed(SEARCH_PATIENCE)
         places: dict[bytes, str] = {}
         for source in self._catalogue.sources if only is None else [only]:
             places.setdefault(self._extraction.identity(source) or b"", source.doc_ref)
@@ -320,7 +320,7 @@ class DocumentService:
         """Forget what is on disk; everything is read and indexed anew when it is needed."""
         await self._extraction.clear()
         await self._indexer.clear()
-        self._upkeep.reindex()
+        self._keeper.reindex()
 
     async def _read_catalogue(self, reply: ReplyFormat) -> str:
         documents = await self.documents()
@@ -334,7 +334,7 @@ class DocumentService:
         return known[1]
 
     async def _read_document(self, uri: ParsedDPEUri, doc_ref: str, renderer: Renderer) -> tuple[str, str]:
-        async def work(source: Source) -> tuple[str, str]:
+        async def work(source: CataloguedFile) -> tuple[str, str]:
             _, document = await self._described(source)
             if uri.page_index is not None:
                 page = await self._page(source, uri.page_index)
@@ -350,49 +350,49 @@ class DocumentService:
 
         return await self._with(doc_ref, work)
 
-    async def _with(self, doc_ref: str, work: Callable[[Source], Awaitable[T]]) -> T:
+    async def _with(self, doc_ref: str, work: Callable[[CataloguedFile], Awaitable[T]]) -> T:
         """Do something with a document's file; where it changes meanwhile, with what it is then."""
         for _ in range(_TRIES):
-            source = await self._upkeep.source(doc_ref)
+            source = await self._keeper.source(doc_ref)
             try:
                 return await work(source)
             except FileChanged:
-                await self._upkeep.refresh()
+                await self._keeper.refresh()
         raise DocumentError(f"{doc_ref!r} keeps changing: ask again when it is written", details={"doc_ref": doc_ref})
 
-    async def _described(self, source: Source) -> tuple[Record, Document]:
-        record = await self._upkeep.record(source)
+    async def _described(self, source: CataloguedFile) -> tuple[Record, Document]:
+        record = await self._keeper.record(source)
         document = self._catalogue.document(source.doc_ref)
         if document is None:
             raise FileChanged
         return record, document
 
-    async def _check_page(self, source: Source, index: int) -> None:
-        record = await self._upkeep.record(source)
+    async def _check_page(self, source: CataloguedFile, index: int) -> None:
+        record = await self._keeper.record(source)
         count = record.description.page_count
         if not 0 <= index < count:
-            raise reading.no_page(source.doc_ref, index, count, record.problem)
+            raise resource_reading.no_page(source.doc_ref, index, count, record.problem)
 
-    async def _page(self, source: Source, index: int) -> Page:
+    async def _page(self, source: CataloguedFile, index: int) -> Page:
         await self._check_page(source, index)
         return codec.decode_page(await self._ask(source, f"Page {index}", "page", index))
 
-    async def _element(self, source: Source, element_id: str) -> tuple[int, Element]:
-        record = await self._upkeep.record(source)
+    async def _element(self, source: CataloguedFile, element_id: str) -> tuple[int, Element]:
+        record = await self._keeper.record(source)
         found = None
         if not record.problem:
             found = codec.decode_found(await self._ask(source, f"Element {element_id!r}", "find", element_id))
         if found is None:
-            raise reading.no_element(source.doc_ref, element_id, record.description.page_count, record.problem)
+            raise resource_reading.no_element(source.doc_ref, element_id, record.description.page_count, record.problem)
         return found
 
-    async def _entries(self, source: Source, offset: int, limit: int) -> list[PageEntry]:
-        record = await self._upkeep.record(source)
+    async def _entries(self, source: CataloguedFile, offset: int, limit: int) -> list[PageEntry]:
+        record = await self._keeper.record(source)
         window = range(record.description.page_count)[offset : offset + limit]
         return await self._extraction.entries(source, window.start, len(window)) if window else []
 
-    async def _ask(self, source: Source, what: str, operation: Operation, *arguments: object) -> bytes:
+    async def _ask(self, source: CataloguedFile, what: str, operation: Operation, *arguments: object) -> bytes:
         try:
             return await self._extraction.read(source, operation, *arguments)
         except (Unreadable, WorkerEnded, Unsupported) as error:
-            raise reading.unreadable(source.doc_ref, what, error.message) from error
+            raise resource_reading.unreadable(source.doc_ref, what, error.message) from error

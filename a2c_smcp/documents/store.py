@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from a2c_smcp.documents.database import Database, remove
 from a2c_smcp.documents.files import Signature
-from a2c_smcp.documents.sketch import Sketch
+from a2c_smcp.documents.key_filter import KeyFilter
 
 MAX_BYTES: Final = 512 << 20
 """How much the results may take, unless told otherwise."""
@@ -84,7 +84,7 @@ class Store:
         self._max_bytes = max_bytes
         self._touched: set[bytes] = set()
         self._remembered = 0
-        self._sketch: Sketch | None = None
+        self._key_filter: KeyFilter | None = None
         self._seen = (0, 0)
         self._seen_at = 0.0
 
@@ -94,10 +94,10 @@ class Store:
         That is known for a while after each `get` and `put`. What another process has kept meanwhile is found new, and
         read twice.
         """
-        sketch = self._sketch
-        if sketch is None or time.monotonic() - self._seen_at > FRESH_SECONDS:
+        key_filter = self._key_filter
+        if key_filter is None or time.monotonic() - self._seen_at > FRESH_SECONDS:
             return False
-        return not any(key in sketch for key in keys)
+        return not any(key in key_filter for key in keys)
 
     def get(self, key: bytes) -> bytes | None:
         """Return a result, None where there is none."""
@@ -259,7 +259,7 @@ class Store:
     def clear(self) -> None:
         """Forget everything."""
         self._touched.clear()
-        self._sketch = None
+        self._key_filter = None
         self._database.clear()
 
     def close(self) -> None:
@@ -267,19 +267,20 @@ class Store:
         self._database.write(self._note_use, None)
         self._database.close()
 
-    def _catch_up(self, connection: sqlite3.Connection) -> Sketch:
-        """Return the sketch with what was kept before this process came, and by others since."""
-        sketch, (last, version) = (self._sketch, self._seen) if self._sketch is not None else (Sketch(), (0, 0))
+    def _catch_up(self, connection: sqlite3.Connection) -> KeyFilter:
+        """Return the filter with what was kept before this process came, and by others since."""
+        seen = (self._key_filter, self._seen) if self._key_filter is not None else (KeyFilter(), (0, 0))
+        key_filter, (last, version) = seen
         [(now,)] = connection.execute("PRAGMA data_version")
         if now != version:
             # All keys are read from their index, which is far smaller than the table.
             new = "WHERE id > ?" if last else "WHERE ? = 0"
             keys = f"SELECT key FROM results {new} UNION ALL SELECT key FROM strikes"  # noqa: S608
             [(newest,)] = connection.execute("SELECT coalesce(max(id), 0) FROM results")
-            sketch.add(key for (key,) in connection.execute(keys, (last,)))
-            self._sketch, self._seen = sketch, (newest, now)
+            key_filter.add(key for (key,) in connection.execute(keys, (last,)))
+            self._key_filter, self._seen = key_filter, (newest, now)
         self._seen_at = time.monotonic()
-        return sketch
+        return key_filter
 
     def _note_use(self, connection: sqlite3.Connection) -> None:
         now = time.time()

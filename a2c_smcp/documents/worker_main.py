@@ -1,6 +1,6 @@
 """The process in which files are parsed: it reads requests from its input until that ends, and answers each in turn.
 
-    request   length, pickle of the fields of a `Request`, the first one of a `Setup`; whoever writes it is trusted
+    request   length, pickle of the fields of a `WorkerRequest`, the first one of a `Setup`; the sender is trusted
     answer    length of the head, length of the body, head (JSON), body (bytes); the first one says it is ready
 
 The head is empty, `{"passing": true}` where the answer may be another the next time, or `{"error": why, "kind": …}`;
@@ -64,7 +64,7 @@ class Setup:
     sandbox: bool = True
 
 
-class Request(NamedTuple):
+class WorkerRequest(NamedTuple):
     """One thing to do with one file; `options` are None where they are the usual ones.
 
     Attributes:
@@ -82,7 +82,7 @@ class Request(NamedTuple):
     held: bool = False
 
 
-class Said(NamedTuple):
+class OcrReply(NamedTuple):
     """What an OCR service said of a picture: its text, or why there is none."""
 
     text: str
@@ -91,7 +91,7 @@ class Said(NamedTuple):
     passing: bool = False
 
 
-class Changed(DocumentError):
+class FileReplaced(DocumentError):
     """The file is not the one that was asked for, or a link has taken its place."""
 
 
@@ -99,7 +99,7 @@ class NotHeld(DocumentError):
     """The document is not open here, and its file did not come along."""
 
 
-class Desk:
+class WorkerLoop:
     """The documents a worker has open.
 
     Args:
@@ -110,7 +110,7 @@ class Desk:
         self._descriptors = descriptors
         self._opened: OrderedDict[str, tuple[Signature, OpenOptions | None, Opened]] = OrderedDict()
 
-    def answer(self, request: Request) -> tuple[dict[str, Any], bytes]:
+    def answer(self, request: WorkerRequest) -> tuple[dict[str, Any], bytes]:
         """Return head and body of the answer, whatever the parser does."""
         try:
             body = _OPERATIONS[request.operation](self._open(request), *request.arguments)
@@ -120,7 +120,7 @@ class Desk:
             return _error(reason_of(error), "missing"), b""
         except NotHeld:
             return _error("the file is not open", NOT_HELD), b""
-        except Changed:
+        except FileReplaced:
             return _error("the file has changed", "changed"), b""
         except Unsupported as error:
             return _error(error.message, "unsupported"), b""
@@ -129,7 +129,7 @@ class Desk:
             return _error(reason_of(error), kind), b""
         return {PASSING: True} if isinstance(body, codec.Passing) else {}, body
 
-    def _open(self, request: Request) -> Opened:
+    def _open(self, request: WorkerRequest) -> Opened:
         held = self._received(request)
         known = self._opened.pop(request.path, None)
         if known and known[0] == request.signature == _look_of(request.path) and known[1] == request.options:
@@ -145,7 +145,7 @@ class Desk:
             self._opened.popitem(last=False)[1][2].close()
         return opened
 
-    def _received(self, request: Request) -> HeldPath | None:
+    def _received(self, request: WorkerRequest) -> HeldPath | None:
         if not request.held or self._descriptors is None:
             return None
         _, numbers, _, _ = socket.recv_fds(self._descriptors, 1, 1)
@@ -153,7 +153,7 @@ class Desk:
             raise NotHeld
         return HeldPath(request.path, Descriptor(numbers[0]))
 
-    def _checked(self, place: HeldPath | str, request: Request) -> Opened:
+    def _checked(self, place: HeldPath | str, request: WorkerRequest) -> Opened:
         if isinstance(place, str) and self._descriptors is not None:
             raise NotHeld
         path = Path(place) if isinstance(place, str) else place
@@ -161,11 +161,11 @@ class Desk:
         if named is None:
             raise DocumentError("it is of no known file type")
         if _state_of(path) != request.signature:
-            raise Changed
+            raise FileReplaced
         opened = open_file(path, named, request.options or OpenOptions())
         if _state_of(path) != request.signature:
             opened.close()
-            raise Changed
+            raise FileReplaced
         return opened
 
 
@@ -201,9 +201,9 @@ def main() -> None:
     _send(answers, {}, json.dumps(asdict(confinement)).encode())
     policies: list[OcrPolicy] = []
     ask_through(lambda spec, png: _ask(requests, answers, policies[-1].engines.index(spec), png))
-    desk = Desk(socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None)
+    desk = WorkerLoop(socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None)
     while (fields := _receive(requests)) is not None:
-        request = Request(*fields)
+        request = WorkerRequest(*fields)
         policies[:] = [request.options.ocr] if request.options is not None and request.options.ocr is not None else []
         _alarm(request.seconds + GRACE)
         head, body = desk.answer(request)
@@ -219,7 +219,7 @@ def _folder_of(module: str) -> str:
 
 def _ask(requests: BinaryIO, answers: BinaryIO, number: int, png: bytes) -> str:
     _send(answers, {"ask": number}, png)
-    said = Said(*_receive(requests))
+    said = OcrReply(*_receive(requests))
     if said.missing:
         raise ModuleNotFoundError(said.error)
     if said.error:
@@ -256,9 +256,9 @@ def _send(answers: BinaryIO, head: Mapping[str, Any], body: bytes) -> None:
     answers.flush()
 
 
-def pack(message: Request | Setup | Said) -> bytes:
+def pack(message: WorkerRequest | Setup | OcrReply) -> bytes:
     """Return a message as the worker receives it: without the keys of OCR services, which it does not need."""
-    if isinstance(message, Request) and message.options is not None and message.options.ocr is not None:
+    if isinstance(message, WorkerRequest) and message.options is not None and message.options.ocr is not None:
         message = message._replace(options=replace(message.options, ocr=message.options.ocr.without_keys))
     # A tuple needs no class to be looked up at the other end.
     data = pickle.dumps(message if isinstance(message, Setup) else tuple(message))

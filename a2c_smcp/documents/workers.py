@@ -22,12 +22,12 @@ from a2c_smcp.documents.channel import Answer, Channel
 from a2c_smcp.documents.codec import Passing
 from a2c_smcp.documents.descriptors import Descriptor, regular_file
 from a2c_smcp.documents.files import root_of, signature_in
-from a2c_smcp.documents.flights import Flight, Outcome
 from a2c_smcp.documents.formats.registry import registered
+from a2c_smcp.documents.in_flight import InFlightRequest, Outcome
 from a2c_smcp.documents.ocr.base import OcrService, TransientOcrError, engine_of
 from a2c_smcp.documents.opening import Unsupported
 from a2c_smcp.documents.sandbox import OFF, Confinement
-from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, Request, Said, Setup
+from a2c_smcp.documents.worker_main import MAX_OPEN, NOT_HELD, OcrReply, Setup, WorkerRequest
 from a2c_smcp.errors import DocumentError, SMCPError
 
 MEMORY: Final = 2 << 30
@@ -84,7 +84,7 @@ class WorkerPool:
         self.size = size or min(os.cpu_count() or 1, MAX_WORKERS)
         self._setup = _setup(memory, tired)
         self._workers: list[_Worker] = []
-        self._waiting: list[Flight] = []
+        self._waiting: list[InFlightRequest] = []
         self._starting: set[asyncio.Task[None]] = set()
         self._reaper: asyncio.TimerHandle | None = None
         self._closed = False
@@ -95,7 +95,7 @@ class WorkerPool:
         channels = [worker.channel for worker in self._workers]
         return [channel.pid for channel in channels if channel is not None and not channel.is_silent]
 
-    async def call(self, request: Request, *, background: bool = False) -> bytes:
+    async def call(self, request: WorkerRequest, *, background: bool = False) -> bytes:
         """Return the answer to a request; one in the background waits for all others, and leaves them a worker.
 
         Raises:
@@ -107,10 +107,10 @@ class WorkerPool:
         return await self.begin(request, background=background).wait()
 
     def begin(
-        self, request: Request, *, background: bool = False, landed: Callable[[Outcome], None] | None = None
-    ) -> Flight:
+        self, request: WorkerRequest, *, background: bool = False, landed: Callable[[Outcome], None] | None = None
+    ) -> InFlightRequest:
         """Give a request to a worker as soon as one is free; `landed` is called with what `call` returns or raises."""
-        flight = Flight(request, background=background, landed=landed)
+        flight = InFlightRequest(request, background=background, landed=landed)
         if self._closed:
             flight.land(Unreadable("the service is closed", lasting=False))
         elif (worker := self._choose(flight)) is not None:
@@ -142,7 +142,7 @@ class WorkerPool:
                 self._waiting.remove(flight)
                 self._begin(worker, flight)
 
-    def _choose(self, flight: Flight) -> "_Worker | None":
+    def _choose(self, flight: InFlightRequest) -> "_Worker | None":
         if flight.background and self.size > 1:
             behind = sum(worker.flight is not None and worker.flight.background for worker in self._workers)
             if behind >= self.size - 1:
@@ -160,7 +160,7 @@ class WorkerPool:
             return worker
         return None
 
-    def _begin(self, worker: "_Worker", flight: Flight) -> None:
+    def _begin(self, worker: "_Worker", flight: InFlightRequest) -> None:
         request = flight.request
         worker.flight, worker.asks_service = flight, False
         if worker.channel is None or worker.channel.is_silent:
@@ -172,7 +172,7 @@ class WorkerPool:
         worker.note(request.path)
         self._watch_idle()
 
-    def _begin_anew(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
+    def _begin_anew(self, worker: "_Worker", flight: InFlightRequest, error: Exception) -> None:
         if not self._closed:
             self._spawn(self._restart(worker, flight, error))
 
@@ -181,7 +181,7 @@ class WorkerPool:
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
-    async def _ask_service(self, worker: "_Worker", flight: Flight, answer: Answer) -> None:
+    async def _ask_service(self, worker: "_Worker", flight: InFlightRequest, answer: Answer) -> None:
         """Ask an OCR service for a worker, which has neither network nor keys; the request's clock runs on."""
         channel = worker.channel
         if channel is None:
@@ -192,7 +192,7 @@ class WorkerPool:
         seconds = max(deadline - asyncio.get_running_loop().time(), 0.0)
         channel.post(said, seconds, lambda following: self._answer(worker, flight, following))
 
-    async def _hand_over(self, worker: "_Worker", flight: Flight) -> None:
+    async def _hand_over(self, worker: "_Worker", flight: InFlightRequest) -> None:
         """Ask a worker that does not have the document open: it gets the open file along with the request."""
         request, channel = flight.request, worker.channel
         try:
@@ -207,7 +207,7 @@ class WorkerPool:
         else:
             channel.post(request, request.seconds, lambda answer: self._answer(worker, flight, answer), held)
 
-    async def _restart(self, worker: "_Worker", flight: Flight, error: Exception) -> None:
+    async def _restart(self, worker: "_Worker", flight: InFlightRequest, error: Exception) -> None:
         """Ask a fresh process, unless it was the request that has ended this one."""
         try:
             if worker.channel is not None:
@@ -220,7 +220,7 @@ class WorkerPool:
         else:
             self._answer(worker, flight, answer)
 
-    def _answer(self, worker: "_Worker", flight: Flight, answer: Answer | Exception) -> None:
+    def _answer(self, worker: "_Worker", flight: InFlightRequest, answer: Answer | Exception) -> None:
         if isinstance(answer, Exception):
             self._begin_anew(worker, flight, answer)
             return
@@ -267,7 +267,7 @@ class _Worker:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self.channel: Channel | None = None
-        self.flight: Flight | None = None
+        self.flight: InFlightRequest | None = None
         self.idle_since = 0.0
         self.asks_service = False
         self.open: OrderedDict[str, None] = OrderedDict()
@@ -279,7 +279,7 @@ class _Worker:
         while len(self.open) > MAX_OPEN:
             self.open.popitem(last=False)
 
-    async def start(self, request: Request) -> Answer:
+    async def start(self, request: WorkerRequest) -> Answer:
         """Return the answer of a fresh process.
 
         Raises:
@@ -299,7 +299,7 @@ class _Worker:
             await self.end()
             raise
 
-    async def bury(self, error: Exception, request: Request) -> None:
+    async def bury(self, error: Exception, request: WorkerRequest) -> None:
         """End a process that has failed.
 
         It has served before, and may have died idle, or of what an earlier document did to its memory: that does not
@@ -312,7 +312,7 @@ class _Worker:
         if isinstance(error, TimeoutError):
             raise problem from error
 
-    async def _told(self, error: Exception, request: Request) -> DocumentError:
+    async def _told(self, error: Exception, request: WorkerRequest) -> DocumentError:
         """End the process; return what its caller is told."""
         if isinstance(error, TimeoutError):
             await self.end()
@@ -335,23 +335,23 @@ class _Worker:
         return None if channel is None else await channel.end(patience)
 
 
-def _said(request: Request, head: dict[str, Any], png: bytes) -> Said:
+def _said(request: WorkerRequest, head: dict[str, Any], png: bytes) -> OcrReply:
     policy = request.options.ocr if request.options is not None else None
     number = head["ask"]
     # What a worker says is not trusted: it may send pictures to the services that its request names, and nothing else.
     if policy is None or not isinstance(number, int) or not 0 <= number < len(policy.engines):
-        return Said("", "there is no such OCR service")
+        return OcrReply("", "there is no such OCR service")
     if policy.engines[number].kind == "local" or not png.startswith(_PNG):
-        return Said("", "only pictures are sent to OCR services")
+        return OcrReply("", "only pictures are sent to OCR services")
     try:
-        return Said(cast("OcrService", engine_of(policy.engines[number])).ask(png))
+        return OcrReply(cast("OcrService", engine_of(policy.engines[number])).ask(png))
     except ModuleNotFoundError as error:
-        return Said("", str(error), missing=True)
+        return OcrReply("", str(error), missing=True)
     except SMCPError as error:
-        return Said("", error.message, passing=isinstance(error, TransientOcrError))
+        return OcrReply("", error.message, passing=isinstance(error, TransientOcrError))
     except Exception as error:  # noqa: BLE001 - a worker waits to hear it
         _log.exception("An OCR service could not be asked")
-        return Said("", f"the service cannot be used ({type(error).__name__})", passing=True)
+        return OcrReply("", f"the service cannot be used ({type(error).__name__})", passing=True)
 
 
 def _setup(memory: int, tired: int) -> Setup:
@@ -374,10 +374,10 @@ async def confinement() -> Confinement:
         await channel.end()
 
 
-async def _in_thread(work: Callable[[], Said]) -> Said:
+async def _in_thread(work: Callable[[], OcrReply]) -> OcrReply:
     """Wait for something slow in a thread that keeps nothing from ending."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Said] = loop.create_future()
+    done: asyncio.Future[OcrReply] = loop.create_future()
 
     def run() -> None:
         outcome = work()
@@ -388,7 +388,7 @@ async def _in_thread(work: Callable[[], Said]) -> Said:
     return await done
 
 
-def open_requested(request: Request) -> Descriptor:
+def open_requested(request: WorkerRequest) -> Descriptor:
     """Open the file of a request below its root.
 
     Raises:

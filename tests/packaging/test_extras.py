@@ -39,10 +39,10 @@ OWN_EXTRA = {
     "a2c_smcp.cli.agent_run": ("agent", "cli"),
     "a2c_smcp.cli.agent_call": ("agent", "cli"),
     "a2c_smcp.cli.agent_browser": ("agent", "cli"),
-    "a2c_smcp.cli.bars": ("digest", "cli"),
+    "a2c_smcp.cli.progress_bars": ("digest", "cli"),
     "a2c_smcp.cli.computer_run": ("computer", "cli"),
     "a2c_smcp.cli.computer_shell": ("computer", "cli"),
-    "a2c_smcp.cli.digesting": ("docserver",),
+    "a2c_smcp.cli.digest_tool": ("docserver",),
     "a2c_smcp.cli.up_run": ("all",),
     "a2c_smcp.cli.demo_server": ("docserver",),
 }

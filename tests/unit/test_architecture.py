@@ -78,7 +78,7 @@ PURE = [
     "documents/code",
     "documents/data/structure.py",
     "documents/mail/body.py",
-    "documents/making.py",
+    "documents/page_elements.py",
     "documents/model.py",
     "documents/ocr/columns.py",
     "documents/ocr/flow.py",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.digest.elements import ELEMENTS_NAME, write_elements
-from a2c_smcp.digest.extraction import PageRead, Settings, check_pdf, extract
+from a2c_smcp.digest.extraction import ExtractionSettings, PageRead, check_pdf, extract
 from a2c_smcp.digest.folders import write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
 from a2c_smcp.digest.page_texts import joined
@@ -30,7 +30,7 @@ def _call(params: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
     out_dir, pdf = Path(wanted(params, "out_dir")), Path(wanted(params, "pdf_path"))
     if pdf.is_file():
         check_pdf(pdf)
-    settings = Settings(
+    settings = ExtractionSettings(
         dpi=dpi_of(params),
         password=params.get("password"),
         ocr=local_ocr() if params.get("ocr", True) else None,

@@ -13,12 +13,12 @@ from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp.digest.dotsocr.local_pdf_tool import dpi_of
-from a2c_smcp.digest.extraction import Settings, extract, key_of
+from a2c_smcp.digest.extraction import ExtractionSettings, extract, key_of
 from a2c_smcp.digest.folders import STATE, directory, is_own_file, write
 from a2c_smcp.digest.framework_protocol import Params, Progress, Response, respond, wanted
 from a2c_smcp.digest.page_texts import joined
 from a2c_smcp.digest.pictures import images_in
-from a2c_smcp.documents.ocr.answers import Extract, unpack
+from a2c_smcp.documents.ocr.answers import ServiceExtract, unpack
 from a2c_smcp.documents.ocr.http import Service, send_file
 from a2c_smcp.errors import BadRequest, DocumentError
 
@@ -99,7 +99,7 @@ def _ask(
     return {"images": images, "text_path": str(text_path)}
 
 
-def _text_of(found: Extract, page_count: int | None) -> str:
+def _text_of(found: ServiceExtract, page_count: int | None) -> str:
     """Return the text, with a mark for each page where the answer has a text for each.
 
     A text that already says where its pages begin stays as it is, and so does one whose numbers are none of pages.
@@ -129,7 +129,7 @@ def _about(params: Params, kind: Kind, source: Path) -> dict[str, Any]:
     if kind == "image":
         return {"page_count": 1, "title": source.stem, "outline": []}
     with tempfile.TemporaryDirectory(prefix="a2c-digest-") as folder:
-        settings = Settings(password=params.get("password"), images=False)
+        settings = ExtractionSettings(password=params.get("password"), images=False)
         try:
             found = extract(source, Path(folder), settings, numbers=())
         except DocumentError:
@@ -142,7 +142,7 @@ class _State:
 
     def __init__(self, out_dir: Path, source: Path, url: str, dpi: int, *, images: bool) -> None:
         self._out_dir = out_dir
-        file = key_of(source, Settings(dpi=dpi, images=images))
+        file = key_of(source, ExtractionSettings(dpi=dpi, images=images))
         key = hashlib.sha256(f"{file} {url}".encode()).hexdigest()[:20]
         self._path = out_dir / STATE / f"remote-{key}.json"
 

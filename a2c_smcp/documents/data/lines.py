@@ -10,8 +10,8 @@ from typing import Any, Final
 from a2c_smcp.documents.data.structure import are_records, code_elements, records_table, written
 from a2c_smcp.documents.formats.base import Description
 from a2c_smcp.documents.formats.elements import clip
-from a2c_smcp.documents.making import PageMaker, page_of
 from a2c_smcp.documents.model import Element, Page, PageEntry
+from a2c_smcp.documents.page_elements import PageElementMaker, page_of
 from a2c_smcp.errors import DocumentError
 
 LINES_A_PAGE: Final = 200
@@ -82,7 +82,7 @@ class JsonLines:
 
     def _read(self, index: int) -> Page:
         values, broken = self._values(index)
-        maker = PageMaker(index)
+        maker = PageElementMaker(index)
         first = index * LINES_A_PAGE
         elements: list[Element] = []
         if are_records(values):

@@ -32,7 +32,7 @@ _RIGHTS: Final = ("META-INF/rights.xml", "META-INF/sinf.xml", "META-INF/license.
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class EpubItem:
     """A file of the book."""
 
     path: str
@@ -51,20 +51,20 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class EpubBook:
     """What is known of a book before a chapter is read."""
 
     title: str
     creators: tuple[str, ...]
     subjects: tuple[str, ...]
     description: str
-    chapters: tuple[Item, ...]
-    items: Mapping[str, Item]
+    chapters: tuple[EpubItem, ...]
+    items: Mapping[str, EpubItem]
     """Every file of the book, by its path."""
     contents: tuple[Contents, ...]
 
 
-def read_book(package: "Package") -> Book:
+def read_book(package: "Package") -> EpubBook:
     """Return what a book says of itself.
 
     Raises:
@@ -74,10 +74,10 @@ def read_book(package: "Package") -> Book:
     opf_path = _opf_path(package)
     root = xml(package.read(opf_path, MAX_XML), "its list of contents")
     folder = posixpath.dirname(opf_path)
-    by_id: dict[str, Item] = {}
+    by_id: dict[str, EpubItem] = {}
     for node in _all(root, "item"):
         path = _join(folder, node.get("href") or "")
-        by_id[node.get("id") or ""] = Item(path, node.get("media-type") or "", node.get("properties") or "")
+        by_id[node.get("id") or ""] = EpubItem(path, node.get("media-type") or "", node.get("properties") or "")
     chapters = [by_id[node.get("idref")] for node in _all(root, "itemref") if node.get("idref") in by_id]
     chapters = [
         item for item in chapters if (item.path in package and "html" in item.media_type) or _is_page(item.path)
@@ -86,7 +86,7 @@ def read_book(package: "Package") -> Book:
         raise DocumentError("damaged: it has no chapters")
     if len(chapters) > MAX_CHAPTERS:
         raise DocumentError(f"more than the {MAX_CHAPTERS} chapters that are read")
-    return Book(
+    return EpubBook(
         title=next(_texts(root, "title"), ""),
         creators=tuple(_texts(root, "creator")),
         subjects=tuple(_texts(root, "subject")),
@@ -141,7 +141,7 @@ def _opf_path(package: "Package") -> str:
     return found
 
 
-def _contents(package: "Package", root: Any, by_id: Mapping[str, Item]) -> Iterator[Contents]:
+def _contents(package: "Package", root: Any, by_id: Mapping[str, EpubItem]) -> Iterator[Contents]:
     nav = next((item for item in by_id.values() if "nav" in item.properties.split()), None)
     spine = next(_all(root, "spine"), None)
     ncx = by_id.get(spine.get("toc") or "") if spine is not None else None
@@ -155,7 +155,7 @@ def _contents(package: "Package", root: Any, by_id: Mapping[str, Item]) -> Itera
     yield from found[:MAX_OUTLINE]
 
 
-def _nav(package: "Package", item: Item) -> Iterator[Contents]:
+def _nav(package: "Package", item: EpubItem) -> Iterator[Contents]:
     tree = parse(closed(decode(package.read(item.path, MAX_XML))))
     for nav in tree.css("nav"):
         if "toc" in (nav.attributes.get("epub:type") or "toc").split() or attribute(nav, "role") == "doc-toc":
@@ -175,7 +175,7 @@ def _nav_list(node: "LexborNode", folder: str, level: int) -> Iterator[Contents]
                 yield from _nav_list(part, folder, level + 1)
 
 
-def _ncx(package: "Package", item: Item) -> Iterator[Contents]:
+def _ncx(package: "Package", item: EpubItem) -> Iterator[Contents]:
     root = xml(package.read(item.path, MAX_XML), "its table of contents")
     folder = posixpath.dirname(item.path)
     for point in _all(root, "navPoint"):

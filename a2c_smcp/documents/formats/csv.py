@@ -52,7 +52,7 @@ FORMAT: Final = CsvFormat()
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class CsvDialect:
     """How a file is written, and how much it holds."""
 
     path: Path
@@ -67,7 +67,7 @@ class Layout:
 class CsvDocument:
     """A table in a file; each call reads the rows it needs."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: CsvDialect) -> None:
         self._layout = layout
         self._page_count = 1 if layout.columns else 0
 
@@ -115,7 +115,7 @@ class CsvDocument:
         return Element(element_id, "table", content, clip(summary), metadata)
 
 
-def _metadata(layout: Layout, first: int, last: int) -> dict[str, Any]:
+def _metadata(layout: CsvDialect, first: int, last: int) -> dict[str, Any]:
     header_lines = 1 if layout.headers else 0
     top = 1 if first == 1 else first + header_lines
     bottom = max(last + header_lines, 1)
@@ -129,7 +129,7 @@ def _metadata(layout: Layout, first: int, last: int) -> dict[str, Any]:
     return metadata
 
 
-def _survey(path: Path) -> Layout:
+def _survey(path: Path) -> CsvDialect:
     encoding = encoding_of(path)
     layout = _sniff(path, encoding)
     records = _records(layout)
@@ -142,21 +142,21 @@ def _survey(path: Path) -> Layout:
         rows += 1
         columns = max(columns, len(record))
     headers = tuple(cell.strip() for cell in first) if has_header else ()
-    return Layout(path, encoding, layout.delimiter, layout.skip, headers, rows if first else 0, columns)
+    return CsvDialect(path, encoding, layout.delimiter, layout.skip, headers, rows if first else 0, columns)
 
 
-def _sniff(path: Path, encoding: str) -> Layout:
+def _sniff(path: Path, encoding: str) -> CsvDialect:
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         named = _SEPARATOR_LINE.fullmatch(file.readline(MAX_LINE))
     if named:
-        return Layout(path, encoding, named[1], skip=1)
+        return CsvDialect(path, encoding, named[1], skip=1)
     if suffix_of(path.name) in ("tsv", "tab"):
-        return Layout(path, encoding, "\t", skip=0)
-    candidates = [Layout(path, encoding, delimiter, skip=0) for delimiter in _DELIMITERS]
+        return CsvDialect(path, encoding, "\t", skip=0)
+    candidates = [CsvDialect(path, encoding, delimiter, skip=0) for delimiter in _DELIMITERS]
     return max(candidates, key=_fitness)
 
 
-def _fitness(layout: Layout) -> tuple[float, int]:
+def _fitness(layout: CsvDialect) -> tuple[float, int]:
     """Rate a delimiter: the share of rows that agree on a number of columns above one, then that number."""
     widths = Counter(len(record) for record in islice(_records(layout), _SAMPLE_ROWS))
     columns, agreeing = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
@@ -188,7 +188,7 @@ def _are_all(kind: re.Pattern[str], column: Sequence[str]) -> bool:
     return bool(column) and all(map(kind.fullmatch, column))
 
 
-def _records(layout: Layout) -> Iterator[list[str]]:
+def _records(layout: CsvDialect) -> Iterator[list[str]]:
     """Yield the records of a file, blank lines left out.
 
     Raises:
@@ -220,7 +220,7 @@ def _lines(file: TextIO, skip: int) -> Iterator[str]:
             yield line
 
 
-def _read_window(layout: Layout, first: int) -> list[list[str]]:
+def _read_window(layout: CsvDialect, first: int) -> list[list[str]]:
     start = first - 1 + (1 if layout.headers else 0)
     rows: list[list[str]] = []
     characters = 0

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from a2c_smcp.documents.epub.book import Book, Contents, closed, read_book
+from a2c_smcp.documents.epub.book import Contents, EpubBook, closed, read_book
 from a2c_smcp.documents.formats.base import Description, OpenDocument, OutlineEntry, suffix_of
 from a2c_smcp.documents.formats.elements import clip, page_title
-from a2c_smcp.documents.making import PageMaker, page_of
 from a2c_smcp.documents.model import Element, Page, PageEntry
 from a2c_smcp.documents.ooxml.package import open_package
+from a2c_smcp.documents.page_elements import PageElementMaker, page_of
 from a2c_smcp.documents.web.page import elements_of_html
 from a2c_smcp.documents.web.parse import decode
 from a2c_smcp.errors import DocumentError
@@ -48,7 +48,7 @@ class EpubFormat:
 FORMAT: Final = EpubFormat()
 
 
-def _titles(book: Book) -> dict[str, str]:
+def _titles(book: EpubBook) -> dict[str, str]:
     """Return the title of each chapter file; one that holds several entries and is none itself names the first two."""
     lines: dict[str, list[Contents]] = {}
     for line in book.contents:
@@ -65,7 +65,7 @@ def _titles(book: Book) -> dict[str, str]:
 class EpubDocument:
     """A book; a page is read when it is asked for, and the last few are kept."""
 
-    def __init__(self, path: Path, book: Book) -> None:
+    def __init__(self, path: Path, book: EpubBook) -> None:
         self._path = path
         self._book = book
         self._titles = _titles(book)
@@ -115,7 +115,7 @@ class EpubDocument:
         item = self._book.chapters[index]
         with open_package(self._path) as package:
             html = closed(decode(package.read(item.path, MAX_CHAPTER)))
-        elements = [self._with_part(element, item.path) for element in elements_of_html(html, PageMaker(index))]
+        elements = [self._with_part(element, item.path) for element in elements_of_html(html, PageElementMaker(index))]
         title = self._titles.get(item.path) or page_title(elements) or posixpath.basename(item.path)
         return Page(index, clip(title, 80), tuple(elements))
 

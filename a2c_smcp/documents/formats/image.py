@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.base import Description, OpenDocument, OpenOptions, require, suffix_of
 from a2c_smcp.documents.formats.elements import clip, page_title
-from a2c_smcp.documents.making import PageMaker, page_of
 from a2c_smcp.documents.model import PENDING, Element, Page, PageEntry, is_pending
 from a2c_smcp.documents.ocr.base import TURN_ON, OcrPolicy, TransientOcrError, elements_of, read_with_fallback
 from a2c_smcp.documents.ocr.exif import facts_of
@@ -23,6 +22,7 @@ from a2c_smcp.documents.ocr.pictures import (
     shrink,
     upright_size,
 )
+from a2c_smcp.documents.page_elements import PageElementMaker, page_of
 from a2c_smcp.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class ImageDocument:
     def _read(self, index: int) -> Page:
         with safely():
             size, dpi = self._look(index)
-        make = PageMaker(index)
+        make = PageElementMaker(index)
         metadata: dict[str, Any] = {
             "bbox": [0, 0, _points(size[0], dpi), _points(size[1], dpi)],
             "page_width": _points(size[0], dpi),
@@ -210,7 +210,7 @@ class ImageDocument:
     def _name(self, size: tuple[int, int]) -> str:
         return f"{self._kind} image, {size[0]} × {size[1]} pixels"
 
-    def _recognized(self, frame: "Image", index: int, dpi: float, make: PageMaker) -> tuple[list[Element], str]:
+    def _recognized(self, frame: "Image", index: int, dpi: float, make: PageElementMaker) -> tuple[list[Element], str]:
         if self._policy is None:
             return [], TURN_ON
         if is_blank(frame):

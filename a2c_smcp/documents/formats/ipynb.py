@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from a2c_smcp.documents.embedded_markdown import elements_of_markdown
 from a2c_smcp.documents.formats.base import Description, OpenDocument, PagedDocument, suffix_of
 from a2c_smcp.documents.formats.decoding import read_text
 from a2c_smcp.documents.formats.elements import ElementMaker, clip
-from a2c_smcp.documents.markup import elements_of_markdown
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.notebook.outputs import PICTURES, Outputs, joined, picture_bytes
 from a2c_smcp.documents.web.sections import sections_of

@@ -46,7 +46,7 @@ FORMAT: Final = MarkdownFormat()
 def open_text(text: str) -> PagedDocument:
     """Parse Markdown that is in memory already."""
     front, body, skipped = split_front_matter(text)
-    elements = list(Blocks(first_line=skipped + 1).walk(_parse(body)))
+    elements = list(MarkdownElementBuilder(first_line=skipped + 1).walk(_parse(body)))
     pages = paginate(elements)
     return PagedDocument(_describe(front, elements, pages), pages)
 
@@ -67,7 +67,7 @@ def paginate(elements: Sequence[Element]) -> list[Page]:
     return paged([(_title_of(group, level), group) for group in groups], ELEMENTS_A_PAGE)
 
 
-class Blocks:
+class MarkdownElementBuilder:
     """Makes elements of a parsed Markdown file; `first_line` is the file's line that the parser counts as its first."""
 
     def __init__(self, first_line: int = 1) -> None:

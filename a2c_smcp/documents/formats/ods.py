@@ -6,14 +6,14 @@ from typing import Final
 
 from a2c_smcp.documents.formats.base import OpenDocument, suffix_of
 from a2c_smcp.documents.formats.xlsx import FORMAT as XLSX
-from a2c_smcp.documents.odf.book import Book, read_book
+from a2c_smcp.documents.odf.book import OdsDeclarations, read_book
 from a2c_smcp.documents.odf.sheet import SheetReader
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.properties import Properties, properties_of
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, build_page, compacted
 from a2c_smcp.documents.ooxml.spreadsheet.paging import PackagePages
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, widened
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, TablePlan, widened
 from a2c_smcp.documents.ooxml.xml import child
 
 
@@ -39,7 +39,7 @@ FORMAT: Final = OdsFormat()
 class OdsDocument(PackagePages):
     """A workbook; each call reads the sheet it needs."""
 
-    def __init__(self, path: Path, book: Book, properties: Properties) -> None:
+    def __init__(self, path: Path, book: OdsDeclarations, properties: Properties) -> None:
         super().__init__(path, [f"{name} (hidden)" if hidden else name for name, hidden in book.sheets], properties)
         self._book = book
 
@@ -47,7 +47,7 @@ class OdsDocument(PackagePages):
         with open_package(self._path) as package:
             return build_page(index, self._titles[index], SheetReader(package, self._book, index).content())
 
-    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+    def _rows_of(self, index: int, plan: TablePlan, first: int) -> tuple[TablePlan, Mapping[int, SheetRow]]:
         with open_package(self._path) as package:
             reader = SheetReader(package, self._book, index)
             if plan.origin:

@@ -17,8 +17,8 @@ from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, build_page
 from a2c_smcp.documents.ooxml.spreadsheet.paging import SheetPages, described
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, compact, widened
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, TablePlan, compact, widened
 from a2c_smcp.errors import DocumentError
 
 MAX_BYTES: Final = 128 << 20
@@ -91,19 +91,19 @@ class XlsDocument(SheetPages):
             index, _title(name, state), SheetContent(name, rows, tail, last_row=last, knows_formulas=False)
         )
 
-    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+    def _rows_of(self, index: int, plan: TablePlan, first: int) -> tuple[TablePlan, Mapping[int, SheetRow]]:
         start = 1 if plan.origin else plan.body + first - 1
         with _workbook(self._path) as workbook:
             rows = _rows(workbook.get_sheet_by_index(index), start, None if plan.origin else WINDOW_ROWS + 1)
         return compact(rows, self._sheets[index][0]) if plan.origin else (widened(plan, rows), rows)
 
 
-def _rows(sheet: Any, first: int, most: int | None) -> dict[int, Row]:
+def _rows(sheet: Any, first: int, most: int | None) -> dict[int, SheetRow]:
     start = sheet.start or (0, 0)
-    found: dict[int, Row] = {}
+    found: dict[int, SheetRow] = {}
     values = enumerate(sheet.iter_rows(), start[0] + 1)
     for number, cells in islice(values, max(0, first - start[0] - 1), None):
-        row = Row(
+        row = SheetRow(
             number,
             {
                 column: value

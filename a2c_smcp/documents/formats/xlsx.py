@@ -19,9 +19,9 @@ from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage, SheetContent, b
 from a2c_smcp.documents.ooxml.spreadsheet.paging import PackagePages
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_range
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row, RowReader, finish
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, widened
-from a2c_smcp.documents.ooxml.spreadsheet.workbook import Sheet, Workbook, range_values, read_workbook
+from a2c_smcp.documents.ooxml.spreadsheet.rows import RowReader, SheetRow, finish
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, TablePlan, widened
+from a2c_smcp.documents.ooxml.spreadsheet.workbook import SheetEntry, Workbook, range_values, read_workbook
 from a2c_smcp.documents.ooxml.xml import attribute, child
 
 WHOLE_BYTES: Final = 4 << 20
@@ -61,7 +61,7 @@ class XlsxDocument(PackagePages):
         with open_package(self._path) as package:
             return build_page(index, sheet.title, self._content(package, sheet))
 
-    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+    def _rows_of(self, index: int, plan: TablePlan, first: int) -> tuple[TablePlan, Mapping[int, SheetRow]]:
         sheet = self._workbook.sheets[index]
         with open_package(self._path) as package:
             if plan.origin:
@@ -72,7 +72,7 @@ class XlsxDocument(PackagePages):
                 rows = {row.number: row for row in finish(raw, package, self._workbook.reading)}
         return widened(plan, rows), rows
 
-    def _content(self, package: Package, sheet: Sheet) -> SheetContent:
+    def _content(self, package: Package, sheet: SheetEntry) -> SheetContent:
         content = SheetContent(sheet.name, {})
         if not sheet.part:
             return content
@@ -88,7 +88,7 @@ class XlsxDocument(PackagePages):
     def _lookup(self, package: Package) -> Lookup:
         return lambda reference: range_values(package, self._workbook, reference)
 
-    def _read_cells(self, package: Package, sheet: Sheet, content: SheetContent) -> None:
+    def _read_cells(self, package: Package, sheet: SheetEntry, content: SheetContent) -> None:
         pieces = Pieces(package, sheet.part, "row", "sheetData")
         reader = RowReader(pieces)
         size = package.size(sheet.part)
@@ -105,7 +105,7 @@ class XlsxDocument(PackagePages):
             content.tail = objects.read_tail(root, package, sheet.part)
             content.tail.header, content.tail.footer = margins_of(root, sheet.name)
 
-    def _read_below(self, package: Package, sheet: Sheet, content: SheetContent) -> None:
+    def _read_below(self, package: Package, sheet: SheetEntry, content: SheetContent) -> None:
         """Read what follows a declared table that is longer than the start of its sheet."""
         seen = max(content.rows, default=0)
         bottom = max((table.area.bottom for table in content.declared if table.area.bottom >= seen), default=0)

@@ -32,7 +32,7 @@ Mail: TypeAlias = "Message[str, str]"
 
 
 @dataclass(slots=True)
-class Parts:
+class MessageParts:
     """What a message is made of."""
 
     plain: list[Mail] = field(default_factory=list)
@@ -111,7 +111,7 @@ class _Reader:
         if lines:
             date = date_of(message)
             elements.append(self._maker.make("text", {"text": "\n".join(lines)}, {"date": date} if date else {}))
-        parts = Parts()
+        parts = MessageParts()
         _sort(message, parts)
         elements += self._body(parts)
         texts: list[tuple[str, Element]] = []
@@ -129,7 +129,7 @@ class _Reader:
                 raise DocumentError(f"more than {MAX_NESTED} messages inside each other")
             self._message(nested, depth + 1)
 
-    def _body(self, parts: Parts) -> list[Element]:
+    def _body(self, parts: MessageParts) -> list[Element]:
         elements: list[Element] = []
         if any(payload(part).strip() for part in parts.html):
             for part in parts.html:
@@ -147,7 +147,7 @@ class _Reader:
             elements += body_elements(text_of_bytes(payload(part), _charset(part)), self._maker, flowed=flowed)
         return elements
 
-    def _find_pictures(self, elements: list[Element], parts: Parts) -> None:
+    def _find_pictures(self, elements: list[Element], parts: MessageParts) -> None:
         """Remember the parts that pictures in the text point to; they are not attachments, then."""
         by_id = {f"cid:{(part.get('Content-ID') or '').strip().strip('<>')}": part for part in parts.attached}
         by_place = {part.get("Content-Location", ""): part for part in parts.attached if part.get("Content-Location")}
@@ -189,7 +189,7 @@ class _Reader:
             self._pages.append(Page(len(self._pages), shown, tuple(elements[start : start + ELEMENTS_A_PAGE])))
 
 
-def _sort(message: Mail, parts: Parts) -> None:
+def _sort(message: Mail, parts: MessageParts) -> None:
     for number, part in enumerate(_leaves(message, 0)):
         if number > MAX_PARTS:
             raise DocumentError(f"more than the {MAX_PARTS} parts that are read of a mail")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from a2c_smcp.documents.embedded_markdown import elements_of_markdown
 from a2c_smcp.documents.formats.elements import ElementMaker, clip
-from a2c_smcp.documents.markup import elements_of_markdown
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.web.page import elements_of_html
 from a2c_smcp.errors import DocumentError

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.masking import SecretMask
-from a2c_smcp.documents.ocr.http import Answer
+from a2c_smcp.documents.ocr.http import ServiceReply
 from a2c_smcp.documents.ocr.model import TransientOcrError
 from a2c_smcp.errors import DocumentError
 
@@ -51,7 +51,7 @@ _COUNTED_FROM: Final = {"page": 1, "page_number": 1, "page_no": 1, "page_num": 1
 
 
 @dataclass(slots=True)
-class Extract:
+class ServiceExtract:
     """The text of an answer, and the pictures it came with, which are files in the folder that was given.
 
     Attributes:
@@ -63,7 +63,7 @@ class Extract:
     pages: dict[int, str] = field(default_factory=dict)
 
 
-def unpack(answer: Answer, folder: Path | None = None) -> Extract:
+def unpack(answer: ServiceReply, folder: Path | None = None) -> ServiceExtract:
     """Return what is in an answer; pictures are written to `folder`, and left out without one.
 
     The key that the service was sent is removed from the text, from errors and from the names of pictures.
@@ -76,7 +76,7 @@ def unpack(answer: Answer, folder: Path | None = None) -> Extract:
     return replace(extract, text=answer.mask.hide(extract.text), pages=hidden)
 
 
-def _unpack(answer: Answer, folder: Path | None) -> Extract:
+def _unpack(answer: ServiceReply, folder: Path | None) -> ServiceExtract:
     with answer.path.open("rb") as file:
         head = file.read(512)
     if head.startswith(b"PK\x03\x04"):
@@ -96,14 +96,14 @@ def _unpack(answer: Answer, folder: Path | None) -> Extract:
                 raise TransientOcrError("the service answered JSON that is damaged") from error
     if answer.content_type in _WEB_TYPES:
         raise TransientOcrError(_NO_WEB_PAGE)
-    return Extract(_bounded(text))
+    return ServiceExtract(_bounded(text))
 
 
-def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> Extract:
+def _from_json(value: Any, folder: Path | None, mask: SecretMask) -> ServiceExtract:
     if isinstance(value, dict) and (value.get("ok") is False or (value.get("error") and not value.get("text"))):
         raise TransientOcrError(f"the service says: {mask.hide(str(value.get('error') or 'it failed'))[:300]}")
     pages = {number: _bounded(text) for number, text in _pages_in(value).items()}
-    extract = Extract(_bounded("\n\n".join(filter(None, pages.values())) or _text_in(value, 0)), pages=pages)
+    extract = ServiceExtract(_bounded("\n\n".join(filter(None, pages.values())) or _text_in(value, 0)), pages=pages)
     if folder is not None:
         for number, (name, content) in enumerate(_pictures_in(value), start=1):
             if number > MAX_PICTURES:
@@ -174,8 +174,8 @@ def _decoded(content: str) -> bytes:
         raise TransientOcrError("the service answered a picture that is damaged") from error
 
 
-def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> Extract:
-    extract = Extract()
+def _from_zip(path: Path, folder: Path | None, mask: SecretMask) -> ServiceExtract:
+    extract = ServiceExtract()
     texts: dict[str, str] = {}
     left = MAX_UNPACKED
     try:
@@ -250,7 +250,7 @@ def _text_file(data: bytes, suffix: str) -> str:
         return ""
 
 
-def _write(extract: Extract, folder: Path, name: str, data: bytes) -> None:
+def _write(extract: ServiceExtract, folder: Path, name: str, data: bytes) -> None:
     """Keep a picture under a name that is its own, safe and within the folder."""
     if len(data) > MAX_PICTURE:
         raise DocumentError("the service answered a picture larger than is kept")

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from a2c_smcp.documents.embedded_markdown import elements_of_markdown
 from a2c_smcp.documents.formats.elements import ElementMaker
-from a2c_smcp.documents.markup import elements_of_markdown
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.ocr.model import Box, OcrBlock
 from a2c_smcp.documents.web.page import elements_of_html

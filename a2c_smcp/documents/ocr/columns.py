@@ -20,7 +20,7 @@ _MIN_PROSE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OcrRow:
     """Lines side by side, from left to right."""
 
     lines: tuple[OcrLine, ...]
@@ -69,7 +69,7 @@ def flows_of(lines: Sequence[OcrLine], depth: int = _MAX_COLUMNS_DEEP) -> list[l
     return [*flows, *([across] if across else []), *_side_by_side(band, gutter, depth)]
 
 
-def rows_of(lines: Sequence[OcrLine]) -> list[Row]:
+def rows_of(lines: Sequence[OcrLine]) -> list[OcrRow]:
     """Return the lines of one flow as rows, from top to bottom."""
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.box[1] + line.box[3]):
@@ -77,7 +77,7 @@ def rows_of(lines: Sequence[OcrLine]) -> list[Row]:
             rows[-1].append(line)
         else:
             rows.append([line])
-    return [Row(tuple(sorted(row, key=lambda line: line.box[0]))) for row in rows]
+    return [OcrRow(tuple(sorted(row, key=lambda line: line.box[0]))) for row in rows]
 
 
 def _beside(line: OcrLine, other: OcrLine) -> bool:

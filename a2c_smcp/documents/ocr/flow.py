@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from a2c_smcp.documents.ocr.columns import Row, around, flows_of, rows_of
+from a2c_smcp.documents.ocr.columns import OcrRow, around, flows_of, rows_of
 from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
 from a2c_smcp.documents.ocr.tables import table_content, table_runs
 from a2c_smcp.types import ElementCategory
@@ -29,7 +29,7 @@ _SENTENCE_END: Final = (".", "!", "?", ":", "。", "！", "？", "：", ";", "�
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OcrPiece:
     """An element to be."""
 
     category: ElementCategory
@@ -52,18 +52,18 @@ class Scale:
         return next((level for level, step in enumerate(self.steps, 1) if height >= step), len(self.steps) + 1)
 
 
-def pieces_of(page: OcrPage) -> list[Piece]:
+def pieces_of(page: OcrPage) -> list[OcrPiece]:
     """Return the pieces of a page in reading order."""
     lines = [line for line in page.lines if line.text.strip()]
     margin = [line for line in lines if _stands_on_end(line)]
     flows = [rows_of(flow) for flow in flows_of([line for line in lines if line not in margin])]
     every = [row for rows in flows for row in rows]
-    beside = [Piece("text", {"text": line.text}, line.box, (line,)) for line in margin]
+    beside = [OcrPiece("text", {"text": line.text}, line.box, (line,)) for line in margin]
     if not every:
         return beside
     scale = _scale_of(flows, page)
     edges = _edges(every, scale)
-    pieces: list[Piece] = []
+    pieces: list[OcrPiece] = []
     for rows in flows:
         start = 0
         for begin, end in [*table_runs(rows), (len(rows), len(rows))]:
@@ -95,7 +95,7 @@ def _stands_on_end(line: OcrLine) -> bool:
     return len(line.text) > 2 and y1 - y0 > _ON_END * (x1 - x0)
 
 
-def _edges(rows: Sequence[Row], scale: Scale) -> list[Row]:
+def _edges(rows: Sequence[OcrRow], scale: Scale) -> list[OcrRow]:
     """Return the first and the last row of a page where they stand apart, as running headers and footers do."""
     if len(rows) < 4:
         return []
@@ -105,8 +105,8 @@ def _edges(rows: Sequence[Row], scale: Scale) -> list[Row]:
     return [*apart, up[0]] if up[0].box[1] - up[1].box[3] > _APART * scale.body else apart
 
 
-def _prose(rows: Sequence[Row], scale: Scale, edges: Sequence[Row]) -> Iterator[Piece]:
-    items: list[list[Row]] = []
+def _prose(rows: Sequence[OcrRow], scale: Scale, edges: Sequence[OcrRow]) -> Iterator[OcrPiece]:
+    items: list[list[OcrRow]] = []
     for group in _paragraphs(rows, scale):
         numbered = group[0] in edges and _PAGE_NUMBER.fullmatch(group[0].text.strip())
         if _ITEM.match(group[0].text) and not numbered:
@@ -120,7 +120,7 @@ def _prose(rows: Sequence[Row], scale: Scale, edges: Sequence[Row]) -> Iterator[
         yield _list(items)
 
 
-def _paragraph(group: list[Row], scale: Scale, edges: Sequence[Row]) -> Piece:
+def _paragraph(group: list[OcrRow], scale: Scale, edges: Sequence[OcrRow]) -> OcrPiece:
     text = joined([row.text for row in group])
     if len(group) == 1 and group[0] in edges:
         _, top, _, bottom = group[0].box
@@ -135,7 +135,7 @@ def _paragraph(group: list[Row], scale: Scale, edges: Sequence[Row]) -> Piece:
     return _piece("text", {"text": text}, group)
 
 
-def _heading_level(group: Sequence[Row], text: str, scale: Scale) -> int:
+def _heading_level(group: Sequence[OcrRow], text: str, scale: Scale) -> int:
     """Return the level of the heading that a paragraph is; 0 when it is none."""
     height = median(row.height for row in group)
     letters = [character for character in text if character.isalpha()]
@@ -153,7 +153,7 @@ def _heading_level(group: Sequence[Row], text: str, scale: Scale) -> int:
     return len(scale.steps) + 1 if capitals and len(text.split()) <= 10 else 0
 
 
-def _paragraphs(rows: Sequence[Row], scale: Scale) -> Iterator[list[Row]]:
+def _paragraphs(rows: Sequence[OcrRow], scale: Scale) -> Iterator[list[OcrRow]]:
     if not rows:
         return
     left, _, right, _ = around([row.box for row in rows])
@@ -166,7 +166,7 @@ def _paragraphs(rows: Sequence[Row], scale: Scale) -> Iterator[list[Row]]:
     yield group
 
 
-def _breaks(above: Row, row: Row, scale: Scale, sides: tuple[float, float]) -> bool:
+def _breaks(above: OcrRow, row: OcrRow, scale: Scale, sides: tuple[float, float]) -> bool:
     """Whether a paragraph ends between two rows."""
     left, right = sides
     gap = row.box[1] - above.box[3]
@@ -185,14 +185,14 @@ def _breaks(above: Row, row: Row, scale: Scale, sides: tuple[float, float]) -> b
     return (short and ended) or (indented and (short or ended) and not _ITEM.match(above.text))
 
 
-def _is_title_line(row: Row, sides: tuple[float, float]) -> bool:
+def _is_title_line(row: OcrRow, sides: tuple[float, float]) -> bool:
     """Whether a row is a few words in capitals that leave the line open, as titles of sections are."""
     x0, _, x1, _ = row.box
     few = len(row.text.split()) <= 6 and x1 - x0 < 0.6 * (sides[1] - sides[0])
     return few and row.text.isupper() and sum(character.isalpha() for character in row.text) >= 4
 
 
-def _list(items: Sequence[list[Row]]) -> Piece:
+def _list(items: Sequence[list[OcrRow]]) -> OcrPiece:
     rows = [row for item in items for row in item]
     height = median(row.height for row in rows)
     root: dict[str, Any] = {}
@@ -222,13 +222,13 @@ def _new_list(number: str | None) -> dict[str, Any]:
     return content if number in (None, "1") else content | {"start": int(number or 1)}
 
 
-def _piece(category: ElementCategory, content: Mapping[str, Any], rows: Sequence[Row]) -> Piece:
-    return Piece(
+def _piece(category: ElementCategory, content: Mapping[str, Any], rows: Sequence[OcrRow]) -> OcrPiece:
+    return OcrPiece(
         category, content, around([row.box for row in rows]), tuple(line for row in rows for line in row.lines)
     )
 
 
-def _scale_of(flows: Sequence[Sequence[Row]], page: OcrPage) -> Scale:
+def _scale_of(flows: Sequence[Sequence[OcrRow]], page: OcrPage) -> Scale:
     rows = [row for flow in flows for row in flow]
     body = median(row.height for row in rows for _ in range(min(len(row.text), 200)))
     gaps = [below.box[1] - above.box[3] for flow in flows for above, below in pairwise(flow)]

@@ -63,7 +63,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServiceReply:
     """What a service answered, in a file.
 
     Attributes:
@@ -104,7 +104,7 @@ def send_file(
     fields: Mapping[str, str] | None = None,
     *,
     sleep: Callable[[float], None] = time.sleep,
-) -> Answer:
+) -> ServiceReply:
     """Upload a picture or a PDF as the service expects it, and keep its answer in the file `into`.
 
     `fields` come along as form fields, such as `dpi` and `image_extract`; `task` is set by `kind`.
@@ -115,7 +115,7 @@ def send_file(
     name, mime = ("page.png", "image/png") if kind == "image" else ("document.pdf", "application/pdf")
     form = {"task": f"{kind}_ocr", **(fields or {})}
 
-    def attempt(seconds: float) -> Answer:
+    def attempt(seconds: float) -> ServiceReply:
         with _readable(file) as body:
             return _exchange(service, into, seconds, files={kind: (name, body, mime)}, data=form)
 
@@ -124,7 +124,7 @@ def send_file(
 
 def send_json(
     service: Service, body: Mapping[str, Any], into: Path, *, sleep: Callable[[float], None] = time.sleep
-) -> Answer:
+) -> ServiceReply:
     """Post JSON and keep the answer in the file `into`.
 
     Raises:
@@ -141,7 +141,9 @@ class _Passing(Exception):
         self.wait = wait
 
 
-def _patiently(service: Service, attempt: Callable[[float], Answer], sleep: Callable[[float], None]) -> Answer:
+def _patiently(
+    service: Service, attempt: Callable[[float], ServiceReply], sleep: Callable[[float], None]
+) -> ServiceReply:
     require("httpx", "ocr")
     end = time.monotonic() + (service.patience or math.inf)
     for repetition in range(service.retries + 1):
@@ -157,7 +159,7 @@ def _patiently(service: Service, attempt: Callable[[float], Answer], sleep: Call
     raise TransientOcrError("the service was not asked")
 
 
-def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> Answer:
+def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> ServiceReply:
     headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
     headers["Accept"] = "application/json, application/zip, text/markdown, text/plain;q=0.9, */*;q=0.1"
     try:
@@ -173,7 +175,7 @@ def _exchange(service: Service, into: Path, seconds: float, **request: Any) -> A
         raise TransientOcrError(f"the service cannot be used ({error})") from error
     _check_status(reply)
     content_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return Answer(into, content_type, SecretMask([service.key]))
+    return ServiceReply(into, content_type, SecretMask([service.key]))
 
 
 def _check_status(reply: Reply) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from a2c_smcp.documents.making import PageMaker
 from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.ocr.flow import Piece, pieces_of
+from a2c_smcp.documents.ocr.flow import OcrPiece, pieces_of
 from a2c_smcp.documents.ocr.model import Box, OcrLine, OcrPage
+from a2c_smcp.documents.page_elements import PageElementMaker
 from a2c_smcp.types import ElementCategory
 
 MakeElement: TypeAlias = Callable[[ElementCategory, Mapping[str, Any], Mapping[str, Any] | None], Element]
@@ -21,12 +21,12 @@ def elements_of(
     `dpi` is the resolution of the picture, so that boxes come out in points of the page as it was before turning.
     `make` numbers the elements; without it they are called `p0-h1`, `p0-txt1` … by page and category.
     """
-    make = make or PageMaker(page_index).make
-    pieces = [Piece(block.category, block.content, block.box) for block in page.blocks] or pieces_of(page)
+    make = make or PageElementMaker(page_index).make
+    pieces = [OcrPiece(block.category, block.content, block.box) for block in page.blocks] or pieces_of(page)
     return [make(piece.category, piece.content, _metadata(page, piece, dpi)) for piece in pieces]
 
 
-def _metadata(page: OcrPage, piece: Piece, dpi: float) -> dict[str, Any]:
+def _metadata(page: OcrPage, piece: OcrPiece, dpi: float) -> dict[str, Any]:
     metadata: dict[str, Any] = {"ocr": {"engine": page.engine, "confidence": _confidence(piece.lines)}}
     if page.rotation:
         metadata["ocr"]["rotation"] = page.rotation

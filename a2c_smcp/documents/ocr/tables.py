@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from a2c_smcp.documents.ocr.columns import Row
+from a2c_smcp.documents.ocr.columns import OcrRow
 from a2c_smcp.documents.ocr.model import OcrLine
 
 _MIN_ROWS: Final = 2
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"[-+(]?[\s$€£¥]*\d[\d\s.,:/%)-]*[A-Za-z%°]{0,3}")
 _BULLET = re.compile(r"[•·●○▪■◦‣*–—-]|\(?\d{1,3}[.)、]?|[a-zA-Z][.)]")
 
 
-def table_runs(rows: Sequence[Row]) -> list[tuple[int, int]]:
+def table_runs(rows: Sequence[OcrRow]) -> list[tuple[int, int]]:
     """Return where tables begin and end (exclusive) in the rows of a flow."""
     runs: list[tuple[int, int]] = []
     start = 0
@@ -28,7 +28,7 @@ def table_runs(rows: Sequence[Row]) -> list[tuple[int, int]]:
     return runs
 
 
-def table_content(rows: Sequence[Row]) -> dict[str, Any]:
+def table_content(rows: Sequence[OcrRow]) -> dict[str, Any]:
     """Return the rows of a table as content; the first is the header when it looks like one."""
     edges = _columns(rows)
     cells = [_cells(row, edges) for row in rows]
@@ -44,7 +44,7 @@ def table_content(rows: Sequence[Row]) -> dict[str, Any]:
     return {"headers": first if headed else [], "rows": lines[1:] if headed else lines}
 
 
-def _end_of_run(rows: Sequence[Row], start: int) -> int:
+def _end_of_run(rows: Sequence[OcrRow], start: int) -> int:
     if not _is_several(rows[start]):
         return start
     end = start + 1
@@ -64,25 +64,25 @@ def _end_of_run(rows: Sequence[Row], start: int) -> int:
     return end
 
 
-def _is_several(row: Row) -> bool:
+def _is_several(row: OcrRow) -> bool:
     if len(row.lines) == 2 and _BULLET.fullmatch(row.lines[0].text.strip()):
         return False
     return any(right.box[0] - left.box[2] > 0.6 * row.height for left, right in pairwise(row.lines))
 
 
-def _fits(row: Row, above: Sequence[Row]) -> bool:
+def _fits(row: OcrRow, above: Sequence[OcrRow]) -> bool:
     """Whether a single cell stands within one column of the rows above."""
     x0, _, x1, _ = row.box
     return any(left - row.height <= x0 and x1 <= right + row.height for left, right in _columns(above))
 
 
-def _is_table(rows: Sequence[Row]) -> bool:
+def _is_table(rows: Sequence[OcrRow]) -> bool:
     several = sum(map(_is_several, rows))
     columns = len(_columns(rows))
     return columns >= 2 and several >= (2 if columns > 2 else 3)
 
 
-def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _columns(rows: Sequence[OcrRow]) -> list[tuple[float, float]]:
     """Return the columns as ranges of x: what the cells of all rows cover, taken together."""
     spans = sorted((line.box[0], line.box[2]) for row in rows if _is_several(row) for line in row.lines)
     columns: list[tuple[float, float]] = []
@@ -95,7 +95,7 @@ def _columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return columns
 
 
-def _cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+def _cells(row: OcrRow, columns: Sequence[tuple[float, float]]) -> list[str]:
     cells: list[list[str]] = [[] for _ in columns]
     for line in row.lines:
         cells[_column_of(line, columns)].append(line.text)
@@ -108,12 +108,12 @@ def _column_of(line: OcrLine, columns: Sequence[tuple[float, float]]) -> int:
     return shared.index(max(shared))
 
 
-def _usual_gap(rows: Sequence[Row]) -> float:
+def _usual_gap(rows: Sequence[OcrRow]) -> float:
     gaps = sorted(below.box[1] - above.box[3] for above, below in pairwise(rows))
     return gaps[-1 - len(gaps) // 4] if gaps else 0.0
 
 
-def _continues(above: Row, row: Row, cells: Sequence[str], usual: float) -> bool:
+def _continues(above: OcrRow, row: OcrRow, cells: Sequence[str], usual: float) -> bool:
     """Whether a row only goes on with the cells of the one above: nothing in its first column, and close to it."""
     gap = row.box[1] - above.box[3]
     return not cells[0] and gap < 0.25 * row.height and gap < usual - 0.25 * row.height

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from a2c_smcp.documents.ocr.base import OcrSpec, ask_service
 from a2c_smcp.documents.ocr.blocks import blocks_of
-from a2c_smcp.documents.ocr.http import Answer, send_json
+from a2c_smcp.documents.ocr.http import ServiceReply, send_json
 from a2c_smcp.documents.ocr.model import OcrBlock, OcrPage, TransientOcrError
 from a2c_smcp.documents.ocr.pictures import is_blank, open_picture, png_of
 from a2c_smcp.errors import DocumentError
@@ -63,7 +63,7 @@ class VisionEngine:
         }
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: ServiceReply) -> str:
     """Return what the model said.
 
     Raises:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import require
-from a2c_smcp.documents.odf.cells import DRAW, OFFICE, TABLE, address_of
+from a2c_smcp.documents.odf.cell_values import DRAW, OFFICE, TABLE, address_of
 from a2c_smcp.documents.ooxml.package import MAX_STREAM, Package
 from a2c_smcp.documents.ooxml.spreadsheet.objects import Declared
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, parse_qualified
@@ -28,7 +28,7 @@ _ORIENTATIONS: Final = {"row": "row_fields", "column": "column_fields", "page": 
 
 
 @dataclass(slots=True)
-class Book:
+class OdsDeclarations:
     """What a workbook declares outside of its cells; ranges by the names of their sheets."""
 
     sheets: list[tuple[str, bool]] = field(default_factory=list)
@@ -39,13 +39,13 @@ class Book:
     pivots: dict[str, list[tuple[Range, dict[str, Any]]]] = field(default_factory=dict)
 
 
-def read_book(package: Package) -> Book:
+def read_book(package: Package) -> OdsDeclarations:
     """Read the names of the sheets, and all that is declared before and after them.
 
     Raises:
         DocumentError: It is encrypted, damaged, or no workbook.
     """
-    book, hidden, seen = Book(), set(), False
+    book, hidden, seen = OdsDeclarations(), set(), False
     for event, node in _events(package, f"{OFFICE}automatic-styles", _BOOK, _SHEET, _ROW):
         if event == "end" and node.tag == f"{OFFICE}automatic-styles":
             hidden = _read_styles(node, book)
@@ -141,7 +141,7 @@ def _is_encrypted(package: Package) -> bool:
     return manifest in package and b"encryption-data" in package.read(manifest)
 
 
-def _read_styles(node: Node, book: Book) -> set[str]:
+def _read_styles(node: Node, book: OdsDeclarations) -> set[str]:
     """Fill in which styles of cells are bold, and return which styles of sheets hide them."""
     hidden: set[str] = set()
     for style in children(node, "style"):
@@ -153,7 +153,7 @@ def _read_styles(node: Node, book: Book) -> set[str]:
     return hidden
 
 
-def _read_declarations(node: Node, book: Book) -> None:
+def _read_declarations(node: Node, book: OdsDeclarations) -> None:
     for one in list(descendants(child(node, "content-validations"), "content-validation"))[:MAX_DECLARED]:
         if choice := _choice(one):
             book.choices[attribute(one, "name")] = choice

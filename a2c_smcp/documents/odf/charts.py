@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from a2c_smcp.documents.content import Cell
-from a2c_smcp.documents.odf.cells import TABLE, address_of, value_of, words_of
+from a2c_smcp.documents.odf.cell_values import TABLE, address_of, value_of, words_of
 from a2c_smcp.documents.ooxml.charts import MAX_POINTS, MAX_SERIES, summary_of
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, children, descendants, number, text_of
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from a2c_smcp.documents.odf.cells import DRAW, XLINK, words_of
+from a2c_smcp.documents.odf.cell_values import DRAW, XLINK, words_of
 from a2c_smcp.documents.odf.charts import read_chart
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.drawings import image_summary, mime_type_of
@@ -18,7 +18,7 @@ _LENGTH = re.compile(r"([0-9]+(?:\.[0-9]+)?)(cm|mm|in|pt|px)")
 _PIXELS: Final = {"cm": 96 / 2.54, "mm": 96 / 25.4, "in": 96.0, "pt": 96 / 72, "px": 1.0}
 
 
-class Drawings:
+class OdsDrawings:
     """Reads drawings of the sheets of one package."""
 
     def __init__(self, package: Package) -> None:

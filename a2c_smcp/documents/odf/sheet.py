@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from a2c_smcp.documents.odf.book import Book, parts_of_sheet
-from a2c_smcp.documents.odf.cells import (
+from a2c_smcp.documents.odf.book import OdsDeclarations, parts_of_sheet
+from a2c_smcp.documents.odf.cell_values import (
     DRAW,
     OFFICE,
     TABLE,
@@ -18,14 +18,14 @@ from a2c_smcp.documents.odf.cells import (
     value_of,
     words_of,
 )
-from a2c_smcp.documents.odf.drawings import Drawings
+from a2c_smcp.documents.odf.drawings import OdsDrawings
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import Formula
-from a2c_smcp.documents.ooxml.spreadsheet.objects import MAX_MERGED, MAX_OBJECTS, Link, Tail
+from a2c_smcp.documents.ooxml.spreadsheet.objects import MAX_MERGED, MAX_OBJECTS, RangeLink, Tail
 from a2c_smcp.documents.ooxml.spreadsheet.page import SheetContent
 from a2c_smcp.documents.ooxml.spreadsheet.references import MAX_COLUMN, MAX_ROW, Range
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
 from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, number, text_of
 
@@ -48,18 +48,18 @@ class _Objects:
 class SheetReader:
     """Reads one sheet from its top on."""
 
-    def __init__(self, package: Package, book: Book, index: int) -> None:
+    def __init__(self, package: Package, book: OdsDeclarations, index: int) -> None:
         self._package = package
         self._book = book
         self._index = index
-        self._drawings = Drawings(package)
+        self._drawings = OdsDrawings(package)
         self._objects = _Objects()
         self._is_long = False
 
     def content(self) -> SheetContent:
         """Return a sheet, or the start of a long one, with what lies on it."""
         name = self._book.sheets[self._index][0]
-        rows: dict[int, Row] = {}
+        rows: dict[int, SheetRow] = {}
         cells, last = 0, 0
         for row, repeated in self._rows():
             last = row.number + repeated - 1
@@ -87,9 +87,9 @@ class SheetReader:
             last_row=last if self._is_long else 0,
         )
 
-    def window(self, first: int, most: int) -> dict[int, Row]:
+    def window(self, first: int, most: int) -> dict[int, SheetRow]:
         """Return up to `most` rows that hold something, from number `first` on."""
-        rows: dict[int, Row] = {}
+        rows: dict[int, SheetRow] = {}
         for row, repeated in self._rows(first):
             for row_number in range(max(row.number, first), row.number + repeated):
                 if len(rows) >= most:
@@ -97,7 +97,7 @@ class SheetReader:
                 rows[row_number] = _at(row, row_number)
         return rows
 
-    def _rows(self, first: int = 1) -> Iterator[tuple[Row, int]]:
+    def _rows(self, first: int = 1) -> Iterator[tuple[SheetRow, int]]:
         """Yield the rows that hold something and end at `first` or later, each with how often it stands there.
 
         What lies upon them is put aside. Of a sheet that has turned out to be long, it is only told where rows are.
@@ -116,14 +116,14 @@ class SheetReader:
                 continue
             if self._is_long and next(node.iter(*_BESIDE), None) is None:
                 if any(cell.get(f"{OFFICE}value-type") for cell in node):
-                    yield Row(start), repeated
+                    yield SheetRow(start), repeated
                 continue
             row = self._row(node, start, repeated)
             if row.values:
                 yield row, repeated
 
-    def _row(self, node: Node, row_number: int, rows_repeated: int) -> Row:
-        row, column = Row(row_number), 1
+    def _row(self, node: Node, row_number: int, rows_repeated: int) -> SheetRow:
+        row, column = SheetRow(row_number), 1
         for cell in node.iterchildren(*_CELLS):
             if column > MAX_COLUMN:
                 break
@@ -134,7 +134,7 @@ class SheetReader:
             column += repeated
         return row
 
-    def _cell(self, cell: Node, row: Row, column: int, repeated: int) -> None:
+    def _cell(self, cell: Node, row: SheetRow, column: int, repeated: int) -> None:
         value = value_of(cell)
         written = cell.get(f"{TABLE}formula")
         if written:
@@ -167,7 +167,7 @@ class SheetReader:
                 url = link.get(f"{XLINK}href")
                 if url and len(found.tail.links) < MAX_OBJECTS:
                     found.tail.links.append(
-                        Link(place, url, paragraph_text(link), attribute(link, "title"), is_partial=True)
+                        RangeLink(place, url, paragraph_text(link), attribute(link, "title"), is_partial=True)
                     )
         self._draw(cell, (row, column))
 
@@ -188,11 +188,11 @@ class SheetReader:
             )
 
 
-def _at(row: Row, row_number: int) -> Row:
+def _at(row: SheetRow, row_number: int) -> SheetRow:
     """Return a row that is repeated as the one of that number."""
     if row.number == row_number:
         return row
-    return Row(row_number, row.values, [], row.bold, row.shown, row.calculates or bool(row.formulas))
+    return SheetRow(row_number, row.values, [], row.bold, row.shown, row.calculates or bool(row.formulas))
 
 
 def _comment(note: Node) -> dict[str, Any]:

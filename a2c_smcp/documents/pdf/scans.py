@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.formats.base import require
-from a2c_smcp.documents.making import PageMaker
 from a2c_smcp.documents.model import PENDING, Element
+from a2c_smcp.documents.page_elements import PageElementMaker
 from a2c_smcp.documents.pdf.page import PageContent
 from a2c_smcp.documents.pdf.words import Box
 from a2c_smcp.errors import DocumentError
@@ -64,7 +64,7 @@ def recognized(content: PageContent, index: int, policy: Any, render: Callable[[
     except DocumentError as error:
         _note(content, f"No text was read from this picture: {error.message}")
         return
-    make = PageMaker(index, content.elements).make
+    make = PageElementMaker(index, content.elements).make
     found = [element for element in elements_of(page, index, DPI, make=make) if _is_inside(element, content)]
     content.elements = _merged(content, found)
 

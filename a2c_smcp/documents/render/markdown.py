@@ -21,7 +21,7 @@ from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.render import escape, inline
 from a2c_smcp.documents.render.gist import gist
 from a2c_smcp.documents.render.json import document_uri, page_uri, select
-from a2c_smcp.documents.render.values import Item, all_items_of, grid, items_of, one_line, window_note
+from a2c_smcp.documents.render.values import RenderedItem, all_items_of, grid, items_of, one_line, window_note
 from a2c_smcp.types import ElementCategory
 
 MIME_TYPE: Final = "text/markdown"
@@ -261,7 +261,7 @@ def _list_lines(content: ListContent, depth: int) -> list[str]:
     return lines
 
 
-def _item_text(item: Item) -> list[str]:
+def _item_text(item: RenderedItem) -> list[str]:
     found = inline.item_paragraphs(item.text, item.spans) if item.spans else escape.item_paragraphs(item.text)
     text = "\n\n".join(found)
     if item.checked is not None:

@@ -22,7 +22,16 @@ from a2c_smcp.documents.content import (
 from a2c_smcp.documents.model import Document, Element, Page, PageEntry
 from a2c_smcp.documents.render.gist import gist
 from a2c_smcp.documents.render.json import document_json, document_with_pages_json, select
-from a2c_smcp.documents.render.values import Item, all_items_of, cell_text, clean, grid, items_of, one_line, window_note
+from a2c_smcp.documents.render.values import (
+    RenderedItem,
+    all_items_of,
+    cell_text,
+    clean,
+    grid,
+    items_of,
+    one_line,
+    window_note,
+)
 from a2c_smcp.types import ElementCategory
 
 MIME_TYPE: Final = "text/plain"
@@ -101,7 +110,7 @@ def _list_lines(content: ListContent, depth: int) -> list[str]:
     return lines
 
 
-def _item_lines(item: Item) -> list[str]:
+def _item_lines(item: RenderedItem) -> list[str]:
     box = "" if item.checked is None else "[x] " if item.checked else "[ ] "
     return (box + clean(item.text).strip("\n")).split("\n")
 

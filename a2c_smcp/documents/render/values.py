@@ -58,19 +58,19 @@ def cell_text(value: Cell) -> str:
             return clean(str(value)).strip()
 
 
-class Grid(NamedTuple):
+class RectangularTable(NamedTuple):
     """A table with every line of the same width, so that ragged input cannot shift a column."""
 
     headers: list[str]
     rows: list[list[str]]
 
 
-def grid(content: Mapping[str, Any]) -> Grid:
+def grid(content: Mapping[str, Any]) -> RectangularTable:
     """Return the cells of a table as what they show, padded to the widest line."""
     headers, rows = content.get("headers", []), content.get("rows", [])
     shown = content.get("shown_rows", [])
     width = columns(headers, rows)
-    return Grid(
+    return RectangularTable(
         _padded(headers, width, content.get("shown_headers", ())),
         [_padded(row, width, shown[at] if at < len(shown) else ()) for at, row in enumerate(rows)],
     )
@@ -104,7 +104,7 @@ def is_window(content: TableContent) -> bool:
     return content.get("row_offset", 0) > 0 or content.get("total_rows", 0) > len(content["rows"])
 
 
-class Item(NamedTuple):
+class RenderedItem(NamedTuple):
     """A list item in one form, whichever way its author wrote it."""
 
     text: str
@@ -113,13 +113,13 @@ class Item(NamedTuple):
     spans: Sequence[Mapping[str, Any]] = ()
 
 
-def items_of(content: ListContent) -> Iterator[Item]:
+def items_of(content: ListContent) -> Iterator[RenderedItem]:
     """Yield the items of this list, not of those inside it."""
     for item in content["items"]:
         yield _item(item)
 
 
-def all_items_of(content: ListContent) -> Iterator[Item]:
+def all_items_of(content: ListContent) -> Iterator[RenderedItem]:
     """Yield the items of this list and of all lists inside it, in reading order, without children."""
     # An explicit stack: hostile documents nest deeper than Python recurses.
     stack = [items_of(content)]
@@ -133,7 +133,7 @@ def all_items_of(content: ListContent) -> Iterator[Item]:
             stack.append(items_of(item.children))
 
 
-def _item(item: str | ListItem) -> Item:
+def _item(item: str | ListItem) -> RenderedItem:
     if isinstance(item, str):
-        return Item(item, None, None)
-    return Item(item["text"], item.get("checked"), item.get("children"), item.get("spans", ()))
+        return RenderedItem(item, None, None)
+    return RenderedItem(item["text"], item.get("checked"), item.get("children"), item.get("spans", ()))

@@ -18,7 +18,7 @@ from a2c_smcp.documents.web.controls import (
     media_content,
     widget_content,
 )
-from a2c_smcp.documents.web.inline import BLOCKS, SILENT, Span, is_outside, span_of, text_of
+from a2c_smcp.documents.web.inline import BLOCKS, SILENT, InlineText, is_outside, span_of, text_of
 from a2c_smcp.documents.web.lists import LISTS, is_terms, items_of, list_content, start_of, terms_content
 from a2c_smcp.documents.web.parse import attribute, children
 from a2c_smcp.documents.web.tables import cells_of, is_layout, rows_of, table_contents
@@ -50,7 +50,7 @@ _RICH_ITEM: Final = "pre, table, figure, form, h1, h2, h3, h4, h5, h6, blockquot
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WalkPosition:
     """Where in the page the walk is."""
 
     depth: int = 0
@@ -59,12 +59,12 @@ class Place:
     region: str = ""
     """header, footer or navigation, outside the main content."""
 
-    def deeper(self, **changes: Any) -> "Place":
+    def deeper(self, **changes: Any) -> "WalkPosition":
         """Return the place one level further down."""
         return replace(self, depth=self.depth + 1, **changes)
 
 
-class Blocks:
+class HtmlElementBuilder:
     """Makes the elements of a page.
 
     Attributes:
@@ -77,7 +77,7 @@ class Blocks:
         self.skip = frozenset(skip)
         self._maker = maker
         self._base = base
-        self._handlers: Mapping[str, Callable[[LexborNode, Place], None]] = {
+        self._handlers: Mapping[str, Callable[[LexborNode, WalkPosition], None]] = {
             **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), self._heading),
             **dict.fromkeys(("ul", "ol", "menu", "dir"), self._list),
             **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), self._code),
@@ -93,9 +93,9 @@ class Blocks:
             "math": self._math,
         }
 
-    def walk(self, parent: "LexborNode", place: Place | None = None) -> None:
+    def walk(self, parent: "LexborNode", place: WalkPosition | None = None) -> None:
         """Read everything inside a node."""
-        place = place or Place()
+        place = place or WalkPosition()
         if self._is_too_deep(parent, place):
             return
         run: list[LexborNode] = []
@@ -110,7 +110,7 @@ class Blocks:
             self.block(node, place)
         self._paragraph(run, place)
 
-    def block(self, node: "LexborNode", place: Place) -> None:
+    def block(self, node: "LexborNode", place: WalkPosition) -> None:
         """Read a node that begins a block."""
         if self._is_too_deep(node, place):
             return
@@ -123,7 +123,7 @@ class Blocks:
         else:
             handler(node, place)
 
-    def _is_too_deep(self, node: "LexborNode", place: Place) -> bool:
+    def _is_too_deep(self, node: "LexborNode", place: WalkPosition) -> bool:
         if place.depth <= MAX_DEPTH:
             return False
         self._text(RichText(" ".join(node.text(deep=True, separator=" ").split())), place)
@@ -141,7 +141,7 @@ class Blocks:
         inner = node.first_child
         return inner is None or not any(child.tag in BLOCKS for child in node.traverse(include_text=False))
 
-    def _make(self, category: ElementCategory, content: Mapping[str, Any], place: Place, **extra: Any) -> None:
+    def _make(self, category: ElementCategory, content: Mapping[str, Any], place: WalkPosition, **extra: Any) -> None:
         metadata: dict[str, Any] = {key: value for key, value in extra.items() if value}
         if place.quoted:
             metadata["quoted"] = True
@@ -151,7 +151,7 @@ class Blocks:
             metadata["region"] = place.region
         self.elements.append(self._maker.make(category, content, metadata))
 
-    def _paragraph(self, nodes: "list[LexborNode]", place: Place) -> None:
+    def _paragraph(self, nodes: "list[LexborNode]", place: WalkPosition) -> None:
         if not nodes:
             return
         span = span_of(nodes, self._base)
@@ -165,7 +165,7 @@ class Blocks:
             self._text(text, place)
         self._loose(span, place)
 
-    def _loose(self, span: Span, place: Place, caption: str = "") -> None:
+    def _loose(self, span: InlineText, place: WalkPosition, caption: str = "") -> None:
         """Make elements of the pictures and controls that stood in a text."""
         for image in span.images:
             content = image_content(image, self._base)
@@ -177,7 +177,7 @@ class Blocks:
             if is_shown(control):
                 self._make("widget", widget_content(control, None, self._base), place)
 
-    def _text(self, text: RichText, place: Place) -> None:
+    def _text(self, text: RichText, place: WalkPosition) -> None:
         category: ElementCategory = "text"
         if place.region in ("header", "footer"):
             category = "header" if place.region == "header" else "footer"
@@ -186,14 +186,14 @@ class Blocks:
             part = text.cut(start, start + MAX_TEXT) if length > MAX_TEXT else text
             self._make(category, text_content(part), place)
 
-    def _heading(self, node: "LexborNode", place: Place) -> None:
+    def _heading(self, node: "LexborNode", place: WalkPosition) -> None:
         span = span_of(list(children(node)), self._base)
         text = span.rich.one_line().replaced(_PERMALINK, "").without_whole("strong")
         if text:
             self._make("heading", text_content(text, level=int((node.tag or "h1")[1])), place)
         self._loose(span, place)
 
-    def _list(self, node: "LexborNode", place: Place) -> None:
+    def _list(self, node: "LexborNode", place: WalkPosition) -> None:
         """Read a list; an item that holds code or a table divides it, so that those are elements, too."""
         items = [item for item in items_of(node) if item.mem_id not in self.skip]
         number = start_of(node)
@@ -219,7 +219,7 @@ class Blocks:
                 pending.append(item)
         self._flush(node, pending, number, place)
 
-    def _rich_item(self, node: "LexborNode", item: "LexborNode", number: int, place: Place) -> None:
+    def _rich_item(self, node: "LexborNode", item: "LexborNode", number: int, place: WalkPosition) -> None:
         lead = span_of([child for child in children(item) if self._is_inline(child)], self._base)
         first = next(iter(children(item)), None)
         if lead.text and first is not None and self._is_inline(first):
@@ -232,7 +232,7 @@ class Blocks:
         else:
             self.walk(item, place.deeper())
 
-    def _flush(self, node: "LexborNode", items: "list[LexborNode]", number: int, place: Place) -> None:
+    def _flush(self, node: "LexborNode", items: "list[LexborNode]", number: int, place: WalkPosition) -> None:
         if not items:
             return
         content = list_content(node, items, self._base, number)
@@ -242,7 +242,7 @@ class Blocks:
         boxes = [control for control in span.controls if attribute(control, "type") != "checkbox"]
         self._loose(replace(span, controls=boxes), place)
 
-    def _terms(self, node: "LexborNode", place: Place) -> None:
+    def _terms(self, node: "LexborNode", place: WalkPosition) -> None:
         if node.css_first(_RICH_ITEM) is not None or not is_terms(node):
             self.walk(node, place.deeper())
             return
@@ -251,7 +251,7 @@ class Blocks:
             self._make("list", content, place)
         self._loose(span_of(list(children(node)), self._base), place)
 
-    def _code(self, node: "LexborNode", place: Place) -> None:
+    def _code(self, node: "LexborNode", place: WalkPosition) -> None:
         text = node.text(deep=True).strip("\n").rstrip()
         inner = node.css_first("code")
         parent = node.parent
@@ -264,7 +264,7 @@ class Blocks:
         elif text:
             self._make("code", {"text": text, "language": language} if language else {"text": text}, place)
 
-    def _table(self, node: "LexborNode", place: Place) -> None:
+    def _table(self, node: "LexborNode", place: WalkPosition) -> None:
         if is_layout(node):
             for row in rows_of(node):
                 for cell in cells_of(row):
@@ -277,10 +277,10 @@ class Blocks:
                 self._text(RichText(content.get("caption", "")), place)
         self._loose(span_of(list(children(node)), self._base), place)
 
-    def _quote(self, node: "LexborNode", place: Place) -> None:
+    def _quote(self, node: "LexborNode", place: WalkPosition) -> None:
         self.walk(node, place.deeper(quoted=place.quoted + 1))
 
-    def _figure(self, node: "LexborNode", place: Place) -> None:
+    def _figure(self, node: "LexborNode", place: WalkPosition) -> None:
         caption = next((child for child in children(node) if child.tag == "figcaption"), None)
         told = text_of(caption, self._base) if caption is not None else RichText()
         start = len(self.elements)
@@ -297,7 +297,7 @@ class Blocks:
                 return
         self._text(told, place)
 
-    def _form(self, node: "LexborNode", place: Place) -> None:
+    def _form(self, node: "LexborNode", place: WalkPosition) -> None:
         content = form_content(node, self._base)
         taken = [*node.css(", ".join(sorted(CONTROLS))), *labels_of(node)]
         if content["fields"]:
@@ -306,24 +306,24 @@ class Blocks:
         self.walk(node, place.deeper())
         self.skip = before
 
-    def _media(self, node: "LexborNode", place: Place) -> None:
+    def _media(self, node: "LexborNode", place: WalkPosition) -> None:
         self._make("audio" if node.tag == "audio" else "video", media_content(node, self._base), place)
 
-    def _embedded(self, node: "LexborNode", place: Place) -> None:
+    def _embedded(self, node: "LexborNode", place: WalkPosition) -> None:
         category, content = embedded(node, self._base)
         if content.get("url") or content.get("value") or content.get("description"):
             self._make(category, content, place)
 
-    def _math(self, node: "LexborNode", place: Place) -> None:
+    def _math(self, node: "LexborNode", place: WalkPosition) -> None:
         self._paragraph([node], place)
 
-    def _rule(self, _: "LexborNode", place: Place) -> None:
+    def _rule(self, _: "LexborNode", place: WalkPosition) -> None:
         self._make("separator", {"separator_type": "line"}, place)
 
-    def _silent(self, _: "LexborNode", __: Place) -> None:
+    def _silent(self, _: "LexborNode", __: WalkPosition) -> None:
         """Nobody reads these."""
 
-    def _note(self, node: "LexborNode", place: Place) -> None:
+    def _note(self, node: "LexborNode", place: WalkPosition) -> None:
         """Make annotations of footnotes: of each item where they come as a list."""
         lists = [node] if node.tag in LISTS else [child for child in children(node) if child.tag in LISTS]
         notes = [item for listed in lists for item in children(listed) if item.tag == "li"]
@@ -337,7 +337,7 @@ class Blocks:
         for number, note in enumerate(notes, start=1):
             self._annotation(note, place, str(number))
 
-    def _annotation(self, node: "LexborNode", place: Place, number: str = "") -> None:
+    def _annotation(self, node: "LexborNode", place: WalkPosition, number: str = "") -> None:
         span = span_of(list(children(node)), self._base)
         text = span.rich.replaced(_BACK_LINK, "").strip()
         if text:
@@ -355,7 +355,7 @@ def _captioned(element: Element, caption: str) -> Element | None:
     return replace(element, content={**element.content, key: caption})
 
 
-def _are_links(span: Span) -> bool:
+def _are_links(span: InlineText) -> bool:
     return bool(span.links) and all(link["text"] and is_outside(link["url"]) for link in span.links)
 
 

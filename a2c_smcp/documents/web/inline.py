@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
-from a2c_smcp.documents.rich_text import Kind, RichBuilder, RichText
-from a2c_smcp.documents.rich_text import Span as TextSpan
+from a2c_smcp.documents.rich_text import Kind, RichBuilder, RichText, Span
 from a2c_smcp.documents.web.mathml import latex_of
 from a2c_smcp.documents.web.parse import attribute, children, names
 
@@ -51,7 +50,7 @@ _SCHEMES: Final = ("http://", "https://", "mailto:", "ftp://", "tel:")
 
 
 @dataclass(slots=True)
-class Span:
+class InlineText:
     """The text of some inline nodes, with the links, pictures and formulas among them."""
 
     base: str = ""
@@ -70,7 +69,7 @@ class Span:
         for pattern, by in _TIDYING:
             whole = whole.replaced(pattern, by)
         whole = whole.strip()
-        breaks = [TextSpan(at, at + 1, "break") for at, one in enumerate(whole.text) if one == _HARD]
+        breaks = [Span(at, at + 1, "break") for at, one in enumerate(whole.text) if one == _HARD]
         return RichText(whole.text.replace(_HARD, "\n"), (*whole.spans, *breaks)) if breaks else whole
 
     @property
@@ -154,9 +153,9 @@ class Span:
             self._formula(node.text(deep=True).strip())
 
 
-def span_of(nodes: "list[LexborNode]", base: str = "") -> Span:
+def span_of(nodes: "list[LexborNode]", base: str = "") -> InlineText:
     """Return the text of some nodes."""
-    span = Span(base)
+    span = InlineText(base)
     for node in nodes:
         span.add(node)
     return span

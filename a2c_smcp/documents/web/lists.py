@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from a2c_smcp.documents.rich_text import RichText, item_content, text_content
-from a2c_smcp.documents.web.inline import Span, span_of, text_of
+from a2c_smcp.documents.web.inline import InlineText, span_of, text_of
 from a2c_smcp.documents.web.parse import attribute, children, names
 
 if TYPE_CHECKING:
@@ -125,5 +125,5 @@ def _has_list(node: "LexborNode") -> bool:
     return any(child.tag in LISTS or (child.tag == "div" and child.css_first("ul, ol")) for child in children(node))
 
 
-def _pictured(span: Span) -> str:
+def _pictured(span: InlineText) -> str:
     return next((attribute(image, "alt") for image in span.images if attribute(image, "alt")), "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from a2c_smcp.documents.formats.base import Description
 from a2c_smcp.documents.formats.elements import ElementMaker, clip
 from a2c_smcp.documents.model import Element, Page
-from a2c_smcp.documents.web.blocks import Blocks
+from a2c_smcp.documents.web.blocks import HtmlElementBuilder
 from a2c_smcp.documents.web.controls import text_inside
 from a2c_smcp.documents.web.parse import attribute, parse
 from a2c_smcp.documents.web.sections import sections_of
@@ -25,7 +25,7 @@ _MIN_MAIN_SHARE: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class HtmlHead:
     """What a page says of itself."""
 
     title: str = ""
@@ -47,7 +47,7 @@ def web_page(html: str, *, maker: ElementMaker | None = None) -> tuple[Descripti
     if body is None:
         return Description(title=head.title, summary="Empty file"), []
     main = _main_of(body)
-    inside, around = Blocks(maker, head.base), Blocks(maker, head.base)
+    inside, around = HtmlElementBuilder(maker, head.base), HtmlElementBuilder(maker, head.base)
     inside.walk(main or body)
     content, frame = _without_frame(inside.elements)
     if main is not None:
@@ -71,14 +71,14 @@ def elements_of_html(html: str, maker: ElementMaker, base: str = "") -> list[Ele
         DocumentError: It cannot be parsed.
     """
     tree = parse(html)
-    blocks = Blocks(maker, base)
+    blocks = HtmlElementBuilder(maker, base)
     body = tree.body or tree.root
     if body is not None:
         blocks.walk(body)
     return blocks.elements
 
 
-def head_of(tree: "LexborHTMLParser") -> Head:
+def head_of(tree: "LexborHTMLParser") -> HtmlHead:
     """Return what a page says of itself in its head."""
     meta: dict[str, str] = {}
     for node in tree.css("meta"):
@@ -88,7 +88,7 @@ def head_of(tree: "LexborHTMLParser") -> Head:
     based = tree.css_first("base")
     base = attribute(based, "href") if based is not None else ""
     words = [word.strip() for word in meta.get("keywords", "").replace(";", ",").replace("，", ",").split(",")]
-    return Head(
+    return HtmlHead(
         title=title or meta.get("og:title", "") or meta.get("dc.title", ""),
         summary=meta.get("description", "") or meta.get("og:description", ""),
         keywords=tuple(dict.fromkeys(word for word in words if word))[:20],
@@ -96,7 +96,7 @@ def head_of(tree: "LexborHTMLParser") -> Head:
     )
 
 
-def describe(head: Head, elements: Sequence[Element], pages: Sequence[Page]) -> Description:
+def describe(head: HtmlHead, elements: Sequence[Element], pages: Sequence[Page]) -> Description:
     """Return what the catalogue says of a page."""
     headings = [element for element in elements if element.category == "heading"]
     top = min(headings, key=lambda heading: heading.content["level"], default=None)

@@ -21,7 +21,7 @@ _RICH: Final = "table, h1, h2, h3, h4, h5, h6, form, article, section, main, nav
 
 
 @dataclass(slots=True)
-class Grid:
+class HtmlGrid:
     """Cells at their places, spans resolved: a spanning cell stands in its first place, the others are empty."""
 
     lines: list[list[RichText]] = field(default_factory=list)
@@ -84,9 +84,9 @@ def cells_of(row: "LexborNode") -> "Iterator[LexborNode]":
     yield from (cell for cell in children(row) if cell.tag in ("td", "th"))
 
 
-def _grid(table: "LexborNode", base: str) -> Grid:
+def _grid(table: "LexborNode", base: str) -> HtmlGrid:
     rows = list(rows_of(table))
-    grid = Grid()
+    grid = HtmlGrid()
     placed: list[dict[int, RichText]] = [{} for _ in rows]
     count = 0
     for number, row in enumerate(rows):
@@ -110,7 +110,7 @@ def _grid(table: "LexborNode", base: str) -> Grid:
     return grid
 
 
-def _headed(rows: "list[LexborNode]", grid: Grid) -> int:
+def _headed(rows: "list[LexborNode]", grid: HtmlGrid) -> int:
     """Return how many rows at the top are headers: those of `thead`, or those of nothing but `th`."""
     count = 0
     for row in rows[:8]:
@@ -126,7 +126,7 @@ def _headed(rows: "list[LexborNode]", grid: Grid) -> int:
     return count if count < len(rows) else min(count, 1)
 
 
-def _headers(grid: Grid) -> list[RichText]:
+def _headers(grid: HtmlGrid) -> list[RichText]:
     if grid.headed <= 1:
         return grid.lines[0] if grid.headed else []
     width = max(map(len, grid.lines[: grid.headed]))
@@ -139,7 +139,7 @@ def _headers(grid: Grid) -> list[RichText]:
     return [joined(dict.fromkeys(filter(None, column)), " / ") for column in zip(*filled, strict=True)]
 
 
-def _merged(grid: Grid, start: int, count: int) -> list[dict[str, int]]:
+def _merged(grid: HtmlGrid, start: int, count: int) -> list[dict[str, int]]:
     """Return the spans of a window, rows counted as content does: 0 is the header line, 1 the first row."""
     spans: list[dict[str, int]] = []
     for span in grid.merged:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents import extraction, upkeep
+from a2c_smcp.documents import catalogue_keeper, extraction
 from a2c_smcp.documents.model import PageEntry
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.errors import DocumentError, PageOutOfRange
@@ -124,7 +124,7 @@ async def test_a_document_whose_first_page_ends_its_parser_is_described_by_its_m
 async def test_a_file_that_cannot_be_described_is_tried_a_second_time_and_then_no_more(
     serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "RETRY", -1)
+    monkeypatch.setattr(catalogue_keeper, "RETRY", -1)
     write("a.misbehaving", "describe exit")
     service = await serve(deadline=30)
     told = [(await service.document("a.misbehaving")).summary for _ in range(3)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.documents import upkeep
-from a2c_smcp.documents.catalogue import Source, scan
+from a2c_smcp.documents import catalogue_keeper
+from a2c_smcp.documents.catalogue import CataloguedFile, scan
 from a2c_smcp.errors import DocumentError, DocumentNotFound
 from tests.documents.service.conftest import Serve, Write
 
@@ -92,12 +92,12 @@ async def test_a_file_that_never_rests_is_told(serve: Serve, write: Write, monke
     await service.page("a.misbehaving", 0)
     times = itertools.count(1)
 
-    def scan_and_write(*arguments: Any) -> dict[str, Source]:
+    def scan_and_write(*arguments: Any) -> dict[str, CataloguedFile]:
         found = scan(*arguments)
         write("a.misbehaving", "words " + "x" * next(times))
         return found
 
-    monkeypatch.setattr(upkeep, "scan", scan_and_write)
+    monkeypatch.setattr(catalogue_keeper, "scan", scan_and_write)
     await service.complete_refs()
     with pytest.raises(DocumentError, match="keeps changing"):
         await service.page("a.misbehaving", 1)
@@ -106,9 +106,9 @@ async def test_a_file_that_never_rests_is_told(serve: Serve, write: Write, monke
 async def test_a_large_tree_is_looked_at_again_after_a_second(
     serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "CHEAP_SCAN", -1)
+    monkeypatch.setattr(catalogue_keeper, "CHEAP_SCAN", -1)
     service = await serve()
     write("a.txt", "a")
     assert await service.documents() == []
-    monkeypatch.setattr(upkeep, "STALE", -1)
+    monkeypatch.setattr(catalogue_keeper, "STALE", -1)
     assert len(await service.documents()) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from a2c_smcp.documents import workers
 from a2c_smcp.documents.descriptors import Descriptor
-from a2c_smcp.documents.worker_main import Request
+from a2c_smcp.documents.worker_main import WorkerRequest
 from a2c_smcp.errors import SMCPError
 from tests.documents.service.conftest import HOST, Serve, Write
 
@@ -84,7 +84,7 @@ async def test_a_worker_reads_the_file_that_was_opened_and_not_the_path(
     (tmp_path / "outside" / "file0.txt").write_text(SECRET, encoding="utf-8")
     real = workers.open_requested
 
-    def open_then_swap(request: Request) -> Descriptor:
+    def open_then_swap(request: WorkerRequest) -> Descriptor:
         opened = real(request)
         with contextlib.suppress(OSError):
             (root / "folder").rename(root / ".moved")

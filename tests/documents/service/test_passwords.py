@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents import upkeep
+from a2c_smcp.documents import catalogue_keeper
 from a2c_smcp.errors import PageOutOfRange
 from tests.documents.service.conftest import Make, Serve, Write
 
@@ -45,7 +45,7 @@ async def test_without_the_right_password_a_document_says_so(serve: Serve, write
 async def test_a_password_that_comes_later_is_asked_for_again(
     serve: Serve, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "RETRY", -1)
+    monkeypatch.setattr(catalogue_keeper, "RETRY", -1)
     write("vault.misbehaving", "open locked")
     answers = iter([None, "open sesame"])
     service = await serve(passwords=lambda _: next(answers, None))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents import upkeep
+from a2c_smcp.documents import catalogue_keeper
 from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.library import Library
 from a2c_smcp.documents.model import Element, Page, PageEntry
@@ -128,7 +128,7 @@ async def test_a_service_that_cannot_start_leaves_nothing_behind(make: Make, mon
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(upkeep, "scan", fail)
+    monkeypatch.setattr(catalogue_keeper, "scan", fail)
     with pytest.raises(MemoryError):
         await make().__aenter__()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("a2c-documents")]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents import upkeep, watching
-from a2c_smcp.documents.catalogue import Changes
+from a2c_smcp.documents import catalogue_keeper, watching
+from a2c_smcp.documents.catalogue import CatalogueChanges
 from a2c_smcp.documents.service import DocumentService
 from tests.documents.service.conftest import Serve, Write
 
@@ -20,15 +20,15 @@ class Listener:
     """Collects what a service tells of changes."""
 
     def __init__(self, service: DocumentService) -> None:
-        self.told: list[Changes] = []
-        self._news: asyncio.Queue[Changes] = asyncio.Queue()
+        self.told: list[CatalogueChanges] = []
+        self._news: asyncio.Queue[CatalogueChanges] = asyncio.Queue()
         self.end = service.on_change(self._note)
 
-    def _note(self, changes: Changes) -> None:
+    def _note(self, changes: CatalogueChanges) -> None:
         self.told.append(changes)
         self._news.put_nowait(changes)
 
-    async def next(self) -> Changes:
+    async def next(self) -> CatalogueChanges:
         return await asyncio.wait_for(self._news.get(), CAP)
 
 
@@ -45,8 +45,8 @@ def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_all_pauses_before_a_change_is_told_are_less_than_a_second() -> None:
-    assert watching.BURST_MS / 1000 + upkeep.SETTLE < 1
-    assert watching.POLL_SECONDS + upkeep.SETTLE <= 1
+    assert watching.BURST_MS / 1000 + catalogue_keeper.SETTLE < 1
+    assert watching.POLL_SECONDS + catalogue_keeper.SETTLE <= 1
 
 
 @pytest.mark.usefixtures("how")
@@ -108,7 +108,7 @@ async def test_an_editor_that_replaces_a_file_makes_one_update(
         path.rename(root / "a.txt~")
         await asyncio.sleep(0.05)  # an editor that takes its time
     new.rename(path)
-    assert await listener.next() == Changes(updated=("a.txt",))
+    assert await listener.next() == CatalogueChanges(updated=("a.txt",))
     assert (await service.document("a.txt")).summary == "after"
     assert len(listener.told) == 1
 
@@ -123,7 +123,7 @@ async def test_a_single_file_is_watched_although_it_is_replaced(tmp_path: Path) 
             new = tmp_path / ".new"
             new.write_text(text, encoding="utf-8")
             new.rename(path)
-            assert await listener.next() == Changes(updated=("one.txt",))
+            assert await listener.next() == CatalogueChanges(updated=("one.txt",))
 
 
 async def test_a_changed_gitignore_takes_effect(serve: Serve, write: Write) -> None:
@@ -132,11 +132,11 @@ async def test_a_changed_gitignore_takes_effect(serve: Serve, write: Write) -> N
     await service.search("anything")
     listener = Listener(service)
     write(".gitignore", "a.txt")
-    assert await listener.next() == Changes(removed=("a.txt",))
+    assert await listener.next() == CatalogueChanges(removed=("a.txt",))
 
 
 async def test_a_handler_that_fails_or_has_ended_disturbs_nobody(serve: Serve, write: Write) -> None:
-    def fail(_: Changes) -> None:
+    def fail(_: CatalogueChanges) -> None:
         raise RuntimeError("a bug in a handler")
 
     service = await serve()
@@ -146,7 +146,7 @@ async def test_a_handler_that_fails_or_has_ended_disturbs_nobody(serve: Serve, w
     write("a.txt", "a")
     await service.documents()
     end_failing()
-    assert (ended.told, listener.told) == ([], [Changes(added=("a.txt",))])
+    assert (ended.told, listener.told) == ([], [CatalogueChanges(added=("a.txt",))])
 
 
 async def test_a_folder_that_cannot_be_watched_is_looked_at(
@@ -162,7 +162,7 @@ async def test_a_folder_that_cannot_be_watched_is_looked_at(
     service = await serve(watch=True)
     listener = Listener(service)
     write("a.txt", "a")
-    assert await listener.next() == Changes(added=("a.txt",))
+    assert await listener.next() == CatalogueChanges(added=("a.txt",))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.cli.digesting import DigestingService
+from a2c_smcp.cli.digest_tool import DigestingService
 from a2c_smcp.digest import folders
 from a2c_smcp.digest.folders import STATE, claimed, directory, own_name, write
 from a2c_smcp.digest.llm_proxy import LlmProxy, LlmSettings

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from a2c_smcp.digest.extraction import Settings, extract
+from a2c_smcp.digest.extraction import ExtractionSettings, extract
 from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
 from tests.unit.documents.ocr.conftest import FakeService, Reply, service
 
@@ -13,7 +13,7 @@ SCAN = Path(__file__).parents[2] / "data" / "documents" / "pdf_scan_medrpt.pdf"
 
 def test_a_page_whose_ocr_failed_is_unread_and_read_by_the_next_run(tmp_path: Path, service: FakeService) -> None:
     spec = OcrSpec("remote", url=service.url, timeout=20.0, retries=0, allow_http="loopback")
-    settings = Settings(dpi=40, ocr=OcrPolicy((spec,)))
+    settings = ExtractionSettings(dpi=40, ocr=OcrPolicy((spec,)))
 
     service.answer(Reply(status=503))
     first = extract(SCAN, tmp_path, settings, numbers=[1])

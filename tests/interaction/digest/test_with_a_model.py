@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.cli.digesting import DigestingService
+from a2c_smcp.cli.digest_tool import DigestingService
 from tests.interaction.digest.conftest import DOCUMENTS, Endpoint, said
 
 CAP = 100

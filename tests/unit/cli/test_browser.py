@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from a2c_smcp.cli.browser import HELP
-from a2c_smcp.cli.walking import PROMPT
+from a2c_smcp.cli.list_prompt import PROMPT
 from tests.unit.cli.running import EXAMPLES, a2c
 
 PLAIN = {"NO_COLOR": "1", "COLUMNS": "160"}

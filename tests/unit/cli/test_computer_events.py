@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from a2c_smcp.cli.computer_events import News
-from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_events import PendingChanges
+from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.computer import parse_config
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
@@ -22,8 +22,8 @@ async def after(told: Any) -> dict[str, Any]:
 
 
 async def test_servers_that_come_and_go_are_told_of() -> None:
-    news = News()
-    async with Owner(None, Seat()).computer as computer:
+    news = PendingChanges()
+    async with Owner(None, ConnectOptions()).computer as computer:
         told = news.follow(computer)
         await computer.settings.add_server(IDLE)
         quiet = {"event": "server", "name": "idle", "restarts": None, "problem": None, "advice": None}
@@ -33,9 +33,9 @@ async def test_servers_that_come_and_go_are_told_of() -> None:
 
 
 async def test_a_file_that_cannot_be_used_is_told_of_until_it_can(tmp_path: Path) -> None:
-    news, path = News(), tmp_path / "mcp.json"
+    news, path = PendingChanges(), tmp_path / "mcp.json"
     path.write_text('{"servers": {}}')
-    async with Owner(str(path), Seat()).computer as computer:
+    async with Owner(str(path), ConnectOptions()).computer as computer:
         told = news.follow(computer)
         first = asyncio.create_task(after(told))
         await asyncio.sleep(0)
@@ -47,13 +47,13 @@ async def test_a_file_that_cannot_be_used_is_told_of_until_it_can(tmp_path: Path
 
 
 async def test_an_attempt_that_fails_is_told_of_once() -> None:
-    news = News()
+    news = PendingChanges()
     failed = ConnectionStatus(ConnectionState.WAITING, "now", failures=1, problem="away")
     again = ConnectionStatus(ConnectionState.CONNECTING, "now", failures=1, problem="away")
     news.connection(failed)
     news.connection(again)
     news.connection(ConnectionStatus(ConnectionState.JOINED, "now", "lab"))
-    async with Owner(None, Seat()).computer as computer:
+    async with Owner(None, ConnectOptions()).computer as computer:
         told = news.follow(computer)
         assert [(await after(told))["state"] for _ in range(2)] == ["waiting", "joined"]
         news.end()

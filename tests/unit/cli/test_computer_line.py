@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.cli.computer_line import Kind, Place, Verb, Words, offers, parse_line, take
+from a2c_smcp.cli.computer_line import Kind, LineArgument, Verb, Words, offers, parse_line, take
 from a2c_smcp.cli.computer_owner import Owner
 from a2c_smcp.cli.computer_verbs import VERBS
 from a2c_smcp.cli.parsing import UsageError
@@ -15,10 +15,10 @@ async def nothing(_: Owner, __: Words) -> None:
 
 
 TABLE = (
-    Verb("call", "Run.", nothing, (Place("tool", "tool"), Place("json", optional=True, rest=True))),
-    Verb("server stop", "Stop.", nothing, (Place("name", "server"),)),
+    Verb("call", "Run.", nothing, (LineArgument("tool", "tool"), LineArgument("json", optional=True, rest=True))),
+    Verb("server stop", "Stop.", nothing, (LineArgument("name", "server"),)),
     Verb("inputs list", "List.", nothing),
-    Verb("inputs set", "Set.", nothing, (Place("id", "input"), Place("how", choices=("once", "always")))),
+    Verb("inputs set", "Set.", nothing, (LineArgument("id", "input"), LineArgument("how", choices=("once", "always")))),
 )
 
 

@@ -14,8 +14,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from a2c_smcp.cli.command import Context
-from a2c_smcp.cli.computer_events import News
-from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_events import PendingChanges
+from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_shell import SharedPrompt, Shell, history, is_kept
 from a2c_smcp.computer.inputs import Found
 from a2c_smcp.computer.mcp_clients.model import MCPServerInput, MCPServerPromptStringInput
@@ -55,7 +55,7 @@ def test_without_a_place_for_it_the_shell_has_a_history_for_this_time(tmp_path: 
 async def test_ctrl_c_stops_the_command_and_the_shell_goes_on(tmp_path: Path) -> None:
     out = io.StringIO()
     context = Context((), io.StringIO(), out, io.StringIO(), {"XDG_STATE_HOME": str(tmp_path)})
-    owner, news = Owner(None, Seat(name="desk")), News()
+    owner, news = Owner(None, ConnectOptions(name="desk")), PendingChanges()
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,  # it takes connections and says nothing
         create_pipe_input() as keys,
@@ -101,7 +101,7 @@ async def test_ctrl_c_skips_the_question_of_a_server_that_starts(tmp_path: Path)
     prompt = SharedPrompt(asking)
     wanted = MCPServerPromptStringInput(id="key", description="The key")
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
-        shell = Shell(context, Owner(None, Seat(name="desk")), News(), skip=prompt.skip)
+        shell = Shell(context, Owner(None, ConnectOptions(name="desk")), PendingChanges(), skip=prompt.skip)
         working = asyncio.create_task(shell.run())
         async with asyncio.timeout(60):
             finding = asyncio.create_task(prompt.find(wanted))

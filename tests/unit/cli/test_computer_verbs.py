@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.cli.computer_line import parse_line
-from a2c_smcp.cli.computer_owner import Owner, Seat
+from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_verbs import VERBS, run
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.errors import BadRequest, NotFound
@@ -23,7 +23,7 @@ async def typed(owner: Owner, line: str) -> Any:
 
 
 async def test_a_long_call_can_be_approved_only_after_all_of_it_was_shown() -> None:
-    owner = Owner(None, Seat(name="desk"))
+    owner = Owner(None, ConnectOptions(name="desk"))
     with owner.desk.watch(lambda _: None):
         waiting = asyncio.ensure_future(owner.desk(asked(text="x" * 5_000 + "; rm -rf ~")))
         await asyncio.sleep(0)
@@ -37,7 +37,7 @@ async def test_a_long_call_can_be_approved_only_after_all_of_it_was_shown() -> N
 
 
 async def test_a_short_call_and_a_refusal_need_no_further_look() -> None:
-    owner = Owner(None, Seat(name="desk"))
+    owner = Owner(None, ConnectOptions(name="desk"))
     with owner.desk.watch(lambda _: None):
         short, long = (asyncio.ensure_future(owner.desk(asked(text="x" * size))) for size in (10, 5_000))
         await asyncio.sleep(0)
@@ -48,4 +48,4 @@ async def test_a_short_call_and_a_refusal_need_no_further_look() -> None:
 
 async def test_what_does_not_wait_cannot_be_shown() -> None:
     with pytest.raises(NotFound, match="No question '7' waits"):
-        await typed(Owner(None, Seat(name="desk")), "approvals show 7")
+        await typed(Owner(None, ConnectOptions(name="desk")), "approvals show 7")

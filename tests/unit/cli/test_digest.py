@@ -5,9 +5,9 @@ import io
 import pytest
 
 from a2c_smcp.cli import digest
-from a2c_smcp.cli.bars import Bars
 from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.parsing import parse
+from a2c_smcp.cli.progress_bars import Bars
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.digest import installer
 from tests.unit.cli.running import Terminal

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from a2c_smcp.cli.connect_options import Access, access_lines
 from a2c_smcp.cli.mcp import address
-from a2c_smcp.cli.seating import Access, access_lines
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.computer import parse_config
 from tests.unit.cli.running import a2c

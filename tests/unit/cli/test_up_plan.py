@@ -13,8 +13,8 @@ import pytest
 
 from a2c_smcp.cli.up_plan import (
     READING,
-    Found,
-    Seat,
+    FoundConfig,
+    OfficeAccess,
     agent_command,
     client_config,
     document_server,
@@ -26,7 +26,7 @@ from a2c_smcp.cli.up_plan import (
 from a2c_smcp.computer import parse_config_text
 from a2c_smcp.errors import BadRequest
 
-SEAT = Seat("http://127.0.0.1:8000", "home", Path("/home/me/to ken"), "http://127.0.0.1:9/mcp", "t")
+SEAT = OfficeAccess("http://127.0.0.1:8000", "home", Path("/home/me/to ken"), "http://127.0.0.1:9/mcp", "t")
 CONFIG = json.dumps({"mcpServers": {"echo": {"command": "echo"}}})
 
 
@@ -71,20 +71,20 @@ def test_a_server_of_ones_own_keeps_its_name() -> None:
 
 
 def test_the_configuration_of_this_folder_is_found_and_another_one_told_of(tmp_path: Path) -> None:
-    assert find_config(tmp_path) == Found()
+    assert find_config(tmp_path) == FoundConfig()
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "mcp.json").write_text(CONFIG, encoding="utf-8")
-    assert find_config(tmp_path) == Found(tmp_path / ".vscode" / "mcp.json")
+    assert find_config(tmp_path) == FoundConfig(tmp_path / ".vscode" / "mcp.json")
     (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
     notes = (f"{Path('.vscode') / 'mcp.json'} is left alone: --config names one file",)
-    assert find_config(tmp_path) == Found(tmp_path / "mcp.json", notes)
+    assert find_config(tmp_path) == FoundConfig(tmp_path / "mcp.json", notes)
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no modes of files")
 def test_a_configuration_that_others_can_write_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "mcp.json").write_text(CONFIG, encoding="utf-8")
     (tmp_path / "mcp.json").chmod(0o666)
-    assert find_config(tmp_path) == Found(None, ("mcp.json is left alone: others can write it",))
+    assert find_config(tmp_path) == FoundConfig(None, ("mcp.json is left alone: others can write it",))
 
 
 def test_by_default_this_folder_is_offered_under_the_name_of_this_machine(

@@ -11,8 +11,8 @@ from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.tools.confirmation import Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
 from a2c_smcp.console.api import Console
-from a2c_smcp.console.asking import MAX_BODY
 from a2c_smcp.console.calls import CallLog
+from a2c_smcp.console.http_endpoints import MAX_BODY
 from tests.interaction.console import enter
 
 BASE = "http://127.0.0.1:8123"

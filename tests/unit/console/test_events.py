@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing, contextmanager
 from typing import Any
 
-from a2c_smcp.console.events import Broadcast, EventStream
+from a2c_smcp.console.events import Broadcast, ServerSentEvents
 
 CAP = 60
 
@@ -62,6 +62,6 @@ async def test_a_page_that_leaves_is_gone_at_once() -> None:
         if message.get("body"):
             gone.set()
 
-    await asyncio.wait_for(EventStream(news.stream(), presence())({}, receive, send), CAP)
+    await asyncio.wait_for(ServerSentEvents(news.stream(), presence())({}, receive, send), CAP)
     assert (present, news.watched) == (["came", "went"], False)
     assert sent[0]["headers"][0] == (b"content-type", b"text/event-stream")

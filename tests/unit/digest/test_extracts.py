@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from a2c_smcp.digest.extracts import MAX_ROWS, Extract, elements_of
+from a2c_smcp.digest.extracts import MAX_ROWS, SectionExtract, elements_of
 from a2c_smcp.digest.extracts import extract_of as extract_of_elements
 
 PROSE = """# Results
@@ -14,7 +14,7 @@ Dr. Smith found 4.5 litres a day. Weather was fine.
 """
 
 
-def extract_of(pages: dict[int, str], **more: Any) -> Extract:
+def extract_of(pages: dict[int, str], **more: Any) -> SectionExtract:
     return extract_of_elements({number: elements_of(text) for number, text in pages.items()}, **more)
 
 

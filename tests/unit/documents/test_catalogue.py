@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents.catalogue import NOT_YET, Catalogue, Changes, Source, scan
+from a2c_smcp.documents.catalogue import NOT_YET, CatalogueChanges, CataloguedFile, DocumentCatalogue, scan
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.formats.base import Description
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def look(root: Path, before: dict[str, Source] | None = None) -> dict[str, Source]:
+def look(root: Path, before: dict[str, CataloguedFile] | None = None) -> dict[str, CataloguedFile]:
     return scan([root], Excludes.of(), (before or {}).values())
 
 
@@ -51,18 +51,18 @@ def test_a_new_file_that_comes_first_takes_the_reference_of_its_namesake(root: P
 
 
 def test_changes_are_told_by_reference(root: Path) -> None:
-    catalogue = Catalogue(HOST)
+    catalogue = DocumentCatalogue(HOST)
     first = look(root)
-    assert catalogue.update(first) == Changes(added=("a.txt", "b.md", "sub-c.csv"))
+    assert catalogue.update(first) == CatalogueChanges(added=("a.txt", "b.md", "sub-c.csv"))
     assert not catalogue.update(look(root, first))
     (root / "a.txt").unlink()
     os.utime(root / "b.md", (1, 1))
     (root / "e.txt").write_text("e", encoding="utf-8")
-    assert catalogue.update(look(root, first)) == Changes(("e.txt",), ("a.txt",), ("b.md",))
+    assert catalogue.update(look(root, first)) == CatalogueChanges(("e.txt",), ("a.txt",), ("b.md",))
 
 
 def test_the_catalogue_is_written_as_the_renderer_writes_it(root: Path) -> None:
-    catalogue = Catalogue(HOST)
+    catalogue = DocumentCatalogue(HOST)
     catalogue.update(look(root))
     for source in catalogue.sources:
         catalogue.learn(source, RECORD)
@@ -72,7 +72,7 @@ def test_the_catalogue_is_written_as_the_renderer_writes_it(root: Path) -> None:
 
 
 def test_a_document_that_was_not_read_says_so_and_is_corrected_once(root: Path) -> None:
-    catalogue = Catalogue(HOST)
+    catalogue = DocumentCatalogue(HOST)
     catalogue.update(look(root))
     first, second, _ = catalogue.window()
     assert (catalogue.entry(first).summary, catalogue.entry(first).title) == (NOT_YET, "a")
@@ -84,7 +84,7 @@ def test_a_document_that_was_not_read_says_so_and_is_corrected_once(root: Path) 
 
 
 def test_what_was_read_of_an_older_file_is_not_learned(root: Path) -> None:
-    catalogue = Catalogue(HOST)
+    catalogue = DocumentCatalogue(HOST)
     catalogue.update(look(root))
     old = catalogue.window()[0]
     (root / "a.txt").write_text("changed", encoding="utf-8")
@@ -95,7 +95,7 @@ def test_what_was_read_of_an_older_file_is_not_learned(root: Path) -> None:
 
 
 def test_a_window_is_part_of_it(root: Path) -> None:
-    catalogue = Catalogue(HOST)
+    catalogue = DocumentCatalogue(HOST)
     catalogue.update(look(root))
     assert [source.doc_ref for source in catalogue.window(1, 1)] == ["b.md"]
     assert (len(catalogue), catalogue.refs, catalogue.source("x")) == (3, ("a.txt", "b.md", "sub-c.csv"), None)

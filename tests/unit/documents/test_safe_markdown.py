@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from a2c_smcp.documents.safe_markdown import Raw, safe_markdown
+from a2c_smcp.documents.safe_markdown import TrustedMarkdown, safe_markdown
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 KINDS = {
@@ -73,7 +73,7 @@ def test_markdown_is_written_again(theirs: str, ours: str) -> None:
 def test_plain_text_is_mended_and_code_is_not() -> None:
     def mend(run: str) -> list[str]:
         before, found, after = run.partition("[p3]")
-        return [before, Raw("[[p3]](dpe://h/d/pages/2)"), after] if found else [run]
+        return [before, TrustedMarkdown("[[p3]](dpe://h/d/pages/2)"), after] if found else [run]
 
     text = "a [p3] `[p3]`\n\n```\n[p3]\n```"
     assert safe_markdown(text, mend=mend) == "a [[p3]](dpe://h/d/pages/2) `[p3]`\n\n```\n[p3]\n```"

@@ -16,7 +16,7 @@ from a2c_smcp.documents.formats import registry
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
 from a2c_smcp.documents.ocr.pictures import png_of
-from a2c_smcp.documents.worker_main import Request, pack
+from a2c_smcp.documents.worker_main import WorkerRequest, pack
 from a2c_smcp.documents.workers import Unreadable, WorkerPool, _said
 from tests.unit.documents.ocr.conftest import FakeService, Reply
 
@@ -50,12 +50,12 @@ async def pool() -> AsyncIterator[WorkerPool]:
     await made.close()
 
 
-def request(folder: Path, plan: str, options: OpenOptions | None = None) -> Request:
+def request(folder: Path, plan: str, options: OpenOptions | None = None) -> WorkerRequest:
     path = folder / "file.misbehaving"
     path.write_text(plan, encoding="utf-8")
     signature = signature_of(path)
     assert signature is not None
-    return Request("page", str(path), signature, (0,), options, 60)
+    return WorkerRequest("page", str(path), signature, (0,), options, 60)
 
 
 @pytest.mark.parametrize("deed", ["connect", "send", "exec", "start", "fork", "write", "chmod", "signal"])
@@ -138,7 +138,7 @@ async def test_a_worker_without_network_has_pictures_read_by_a_service(
     path.write_bytes(png_of(picture))
     signature = signature_of(path)
     assert signature is not None
-    asked = Request("page", str(path), signature, (0,), OpenOptions(ocr=ocr(service)), 60)
+    asked = WorkerRequest("page", str(path), signature, (0,), OpenOptions(ocr=ocr(service)), 60)
     page = codec.decode_page(await pool.call(asked))
     text = " ".join(str(element.content) for element in page.elements)
     assert "Words of the page" in text

@@ -8,10 +8,10 @@ import pytest
 from a2c_smcp.documents import search as module
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.search import (
-    Found,
     Indexed,
-    Part,
-    Passage,
+    IndexedPart,
+    IndexedPassage,
+    MatchedPassage,
     SearchIndex,
     document_passage,
     passage_of,
@@ -28,16 +28,16 @@ def index(tmp_path: Path) -> Iterator[SearchIndex]:
     made.close()
 
 
-def text(words: str, element: str = "txt-001", page: int = 0) -> Passage:
-    return Passage(page, element, "text", "", words)
+def text(words: str, element: str = "txt-001", page: int = 0) -> IndexedPassage:
+    return IndexedPassage(page, element, "text", "", words)
 
 
-def fill(index: SearchIndex, content: bytes, *passages: Passage) -> None:
+def fill(index: SearchIndex, content: bytes, *passages: IndexedPassage) -> None:
     index.shelve({A, B})
-    index.add([Part(content, passages, 1, True)])
+    index.add([IndexedPart(content, passages, 1, True)])
 
 
-def elements(found: list[Found]) -> list[str | None]:
+def elements(found: list[MatchedPassage]) -> list[str | None]:
     return [one.element for one in found]
 
 
@@ -90,7 +90,7 @@ def test_longer_words_and_single_words_are_found_where_nothing_else_is(index: Se
 
 
 def test_headings_come_first_and_what_says_it_more_often(index: SearchIndex) -> None:
-    heading = Passage(0, "h", "heading", "Budget", "")
+    heading = IndexedPassage(0, "h", "heading", "Budget", "")
     fill(index, A, text("budget and many other things to say", "once"), text("budget budget", "twice"), heading)
     assert elements(index.search("budget", 10)) == ["h", "twice", "once"]
     assert elements(index.search("budget", 1)) == ["h"]
@@ -115,22 +115,22 @@ def test_what_no_library_has_leaves(index: SearchIndex, tmp_path: Path) -> None:
 
 def test_a_content_is_indexed_by_parts_and_goes_on_where_it_stopped(index: SearchIndex) -> None:
     index.shelve([A])
-    index.add([Part(A, [text("first")], 1, False)])
+    index.add([IndexedPart(A, [text("first")], 1, False)])
     assert index.shelve([A]) == {A: Indexed(1)}
-    index.add([Part(A, [text("second", page=1)], 2, True)])
+    index.add([IndexedPart(A, [text("second", page=1)], 2, True)])
     assert index.shelve([A]) == {A: Indexed(2, True)}
     assert [hit.page for hit in index.search("first second", 10)] == [0, 1]
 
 
 def test_a_content_that_left_while_it_was_read_is_not_indexed(index: SearchIndex) -> None:
-    assert index.add([Part(A, [text("word")], 1, True)])
+    assert index.add([IndexedPart(A, [text("word")], 1, True)])
     assert index.search("word", 10) == []
 
 
 def test_there_is_an_end_to_what_is_indexed(tmp_path: Path) -> None:
     index = SearchIndex(tmp_path, b"library", max_bytes=100)
     index.shelve([A])
-    assert [index.add([Part(A, [text("x" * 60)], n, False)]) for n in (1, 2)] == [True, False]
+    assert [index.add([IndexedPart(A, [text("x" * 60)], n, False)]) for n in (1, 2)] == [True, False]
     index.close()
 
 

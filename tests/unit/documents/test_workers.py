@@ -15,7 +15,7 @@ from a2c_smcp.documents.formats import registry
 from a2c_smcp.documents.formats.base import OpenOptions
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.documents.opening import Unsupported
-from a2c_smcp.documents.worker_main import Operation, Request
+from a2c_smcp.documents.worker_main import Operation, WorkerRequest
 from a2c_smcp.documents.workers import Unreadable, WorkerEnded, WorkerPool
 
 ROOT = Path(__file__).parents[3]
@@ -51,10 +51,10 @@ def request(
     *arguments: object,
     seconds: float = 60,
     options: OpenOptions | None = None,
-) -> Request:
+) -> WorkerRequest:
     signature = signature_of(path)
     assert signature is not None
-    return Request(operation, str(path), signature, arguments, options, seconds)
+    return WorkerRequest(operation, str(path), signature, arguments, options, seconds)
 
 
 async def page(pool: WorkerPool, path: Path, index: int = 0, seconds: float = 60) -> Page:

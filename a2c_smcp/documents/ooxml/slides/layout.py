@@ -24,7 +24,7 @@ class Placeholder(NamedTuple):
     idx: str
 
 
-class Frame(NamedTuple):
+class GroupTransform(NamedTuple):
     """How the coordinates inside a group become those of the slide."""
 
     left: float = 0
@@ -59,7 +59,7 @@ def box_of(shape: Node) -> Box | None:
     return _box(found if found is not None else child(shape, "xfrm"))
 
 
-def frame_of(group: Node, outer: Frame) -> Frame:
+def frame_of(group: Node, outer: GroupTransform) -> GroupTransform:
     """Return the coordinates inside a group."""
     transform = child(group, "grpSpPr", "xfrm")
     box, start, extent = _box(transform), child(transform, "chOff"), child(transform, "chExt")
@@ -69,7 +69,7 @@ def frame_of(group: Node, outer: Frame) -> Frame:
     high = box.height / max(1, number(extent.get("cy"), 1))
     left, top = box.left - number(start.get("x")) * wide, box.top - number(start.get("y")) * high
     placed = outer.place(Box(left, top, 0, 0))
-    return Frame(placed.left, placed.top, wide * outer.wide, high * outer.high)
+    return GroupTransform(placed.left, placed.top, wide * outer.wide, high * outer.high)
 
 
 def _box(transform: Node | None) -> Box | None:
@@ -81,7 +81,7 @@ def _box(transform: Node | None) -> Box | None:
 
 
 @dataclass(slots=True)
-class Layout:
+class SlideLayout:
     """The placeholders that a slide inherits, nearest first, and the text styles of its master."""
 
     shapes: list[list[Node]] = field(default_factory=list)
@@ -121,13 +121,13 @@ class Layout:
         return ""
 
 
-def read_layout(package: Package, slide: str) -> Layout:
+def read_layout(package: Package, slide: str) -> SlideLayout:
     """Return what a slide inherits."""
     layout_part = next(package.related(slide, "slideLayout"), "")
     master_part = next(package.related(layout_part, "slideMaster"), "") if layout_part else ""
     roots = [package.optional(part) for part in (layout_part, master_part) if part]
     shapes = [list(descendants(child(root, "cSld", "spTree"), "sp")) for root in roots]
-    return Layout(shapes, child(roots[1], "txStyles", "bodyStyle") if len(roots) > 1 else None)
+    return SlideLayout(shapes, child(roots[1], "txStyles", "bodyStyle") if len(roots) > 1 else None)
 
 
 def _matching(shapes: list[Node], placeholder: Placeholder) -> Node | None:

@@ -15,14 +15,14 @@ from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.slides.comments import read_comments, read_notes
 from a2c_smcp.documents.ooxml.slides.layout import (
     Box,
-    Frame,
+    GroupTransform,
     Placeholder,
     box_of,
     frame_of,
     placeholder_of,
     read_layout,
 )
-from a2c_smcp.documents.ooxml.slides.text import Said, TextReader, drafts_of, link, table_content
+from a2c_smcp.documents.ooxml.slides.text import SlideParagraph, TextReader, drafts_of, link, table_content
 from a2c_smcp.documents.ooxml.xml import Node, R, attribute, child, children, descendants, local, resolve_alternates
 from a2c_smcp.documents.rich_text import joined, text_content
 
@@ -45,7 +45,7 @@ class Shape:
     box: Box | None
     role: Placeholder | None
     key: str
-    said: list[Said] = field(default_factory=list)
+    said: list[SlideParagraph] = field(default_factory=list)
     rank: int = 0
     """Its place among the members of its group, which stay together."""
 
@@ -78,7 +78,7 @@ class SlideReader:
     def read(self, root: Node) -> Slide:
         """Return the slide."""
         tree = child(root, "cSld", "spTree")
-        shapes = list(self._shapes(tree, Frame(), 0)) if tree is not None else []
+        shapes = list(self._shapes(tree, GroupTransform(), 0)) if tree is not None else []
         for shape in shapes:
             shape.said = self._text.read(shape.node, shape.role) if local(shape.node) == "sp" else []
         titles = [shape for shape in shapes if shape.role and shape.role.kind in _TITLES and shape.said]
@@ -95,7 +95,7 @@ class SlideReader:
         title = " ".join(said.text for shape in titles[:1] for said in shape.said)
         return Slide(" ".join(title.split()), drafts, attribute(root, "show") in ("0", "false"))
 
-    def _shapes(self, parent: Node, frame: Frame, depth: int) -> Iterator[Shape]:
+    def _shapes(self, parent: Node, frame: GroupTransform, depth: int) -> Iterator[Shape]:
         for node in parent:
             name = local(node)
             if name == "grpSp" and depth < MAX_DEPTH:
@@ -233,7 +233,7 @@ def _name(properties: Node | None) -> str:
     return attribute(properties, "name") if properties is not None else ""
 
 
-def _together(members: list[Shape], box: Box | None, frame: Frame) -> Iterator[Shape]:
+def _together(members: list[Shape], box: Box | None, frame: GroupTransform) -> Iterator[Shape]:
     """Yield the members of a group at the place of the whole, in their own order."""
     whole = frame.place(box) if box else None
     for rank, member in enumerate(members):

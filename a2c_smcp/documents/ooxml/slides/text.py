@@ -7,14 +7,14 @@ from typing import Any
 from a2c_smcp.documents.ooxml.drafts import Draft
 from a2c_smcp.documents.ooxml.math import latex
 from a2c_smcp.documents.ooxml.package import Package
-from a2c_smcp.documents.ooxml.slides.layout import Layout, Placeholder
-from a2c_smcp.documents.ooxml.word.lists import ListItem, list_content
+from a2c_smcp.documents.ooxml.slides.layout import Placeholder, SlideLayout
+from a2c_smcp.documents.ooxml.word.lists import WordListItem, list_content
 from a2c_smcp.documents.ooxml.xml import A, M, Node, R, attribute, child, descendants, local, number
 from a2c_smcp.documents.rich_text import PLAIN, Kind, RichBuilder, RichText, cell_spans, joined, text_content
 
 
 @dataclass(slots=True)
-class Said:
+class SlideParagraph:
     """A paragraph with what hangs on it."""
 
     rich: RichText
@@ -32,13 +32,13 @@ class Said:
 class TextReader:
     """Reads the text bodies of one slide."""
 
-    def __init__(self, package: Package, part: str, layout: Layout, slides: dict[str, int]) -> None:
+    def __init__(self, package: Package, part: str, layout: SlideLayout, slides: dict[str, int]) -> None:
         self._package = package
         self._part = part
         self._layout = layout
         self._slides = slides
 
-    def read(self, shape: Node, placeholder: Placeholder | None = None) -> list[Said]:
+    def read(self, shape: Node, placeholder: Placeholder | None = None) -> list[SlideParagraph]:
         """Return the paragraphs of a shape that say something."""
         body = child(shape, "txBody")
         found = (
@@ -63,9 +63,9 @@ class TextReader:
             return target.target
         return f"#slide-{self._slides[target.target] + 1}" if target.target in self._slides else ""
 
-    def _paragraph(self, node: Node, shape: Node, placeholder: Placeholder | None) -> Said:
+    def _paragraph(self, node: Node, shape: Node, placeholder: Placeholder | None) -> SlideParagraph:
         properties = child(node, "pPr")
-        said = Said(PLAIN, number(attribute(properties, "lvl", "0")) if properties is not None else 0)
+        said = SlideParagraph(PLAIN, number(attribute(properties, "lvl", "0")) if properties is not None else 0)
         builder = RichBuilder()
         for part in node:
             match local(part):
@@ -92,9 +92,9 @@ class TextReader:
         return said
 
 
-def drafts_of(paragraphs: list[Said]) -> Iterator[Draft]:
+def drafts_of(paragraphs: list[SlideParagraph]) -> Iterator[Draft]:
     """Yield paragraphs as texts and lists, each followed by its links and equations."""
-    group: list[Said] = []
+    group: list[SlideParagraph] = []
     for said in paragraphs:
         if group and bool(said.mark) != bool(group[-1].mark):
             yield from _group(group)
@@ -104,13 +104,13 @@ def drafts_of(paragraphs: list[Said]) -> Iterator[Draft]:
         yield from _group(group)
 
 
-def _group(group: list[Said]) -> Iterator[Draft]:
+def _group(group: list[SlideParagraph]) -> Iterator[Draft]:
     equations = [equation for said in group for equation in said.equations]
     text = joined((said.rich for said in group), "\n")
     links = [found for said in group for found in said.links]
     if group[0].mark:
         items = [
-            ListItem(said.text, said.level, "", "decimal" if said.mark == "number" else "", spans=said.rich.spans)
+            WordListItem(said.text, said.level, "", "decimal" if said.mark == "number" else "", spans=said.rich.spans)
             for said in group
         ]
         yield Draft("list", list_content(items))

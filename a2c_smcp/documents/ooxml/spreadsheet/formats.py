@@ -23,7 +23,7 @@ _LAST_SERIAL: Final = 2_958_465.999
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class CellStyle:
     """What a cell's style says of its content."""
 
     kind: Kind = "number"
@@ -32,7 +32,7 @@ class Style:
     """The number format; empty for General."""
 
 
-PLAIN: Final = Style()
+PLAIN: Final = CellStyle()
 
 
 def kind_of(code: str) -> Kind:
@@ -51,7 +51,7 @@ def kind_of(code: str) -> Kind:
     return "time" if has_time else "number"
 
 
-def read_styles(root: Node | None) -> Sequence[Style]:
+def read_styles(root: Node | None) -> Sequence[CellStyle]:
     """Return the cell styles of a workbook, in the order of their indexes."""
     if root is None:
         return ()
@@ -67,13 +67,13 @@ def read_styles(root: Node | None) -> Sequence[Style]:
     return styles
 
 
-def style_of(code: str, *, bold: bool = False) -> Style:
+def style_of(code: str, *, bold: bool = False) -> CellStyle:
     """Return the style of cells with a number format."""
     is_general = code.lower() in ("", "general")
-    return Style("number" if is_general else kind_of(code), bold, "" if is_general else code)
+    return CellStyle("number" if is_general else kind_of(code), bold, "" if is_general else code)
 
 
-def shown_as(value: Cell, number: float | None, style: Style, *, since_1904: bool = False) -> str | None:
+def shown_as(value: Cell, number: float | None, style: CellStyle, *, since_1904: bool = False) -> str | None:
     """Return what a cell shows where that is not its value; `number` is the number as it is stored, if it is one."""
     if not style.code or style.code == _ISO_DATE:
         return None

@@ -42,7 +42,7 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class RangeLink:
     """Where a range leads."""
 
     area: Range
@@ -58,7 +58,7 @@ class Tail:
     """What a sheet says below its rows."""
 
     merged: list[Range] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
+    links: list[RangeLink] = field(default_factory=list)
     filtered: list[Range] = field(default_factory=list)
     choices: list[tuple[Range, dict[str, Any]]] = field(default_factory=list)
     header: str = ""
@@ -79,7 +79,7 @@ def read_tail(root: Node, package: Package, part: str) -> Tail:
         place = attribute(node, "location")
         url = (target.target if target else "") + (f"#{place}" if place else "")
         if area and url:
-            tail.links.append(Link(area, url, attribute(node, "display"), attribute(node, "tooltip")))
+            tail.links.append(RangeLink(area, url, attribute(node, "display"), attribute(node, "tooltip")))
     for node in islice(children(child(root, "dataValidations"), "dataValidation"), MAX_OBJECTS):
         area = parse_range(attribute(node, "sqref").partition(" ")[0])
         if area and attribute(node, "type") == "list":

@@ -13,9 +13,9 @@ from a2c_smcp.documents.ooxml.spreadsheet import objects
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import Formula, linked_url, runs
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
 from a2c_smcp.documents.ooxml.spreadsheet.regions import split
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
 from a2c_smcp.documents.ooxml.spreadsheet.tables import (
-    Plan,
+    TablePlan,
     compact,
     linked,
     linked_text,
@@ -47,7 +47,7 @@ class SheetContent:
     """The cells of a sheet, or of its start, and what else lies on it."""
 
     name: str
-    rows: Mapping[int, Row]
+    rows: Mapping[int, SheetRow]
     tail: objects.Tail = field(default_factory=objects.Tail)
     declared: Sequence[objects.Declared] = ()
     pivots: Sequence[tuple[Range, dict[str, Any]]] = ()
@@ -83,15 +83,15 @@ class BuiltPage:
     """A page with what is needed to read on in its tables and to open its pictures."""
 
     page: Page
-    plans: dict[str, Plan] = field(default_factory=dict)
+    plans: dict[str, TablePlan] = field(default_factory=dict)
     pictures: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Placed:
     draft: Draft | None
-    plan: Plan | None = None
-    rows: Mapping[int, Row] = field(default_factory=dict)
+    plan: TablePlan | None = None
+    rows: Mapping[int, SheetRow] = field(default_factory=dict)
     place: tuple[float, ...] = ()
 
 
@@ -150,7 +150,7 @@ def _tables(sheet: SheetContent, areas: list[Range]) -> Iterable[_Placed]:
         yield from _region(sheet, area, areas)
 
 
-def compacted(sheet: SheetContent) -> tuple[Plan, Mapping[int, Row]]:
+def compacted(sheet: SheetContent) -> tuple[TablePlan, Mapping[int, SheetRow]]:
     """Return what belongs to no declared table of a sheet as one table without blank rows and columns."""
     occupied = _without(sheet.rows, _taken(sheet))
     rows = {
@@ -176,7 +176,7 @@ def _taken(sheet: SheetContent) -> list[Range]:
     return [*(area for area, _ in sheet.pivots), *(declared.area for declared in _declared(sheet))]
 
 
-def _without(rows: Mapping[int, Row], taken: Sequence[Range]) -> dict[int, list[int]]:
+def _without(rows: Mapping[int, SheetRow], taken: Sequence[Range]) -> dict[int, list[int]]:
     occupied: dict[int, list[int]] = {}
     for number, row in rows.items():
         here = [area for area in taken if area.top <= number <= area.bottom]
@@ -251,8 +251,8 @@ def _table(sheet: SheetContent, area: Range, *, has_header: bool | None, name: s
     return _Placed(None, plan, sheet.rows, (area.top, area.left, 0))
 
 
-def _links_by_cell(sheet: SheetContent, area: Range) -> dict[tuple[int, int], objects.Link]:
-    found: dict[tuple[int, int], objects.Link] = {}
+def _links_by_cell(sheet: SheetContent, area: Range) -> dict[tuple[int, int], objects.RangeLink]:
+    found: dict[tuple[int, int], objects.RangeLink] = {}
     for link in sheet.tail.links:
         if not link.area.overlaps(area) or link.area.height * link.area.width > MAX_LINKED:
             continue

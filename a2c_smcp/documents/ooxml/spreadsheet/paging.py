@@ -14,8 +14,8 @@ from a2c_smcp.documents.ooxml.drawings import mime_type_of
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.properties import Properties
 from a2c_smcp.documents.ooxml.spreadsheet.page import BuiltPage
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, Plan, linked, window_at
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ID, TablePlan, linked, window_at
 
 KEPT_PAGES: Final = 4
 
@@ -60,7 +60,7 @@ class SheetPages(ABC):
         """Read a sheet."""
 
     @abstractmethod
-    def _rows_of(self, index: int, plan: Plan, first: int) -> tuple[Plan, Mapping[int, Row]]:
+    def _rows_of(self, index: int, plan: TablePlan, first: int) -> tuple[TablePlan, Mapping[int, SheetRow]]:
         """Read the rows of a table's window that begins with row `first`, and return how they are to be read."""
 
     def _page(self, index: int) -> BuiltPage:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.ooxml.package import Package
-from a2c_smcp.documents.ooxml.spreadsheet.formats import PLAIN, Style, iso, shown_as
+from a2c_smcp.documents.ooxml.spreadsheet.formats import PLAIN, CellStyle, iso, shown_as
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import Formula, moved, readable
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import MAX_COLUMN, MAX_ROW, column_number, parse_cell
@@ -42,7 +42,7 @@ class RawRow:
 
 
 @dataclass(slots=True)
-class Row:
+class SheetRow:
     """A row that holds something."""
 
     number: int
@@ -56,10 +56,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NumberContext:
     """How the numbers of a workbook are to be read."""
 
-    styles: Sequence[Style] = ()
+    styles: Sequence[CellStyle] = ()
     strings_part: str = ""
     since_1904: bool = False
 
@@ -167,7 +167,7 @@ class RowReader:
         return moved(master[2], row - master[0], column - master[1]) if master else ""
 
 
-def finish(rows: Iterable[RawRow], package: Package, reading: Reading) -> list[Row]:
+def finish(rows: Iterable[RawRow], package: Package, reading: NumberContext) -> list[SheetRow]:
     """Return rows with their strings looked up and their numbers read; rows that show nothing are left out."""
     raw = list(rows)
     wanted = {number(cell.text, -1) for row in raw for cell in row.cells if cell.type == "s"}
@@ -215,8 +215,8 @@ def unescape(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: Reading) -> Row:
-    row = Row(raw.number)
+def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: NumberContext) -> SheetRow:
+    row = SheetRow(raw.number)
     styles = reading.styles
     for cell in raw.cells:
         style = styles[cell.style] if 0 <= cell.style < len(styles) else PLAIN
@@ -235,7 +235,7 @@ def _finish_row(raw: RawRow, strings: Mapping[int, str], reading: Reading) -> Ro
     return row
 
 
-def _show(row: Row, cell: _Raw, value: Cell, style: Style, reading: Reading) -> None:
+def _show(row: SheetRow, cell: _Raw, value: Cell, style: CellStyle, reading: NumberContext) -> None:
     number_ = _float(cell.text) if cell.type == "n" else None
     text = shown_as(value, number_, style, since_1904=reading.since_1904)
     if text is not None:
@@ -249,7 +249,7 @@ def _float(text: str) -> float | None:
         return None
 
 
-def _value(cell: _Raw, strings: Mapping[int, str], style: Style, reading: Reading) -> Cell:
+def _value(cell: _Raw, strings: Mapping[int, str], style: CellStyle, reading: NumberContext) -> Cell:
     text = cell.text
     match cell.type:
         case "s":
@@ -266,7 +266,7 @@ def _value(cell: _Raw, strings: Mapping[int, str], style: Style, reading: Readin
             return text
 
 
-def _number(text: str, style: Style, reading: Reading) -> Cell:
+def _number(text: str, style: CellStyle, reading: NumberContext) -> Cell:
     if not text:
         return None
     if style.kind == "number" and _INTEGER.fullmatch(text):

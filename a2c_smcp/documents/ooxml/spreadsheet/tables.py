@@ -8,9 +8,9 @@ from typing import Any, Final
 from a2c_smcp.documents.content import Cell
 from a2c_smcp.documents.formats.elements import clip, size_of_table
 from a2c_smcp.documents.ooxml.spreadsheet.formulas import linked_url, runs
-from a2c_smcp.documents.ooxml.spreadsheet.objects import Link
+from a2c_smcp.documents.ooxml.spreadsheet.objects import RangeLink
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, column_name
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
 from a2c_smcp.documents.render.values import cell_text
 from a2c_smcp.documents.rich_text import RichText, Span, spans_json
 
@@ -26,7 +26,7 @@ _MAX_CAPTION_LINES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TablePlan:
     """How a region is read as a table: `header` is the row of its names, 0 without one."""
 
     sheet: str
@@ -44,7 +44,7 @@ class Plan:
     """Where a compacted table stands on its sheet."""
     knows_formulas: bool = True
     """Whether the reader of the file sees formulas."""
-    links: Mapping[tuple[int, int], Link] = field(default_factory=dict)
+    links: Mapping[tuple[int, int], RangeLink] = field(default_factory=dict)
     """What cells lead to, by row and column."""
 
     @property
@@ -58,7 +58,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TableWindow:
     """Some rows of a table as an element tells them; `following` is the first row after them, 0 at the end."""
 
     first: int
@@ -74,14 +74,14 @@ def source_of(sheet: str, area: Range) -> dict[str, str]:
 
 
 def plan_table(
-    rows: Mapping[int, Row],
+    rows: Mapping[int, SheetRow],
     area: Range,
     sheet: str,
     *,
     has_header: bool | None = None,
     caption: str = "",
     merged: Iterable[Range] = (),
-) -> Plan:
+) -> TablePlan:
     """Find caption and header of a region; `has_header` is known of tables that the author has declared."""
     inside = tuple(span for span in merged if span.overlaps(area))
     top = area.top
@@ -94,12 +94,12 @@ def plan_table(
     header = top if has_header else 0
     names = tuple(_cells(rows.get(top), area)) if header else ()
     shown = tuple(_shown(rows.get(top), area)) if header else ()
-    return Plan(sheet, area, header, top + 1 if header else top, "\n".join(lines), names, shown, inside)
+    return TablePlan(sheet, area, header, top + 1 if header else top, "\n".join(lines), names, shown, inside)
 
 
-def windows(rows: Mapping[int, Row], plan: Plan, most: int) -> list[Window]:
+def windows(rows: Mapping[int, SheetRow], plan: TablePlan, most: int) -> list[TableWindow]:
     """Return up to `most` windows from the top of a table."""
-    found: list[Window] = []
+    found: list[TableWindow] = []
     first = 1
     while len(found) < most:
         window = window_at(rows, plan, first)
@@ -110,7 +110,7 @@ def windows(rows: Mapping[int, Row], plan: Plan, most: int) -> list[Window]:
     return found
 
 
-def window_at(rows: Mapping[int, Row], plan: Plan, first: int) -> Window:
+def window_at(rows: Mapping[int, SheetRow], plan: TablePlan, first: int) -> TableWindow:
     """Return the window that begins with that row of the table's body, counted from 1."""
     start = plan.body + first - 1
     most = max(1, min(WINDOW_ROWS, WINDOW_CELLS // plan.area.width))
@@ -128,7 +128,7 @@ def window_at(rows: Mapping[int, Row], plan: Plan, first: int) -> Window:
     return _window(rows, plan, first, shown, _row_after(rows, plan, last))
 
 
-def widened(plan: Plan, rows: Mapping[int, Row]) -> Plan:
+def widened(plan: TablePlan, rows: Mapping[int, SheetRow]) -> TablePlan:
     """Return a plan that has room for these rows: those of a long sheet may turn out wider than its start."""
     columns = [column for row in rows.values() for column in row.values]
     if not plan.is_open or not columns:
@@ -140,7 +140,7 @@ def widened(plan: Plan, rows: Mapping[int, Row]) -> Plan:
     return replace(plan, area=plan.area._replace(left=left, right=right), names=names, shown_names=shown)
 
 
-def _row_after(rows: Mapping[int, Row], plan: Plan, last: int) -> int:
+def _row_after(rows: Mapping[int, SheetRow], plan: TablePlan, last: int) -> int:
     # Of a long sheet only some rows are here; a gap in them is stepped over, for windows of blanks help nobody.
     if last >= plan.area.bottom:
         return 0
@@ -148,7 +148,9 @@ def _row_after(rows: Mapping[int, Row], plan: Plan, last: int) -> int:
     return following - plan.body + 1 if 0 < following <= plan.area.bottom else 0
 
 
-def _window(rows: Mapping[int, Row], plan: Plan, first: int, shown: list[list[Cell]], following: int) -> Window:
+def _window(
+    rows: Mapping[int, SheetRow], plan: TablePlan, first: int, shown: list[list[Cell]], following: int
+) -> TableWindow:
     start, last = plan.body + first - 1, plan.body + first + len(shown) - 2
     content: dict[str, Any] = {"headers": list(plan.names), "rows": shown}
     content |= shown_content(plan.shown_names, [_shown(rows.get(row), plan.area) for row in range(start, last + 1)])
@@ -174,12 +176,12 @@ def _window(rows: Mapping[int, Row], plan: Plan, first: int, shown: list[list[Ce
     size = size_of_table(plan.names, plan.total, plan.area.width)
     size = f"{plan.caption.splitlines()[0]}: {size}" if plan.caption else size
     is_whole = first == 1 and not following
-    return Window(
+    return TableWindow(
         first, following, content, metadata, size if is_whole else f"Rows {first}–{first + len(shown) - 1} of {size}"
     )
 
 
-def linked(window: Window, table_id: str) -> Window:
+def linked(window: TableWindow, table_id: str) -> TableWindow:
     """Return a window that names the one after it, where there is one."""
     if not window.following:
         return replace(window, summary=clip(window.summary))
@@ -198,14 +200,14 @@ def window_id(table_id: str, first: int) -> str:
     return table_id if first == 1 else f"{table_id}-r{first}"
 
 
-def _cells(row: Row | None, area: Range) -> list[Cell]:
+def _cells(row: SheetRow | None, area: Range) -> list[Cell]:
     if row is None:
         return [None] * area.width
     values = row.values
     return [values.get(column) for column in range(area.left, area.right + 1)]
 
 
-def _shown(row: Row | None, area: Range) -> list[str | None]:
+def _shown(row: SheetRow | None, area: Range) -> list[str | None]:
     if row is None or not row.shown:
         return [None] * area.width
     shown = row.shown
@@ -222,7 +224,7 @@ def shown_content(headers: Sequence[str | None], rows: Sequence[Sequence[str | N
     return content
 
 
-def _caption_at(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence[Range]) -> str:
+def _caption_at(rows: Mapping[int, SheetRow], area: Range, top: int, merged: Sequence[Range]) -> str:
     """Return the title in that row: one string alone above rows that hold more."""
     if area.width == 1 or top >= area.bottom:
         return ""
@@ -236,14 +238,14 @@ def _caption_at(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence
     return value.strip() if is_title and isinstance(value, str) else ""
 
 
-def _filled(rows: Mapping[int, Row], area: Range, row: int) -> Iterable[tuple[int, Cell]]:
+def _filled(rows: Mapping[int, SheetRow], area: Range, row: int) -> Iterable[tuple[int, Cell]]:
     found = rows.get(row)
     for column, value in found.values.items() if found else ():
         if area.left <= column <= area.right:
             yield column, value
 
 
-def _is_header(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence[Range]) -> bool:
+def _is_header(rows: Mapping[int, SheetRow], area: Range, top: int, merged: Sequence[Range]) -> bool:
     """Whether the row names columns: strings alone, hardly a gap, and rows below that look different or follow."""
     if top >= area.bottom:
         return False
@@ -264,7 +266,7 @@ def _is_header(rows: Mapping[int, Row], area: Range, top: int, merged: Sequence[
     return area.width > 1 and longest <= 80 and len(set(names)) == len(names)
 
 
-def _is_styled(rows: Mapping[int, Row], area: Range, top: int) -> bool:
+def _is_styled(rows: Mapping[int, SheetRow], area: Range, top: int) -> bool:
     row, below = rows.get(top), rows.get(top + 1)
     columns = [column for column, _ in _filled(rows, area, top)]
     is_bold = row is not None and bool(columns) and all(column in row.bold for column in columns)
@@ -272,7 +274,7 @@ def _is_styled(rows: Mapping[int, Row], area: Range, top: int) -> bool:
     return is_bold and not below_too
 
 
-def _is_years(names: Sequence[Cell], rows: Mapping[int, Row], area: Range, top: int) -> bool:
+def _is_years(names: Sequence[Cell], rows: Mapping[int, SheetRow], area: Range, top: int) -> bool:
     """Whether names and years stand there: `Region, 2023, 2024`."""
     years = [name for name in names if isinstance(name, int) and 1900 <= name <= 2100]
     others = [name for name in names if not isinstance(name, int)]
@@ -282,7 +284,7 @@ def _is_years(names: Sequence[Cell], rows: Mapping[int, Row], area: Range, top: 
     return rest and bool(others) and len(years) + len(others) == len(names) and not repeats
 
 
-def _merged_in(plan: Plan, start: int, last: int) -> list[dict[str, int]]:
+def _merged_in(plan: TablePlan, start: int, last: int) -> list[dict[str, int]]:
     found = []
     for span in plan.merged:
         if span.top == plan.header and plan.header:
@@ -300,7 +302,7 @@ def _merged_in(plan: Plan, start: int, last: int) -> list[dict[str, int]]:
     return found
 
 
-def _links_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, Any]]:
+def _links_in(rows: Mapping[int, SheetRow], plan: TablePlan, start: int, last: int) -> list[dict[str, Any]]:
     """Return the cells of a window that lead somewhere: by a link, or by a formula that makes one."""
     if plan.origin:
         return []
@@ -316,7 +318,7 @@ def _links_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> lis
     return found
 
 
-def linked_text(row: Row, column: int, link: Link | None) -> RichText:
+def linked_text(row: SheetRow, column: int, link: RangeLink | None) -> RichText:
     """Return what a cell shows, with where it leads: by a link, or by a formula that makes one."""
     text = row.shown.get(column, cell_text(row.values.get(column)))
     if link is not None:
@@ -330,7 +332,7 @@ def linked_text(row: Row, column: int, link: Link | None) -> RichText:
     return RichText(text).marked("link", url) if url and text else RichText(text)
 
 
-def _has_formulas(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> bool:
+def _has_formulas(rows: Mapping[int, SheetRow], plan: TablePlan, start: int, last: int) -> bool:
     """Whether a cell calculates, also one of a compacted table, whose formulas are not told with it."""
     numbers = (plan.header, *range(start, last + 1))
     return any(
@@ -340,7 +342,7 @@ def _has_formulas(rows: Mapping[int, Row], plan: Plan, start: int, last: int) ->
     )
 
 
-def _formulas_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> list[dict[str, str]]:
+def _formulas_in(rows: Mapping[int, SheetRow], plan: TablePlan, start: int, last: int) -> list[dict[str, str]]:
     inside = [
         formula
         for number in (plan.header, *range(start, last + 1))
@@ -351,12 +353,12 @@ def _formulas_in(rows: Mapping[int, Row], plan: Plan, start: int, last: int) -> 
     return [{"range": run.range.name, "expression": run.first.expression} for run in runs(inside)[:MAX_RUNS]]
 
 
-def compact(rows: Mapping[int, Row], sheet: str) -> tuple[Plan, Mapping[int, Row]]:
+def compact(rows: Mapping[int, SheetRow], sheet: str) -> tuple[TablePlan, Mapping[int, SheetRow]]:
     """Return a sheet in too many pieces as one table without its blank rows and columns, under the columns' letters."""
     columns = sorted({column for row in rows.values() for column in row.values})
     at = {column: index for index, column in enumerate(columns, 1)}
     packed = {
-        index: Row(
+        index: SheetRow(
             index,
             {at[column]: value for column, value in row.values.items()},
             shown={at[column]: text for column, text in row.shown.items() if column in at},
@@ -367,4 +369,4 @@ def compact(rows: Mapping[int, Row], sheet: str) -> tuple[Plan, Mapping[int, Row
     area = Range(1, 1, max(packed, default=1), max(1, len(columns)))
     names = tuple(column_name(column) for column in columns)
     origin = Range(min(rows), columns[0], max(rows), columns[-1])
-    return Plan(sheet, area, 0, 1, names=names, origin=origin), packed
+    return TablePlan(sheet, area, 0, 1, names=names, origin=origin), packed

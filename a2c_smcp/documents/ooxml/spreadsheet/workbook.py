@@ -10,7 +10,7 @@ from a2c_smcp.documents.ooxml.package import Package, kind_of_package
 from a2c_smcp.documents.ooxml.spreadsheet.formats import read_styles
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
 from a2c_smcp.documents.ooxml.spreadsheet.references import parse_qualified
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Reading, RowReader, finish
+from a2c_smcp.documents.ooxml.spreadsheet.rows import NumberContext, RowReader, finish
 from a2c_smcp.documents.ooxml.xml import R, attribute, child, children, is_on
 from a2c_smcp.errors import DocumentError
 
@@ -20,7 +20,7 @@ MAX_LOOKUP: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class SheetEntry:
     """A sheet as the workbook lists it; `state` is empty, `hidden` or `very hidden`."""
 
     name: str
@@ -37,8 +37,8 @@ class Sheet:
 class Workbook:
     """What holds for all sheets."""
 
-    sheets: Sequence[Sheet]
-    reading: Reading
+    sheets: Sequence[SheetEntry]
+    reading: NumberContext
 
 
 _STATES: Final = {"hidden": "hidden", "veryHidden": "very hidden"}
@@ -58,11 +58,11 @@ def read_workbook(package: Package) -> Workbook:
     sheets = []
     for node in islice(children(sheets_node, "sheet"), MAX_SHEETS):
         target = package.target(main, node.get(f"{R}id") or attribute(node, "id"))
-        sheets.append(Sheet(attribute(node, "name"), target or "", _STATES.get(attribute(node, "state"), "")))
+        sheets.append(SheetEntry(attribute(node, "name"), target or "", _STATES.get(attribute(node, "state"), "")))
     properties = child(root, "workbookPr")
     since_1904 = properties is not None and is_on(properties.get("date1904", "0"))
     styles = next(package.related(main, "styles"), "")
-    reading = Reading(
+    reading = NumberContext(
         styles=read_styles(package.optional(styles)) if styles else (),
         strings_part=next(package.related(main, "sharedStrings"), ""),
         since_1904=since_1904,

@@ -11,9 +11,9 @@ from a2c_smcp.documents.ooxml.package import Package
 from a2c_smcp.documents.ooxml.word.controls import read_control
 from a2c_smcp.documents.ooxml.word.drawings import read_drawing
 from a2c_smcp.documents.ooxml.word.inline import Inline, InlineReader
-from a2c_smcp.documents.ooxml.word.lists import ListItem, list_content
+from a2c_smcp.documents.ooxml.word.lists import WordListItem, list_content
 from a2c_smcp.documents.ooxml.word.notes import margins
-from a2c_smcp.documents.ooxml.word.styles import Level, Numbering, Style, Styles
+from a2c_smcp.documents.ooxml.word.styles import Level, Numbering, ParagraphStyle, Styles
 from a2c_smcp.documents.ooxml.word.tables import cells_of, is_box, read_table, rows_of
 from a2c_smcp.documents.ooxml.xml import Node, attribute, child, descendants, is_on, local, number, text_of, value_of
 from a2c_smcp.documents.rich_text import PLAIN, RichText, joined, text_content
@@ -53,7 +53,7 @@ class BodyReader:
         self._numbering = numbering
         self._beside = beside
         self._inline = InlineReader(package, part, styles)
-        self._list: list[ListItem] = []
+        self._list: list[WordListItem] = []
         self._code: list[str] = []
         self._waiting: list[Item] = []
         self._told: set[str] = set()
@@ -140,7 +140,7 @@ class BodyReader:
             yield from self._flush()
             yield Break("explicit" if _has_page_break(node, None) else "rendered")
 
-    def _placed(self, node: Node, properties: Node | None, style: Style, inline: Inline) -> Iterator[Item]:
+    def _placed(self, node: Node, properties: Node | None, style: ParagraphStyle, inline: Inline) -> Iterator[Item]:
         heading = _heading_level(properties, style)
         item = None if heading else self._list_item(properties, style, inline)
         attached = list(self._attached(inline))
@@ -176,7 +176,7 @@ class BodyReader:
             yield Draft("separator", {"separator_type": "line"})
         yield from attached
 
-    def _label(self, properties: Node | None, style: Style) -> str:
+    def _label(self, properties: Node | None, style: ParagraphStyle) -> str:
         """Return the number that Word shows before a heading."""
         num_id, level, found = self._numbered(properties, style)
         if found is None:
@@ -184,7 +184,7 @@ class BodyReader:
         self._numbering.count(num_id, level)
         return self._numbering.label(num_id, level)
 
-    def _numbered(self, properties: Node | None, style: Style) -> tuple[str, int, Level | None]:
+    def _numbered(self, properties: Node | None, style: ParagraphStyle) -> tuple[str, int, Level | None]:
         """Return the list that a paragraph is in, its level there, and how that is numbered."""
         own = child(properties, "numPr")
         num_id = value_of(own, "numId") if child(own, "numId") is not None else style.num_id
@@ -193,9 +193,9 @@ class BodyReader:
         is_listed = num_id not in ("", "0") and 0 <= level <= 8
         return num_id, level, self._numbering.level(num_id, level) if is_listed else None
 
-    def _list_item(self, properties: Node | None, style: Style, inline: Inline) -> ListItem | None:
+    def _list_item(self, properties: Node | None, style: ParagraphStyle, inline: Inline) -> WordListItem | None:
         if style.contents:
-            return ListItem(inline.text, style.contents - 1, "contents", spans=inline.rich.spans)
+            return WordListItem(inline.text, style.contents - 1, "contents", spans=inline.rich.spans)
         num_id, level, found = self._numbered(properties, style)
         if found is None:
             return None
@@ -205,7 +205,7 @@ class BodyReader:
         if len(boxes) == 1 and text.text[:1] in _TASK_SIGNS:
             text, checked = text.cut(1, len(text.text)).strip(), bool(boxes[0].value)
         kind = found.format if found.is_ordered else ""
-        return ListItem(text.text, level, num_id, kind, count, checked, text.spans)
+        return WordListItem(text.text, level, num_id, kind, count, checked, text.spans)
 
     def _attached(self, inline: Inline) -> Iterator[Draft]:
         for text, url in inline.links:
@@ -311,7 +311,7 @@ def _is_alone(inline: Inline, parts: Iterable[str]) -> bool:
     return bool(words) and " ".join(inline.text.split()).strip(" .,;") == " ".join(words).strip(" .,;")
 
 
-def _heading_level(properties: Node | None, style: Style) -> int:
+def _heading_level(properties: Node | None, style: ParagraphStyle) -> int:
     own = child(properties, "outlineLvl")
     if own is not None:
         level = number(attribute(own, "val"), 9)

@@ -8,7 +8,7 @@ from a2c_smcp.documents.rich_text import RichText, Span, item_content, text_cont
 
 
 @dataclass(frozen=True, slots=True)
-class ListItem:
+class WordListItem:
     """A paragraph that is an item: `source` is its list, `format` how it is numbered (empty for bullets)."""
 
     text: str
@@ -19,7 +19,7 @@ class ListItem:
     checked: bool | None = None
     spans: tuple[Span, ...] = ()
 
-    def continues(self, items: Sequence["ListItem"]) -> bool:
+    def continues(self, items: Sequence["WordListItem"]) -> bool:
         """Whether the item belongs to the list of those before it."""
         base = min(item.level for item in items)
         if self.level > base:
@@ -30,7 +30,7 @@ class ListItem:
         )
 
 
-def list_content(items: Sequence[ListItem]) -> dict[str, Any]:
+def list_content(items: Sequence[WordListItem]) -> dict[str, Any]:
     """Return items as one list; deeper ones become the lists inside those before them."""
     base = min(item.level for item in items)
     # Items that begin too deep have nothing to hang on, so they come up to the first level.
@@ -51,7 +51,7 @@ def list_content(items: Sequence[ListItem]) -> dict[str, Any]:
     return content
 
 
-def _item(item: ListItem, below: Sequence[ListItem]) -> str | dict[str, Any]:
+def _item(item: WordListItem, below: Sequence[WordListItem]) -> str | dict[str, Any]:
     rich = RichText(item.text, item.spans)
     if not below and item.checked is None:
         return item_content(rich)

@@ -43,7 +43,7 @@ _ROMAN: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ParagraphStyle:
     """A paragraph style with what it has from those it is based on."""
 
     name: str = ""
@@ -55,7 +55,7 @@ class Style:
     is_title: bool = False
 
 
-PLAIN: Final = Style()
+PLAIN: Final = ParagraphStyle()
 
 
 class Styles:
@@ -63,7 +63,7 @@ class Styles:
 
     def __init__(self, root: Node | None) -> None:
         self._nodes: dict[str, Node] = {}
-        self._known: dict[str, Style] = {}
+        self._known: dict[str, ParagraphStyle] = {}
         self._default = ""
         self._runs: dict[str, tuple[Kind, ...]] = {}
         for node in children(root, "style"):
@@ -74,7 +74,7 @@ class Styles:
                 if attribute(node, "default") in ("1", "true") and attribute(node, "type") == "paragraph":
                     self._default = attribute(node, "styleId")
 
-    def get(self, style_id: str) -> Style:
+    def get(self, style_id: str) -> ParagraphStyle:
         """Return a style; the default one for ids that are not known."""
         key = style_id if style_id in self._nodes else self._default
         if key not in self._known:
@@ -85,7 +85,7 @@ class Styles:
         """Return what a character style makes of its text."""
         return self._runs.get(style_id, ())
 
-    def _resolve(self, style_id: str) -> Style:
+    def _resolve(self, style_id: str) -> ParagraphStyle:
         chain: list[Node] = []
         while style_id in self._nodes and len(chain) < _MAX_CHAIN:
             node = self._nodes[style_id]
@@ -97,7 +97,7 @@ class Styles:
             return PLAIN
         names = [value_of(node, "name").lower() for node in chain]
         num_id, level = _numbering(chain)
-        return Style(
+        return ParagraphStyle(
             name=names[0],
             heading=_heading(chain, names),
             contents=_first_number(_CONTENTS, names[:1]),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.documents.library import Library
-from a2c_smcp.documents.reading import Reading
+from a2c_smcp.documents.resource_reading import ResourceReading
 from a2c_smcp.errors import DocumentError, DocumentNotFound, ElementNotFound, InvalidDPEUri, PageOutOfRange
 from tests.documents.hostile.misbehaving import PASSWORD
 from tests.unit.documents.library.making import HOST, library, write
@@ -79,10 +79,12 @@ def test_level_3_is_the_element_in_full(folder: Path) -> None:
 
 def test_the_format_comes_from_the_uri_or_the_caller(folder: Path) -> None:
     documents, uri = library(folder), f"dpe://{HOST}/notes.md/pages/0"
-    assert documents.read(f"{uri}?format=text", default_format="markdown") == Reading(
+    assert documents.read(f"{uri}?format=text", default_format="markdown") == ResourceReading(
         f"{uri}?format=text", "text/plain", "Notes\n\nFirst.", "Notes"
     )
-    assert documents.read(uri, default_format="markdown") == Reading(uri, "text/markdown", "# Notes\n\nFirst.", "Notes")
+    assert documents.read(uri, default_format="markdown") == ResourceReading(
+        uri, "text/markdown", "# Notes\n\nFirst.", "Notes"
+    )
 
 
 @pytest.mark.rule("7.1.levels")

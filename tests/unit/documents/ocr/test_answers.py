@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.documents.ocr.answers import Extract, unpack
-from a2c_smcp.documents.ocr.http import Answer
+from a2c_smcp.documents.ocr.answers import ServiceExtract, unpack
+from a2c_smcp.documents.ocr.http import ServiceReply
 from a2c_smcp.errors import DocumentError
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
 
 
-def answer(folder: Path, body: bytes, content_type: str = "application/json") -> Answer:
+def answer(folder: Path, body: bytes, content_type: str = "application/json") -> ServiceReply:
     path = folder / "answer"
     path.write_bytes(body)
-    return Answer(path, content_type)
+    return ServiceReply(path, content_type)
 
 
 def archive(**files: bytes) -> bytes:
@@ -46,7 +46,7 @@ def images(folder: Path) -> Path:
     ],
 )
 def test_text_is_found_in_json(tmp_path: Path, value: object, text: str) -> None:
-    assert unpack(answer(tmp_path, json.dumps(value).encode())) == Extract(text)
+    assert unpack(answer(tmp_path, json.dumps(value).encode())) == ServiceExtract(text)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_web_page_is_no_text(tmp_path: Path, body: bytes, content_type: str) -
 
 def test_a_table_in_html_is_text(tmp_path: Path) -> None:
     text = "<table><tr><td>1</td></tr></table>"
-    assert unpack(answer(tmp_path, text.encode(), "text/plain")) == Extract(text)
+    assert unpack(answer(tmp_path, text.encode(), "text/plain")) == ServiceExtract(text)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -114,7 +114,7 @@ def test_a_full_disk_is_not_called_a_damaged_archive(tmp_path: Path, monkeypatch
     with path.open("wb") as file:
         file.write(archive(**{"a.png": PNG}))
     with pytest.raises(OSError, match="No space left"):
-        unpack(Answer(path, "application/zip"), tmp_path)
+        unpack(ServiceReply(path, "application/zip"), tmp_path)
 
 
 def test_pictures_in_json_become_files_with_safe_names(tmp_path: Path) -> None:
@@ -152,11 +152,11 @@ def test_a_zip_cannot_write_outside_its_folder(tmp_path: Path) -> None:
 
 
 def test_plain_text_is_itself(tmp_path: Path) -> None:
-    assert unpack(answer(tmp_path, "Grüße\n".encode(), "text/plain")) == Extract("Grüße\n")
+    assert unpack(answer(tmp_path, "Grüße\n".encode(), "text/plain")) == ServiceExtract("Grüße\n")
 
 
 def test_text_that_only_looks_like_json_is_text(tmp_path: Path) -> None:
-    assert unpack(answer(tmp_path, b"[1] see below", "text/plain")) == Extract("[1] see below")
+    assert unpack(answer(tmp_path, b"[1] see below", "text/plain")) == ServiceExtract("[1] see below")
 
 
 @pytest.mark.parametrize(

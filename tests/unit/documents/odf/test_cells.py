@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from a2c_smcp.documents.odf.cells import address_of, formula_of, value_of
+from a2c_smcp.documents.odf.cell_values import address_of, formula_of, value_of
 from a2c_smcp.documents.ooxml.xml import Node
 from tests.unit.documents.odf.workbooks import NAMESPACES, cell
 

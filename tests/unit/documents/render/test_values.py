@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from a2c_smcp.documents.content import Cell, ListContent
-from a2c_smcp.documents.render.values import Grid, Item, all_items_of, cell_text, clean, clean_json, grid, one_line
+from a2c_smcp.documents.render.values import (
+    RectangularTable,
+    RenderedItem,
+    all_items_of,
+    cell_text,
+    clean,
+    clean_json,
+    grid,
+    one_line,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +59,7 @@ def test_a_cell_reads_as_people_write_it(value: Cell, text: str) -> None:
 
 
 def test_a_grid_is_as_wide_as_its_widest_line() -> None:
-    assert grid({"headers": ["a"], "rows": [[1, 2], []]}) == Grid(["a", ""], [["1", "2"], ["", ""]])
+    assert grid({"headers": ["a"], "rows": [[1, 2], []]}) == RectangularTable(["a", ""], [["1", "2"], ["", ""]])
 
 
 def test_a_grid_has_what_cells_show() -> None:
@@ -60,7 +69,7 @@ def test_a_grid_has_what_cells_show() -> None:
         "shown_headers": ["FY 2024"],
         "shown_rows": [["1,250", None]],
     }
-    assert grid(content) == Grid(["FY 2024", ""], [["1,250", "0.12"], ["3", ""]])
+    assert grid(content) == RectangularTable(["FY 2024", ""], [["1,250", "0.12"], ["3", ""]])
 
 
 def test_all_items_come_in_reading_order() -> None:
@@ -72,8 +81,8 @@ def test_all_items_come_in_reading_order() -> None:
         ],
     }
     assert list(all_items_of(content)) == [
-        Item("a", None, None),
-        Item("b", None, None),
-        Item("c", True, None),
-        Item("d", None, None),
+        RenderedItem("a", None, None),
+        RenderedItem("b", None, None),
+        RenderedItem("c", True, None),
+        RenderedItem("d", None, None),
     ]

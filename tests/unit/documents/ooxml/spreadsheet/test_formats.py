@@ -2,7 +2,7 @@
 
 import pytest
 
-from a2c_smcp.documents.ooxml.spreadsheet.formats import Kind, Style, iso, kind_of, read_styles
+from a2c_smcp.documents.ooxml.spreadsheet.formats import CellStyle, Kind, iso, kind_of, read_styles
 from a2c_smcp.documents.ooxml.xml import parse
 
 
@@ -75,9 +75,9 @@ def test_styles_know_their_format_and_whether_they_are_bold() -> None:
         <xf numFmtId="46" fontId="9"/></cellXfs></styleSheet>"""
     )
     assert read_styles(root) == [
-        Style(),
-        Style("date", True, "yyyy"),
-        Style("datetime", False, "yyyy-mm-dd hh:mm"),
-        Style("duration", False, "[h]:mm:ss"),
+        CellStyle(),
+        CellStyle("date", True, "yyyy"),
+        CellStyle("datetime", False, "yyyy-mm-dd hh:mm"),
+        CellStyle("duration", False, "[h]:mm:ss"),
     ]
     assert read_styles(None) == ()

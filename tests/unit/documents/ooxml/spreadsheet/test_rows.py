@@ -7,15 +7,15 @@ import pytest
 
 from a2c_smcp.documents.ooxml.package import open_package
 from a2c_smcp.documents.ooxml.spreadsheet.pieces import Pieces
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Reading, Row, RowReader, finish, read_strings, unescape
+from a2c_smcp.documents.ooxml.spreadsheet.rows import NumberContext, RowReader, SheetRow, finish, read_strings, unescape
 from tests.unit.documents.ooxml.office import MAIN, worksheet, write
 
 
-def read(folder: Path, rows: str, first: int = 1, most: int | None = None) -> list[Row]:
+def read(folder: Path, rows: str, first: int = 1, most: int | None = None) -> list[SheetRow]:
     path = write(folder / "x.zip", {"sheet.xml": worksheet(rows)})
     with open_package(path) as package:
         reader = RowReader(Pieces(package, "sheet.xml", "row", "sheetData"))
-        return finish(islice(reader.rows(first), most), package, Reading())
+        return finish(islice(reader.rows(first), most), package, NumberContext())
 
 
 def test_rows_and_cells_without_references_follow_one_another(tmp_path: Path) -> None:

@@ -6,19 +6,19 @@ import pytest
 
 from a2c_smcp.documents.content import Cell, validate_content
 from a2c_smcp.documents.ooxml.spreadsheet.references import Range, parse_range
-from a2c_smcp.documents.ooxml.spreadsheet.rows import Row
-from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, Plan, plan_table, windows
+from a2c_smcp.documents.ooxml.spreadsheet.rows import SheetRow
+from a2c_smcp.documents.ooxml.spreadsheet.tables import WINDOW_ROWS, TablePlan, plan_table, windows
 
 
-def rows(*lines: Sequence[Cell], bold: int = 0) -> dict[int, Row]:
+def rows(*lines: Sequence[Cell], bold: int = 0) -> dict[int, SheetRow]:
     found = {}
     for number, line in enumerate(lines, 1):
         values: dict[int, Cell] = {column: value for column, value in enumerate(line, 1) if value is not None}
-        found[number] = Row(number, values, bold=set(values) if number == bold else set())
+        found[number] = SheetRow(number, values, bold=set(values) if number == bold else set())
     return found
 
 
-def planned(*lines: Sequence[Cell], bold: int = 0, merged: str = "") -> Plan:
+def planned(*lines: Sequence[Cell], bold: int = 0, merged: str = "") -> TablePlan:
     area = Range(1, 1, len(lines), max(map(len, lines)))
     spans = [span for name in merged.split() if (span := parse_range(name))]
     return plan_table(rows(*lines, bold=bold), area, "S", merged=spans)

@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from a2c_smcp.documents.flights import Flight, Outcome
-from a2c_smcp.documents.worker_main import Request
+from a2c_smcp.documents.in_flight import InFlightRequest, Outcome
+from a2c_smcp.documents.worker_main import WorkerRequest
 from a2c_smcp.documents.workers import Unreadable
 from a2c_smcp.errors import DocumentError
 
-REQUEST = Request("page", "/a", (1, 2, 3), (0,), None, 30.0)
+REQUEST = WorkerRequest("page", "/a", (1, 2, 3), (0,), None, 30.0)
 
 
-def flight(landed: list[Outcome] | None = None) -> Flight:
-    return Flight(REQUEST, background=False, landed=None if landed is None else landed.append)
+def flight(landed: list[Outcome] | None = None) -> InFlightRequest:
+    return InFlightRequest(REQUEST, background=False, landed=None if landed is None else landed.append)
 
 
 async def test_everybody_is_told_those_who_come_late_too() -> None:
@@ -57,7 +57,7 @@ async def test_nobody_is_left_waiting_where_the_outcome_cannot_be_remembered() -
     def forget(_: Outcome) -> None:
         raise ValueError("no")
 
-    made = Flight(REQUEST, background=False, landed=forget)
+    made = InFlightRequest(REQUEST, background=False, landed=forget)
     waiting = asyncio.create_task(made.wait())
     await asyncio.sleep(0)
     with pytest.raises(ValueError, match="no"):

@@ -2,8 +2,8 @@
 
 import io
 
-from a2c_smcp.cli.bars import Gauge
 from a2c_smcp.cli.command import Context
+from a2c_smcp.cli.progress_bars import Gauge
 from tests.unit.cli.running import Terminal
 
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.formats.elements import ElementMaker
-from a2c_smcp.documents.formats.markdown import Blocks
+from a2c_smcp.documents.formats.markdown import MarkdownElementBuilder
 from a2c_smcp.documents.model import Element
 from a2c_smcp.errors import DocumentError
 
@@ -21,7 +21,7 @@ def elements_of_markdown(text: str, maker: ElementMaker) -> list[Element]:
         raise DocumentError(f"a piece of Markdown has more than the {MAX_CHARACTERS:_} characters that are read")
     parser = require("markdown_it", "documents").MarkdownIt("commonmark").enable(["table", "strikethrough"])
     tree = require("markdown_it.tree", "documents").SyntaxTreeNode(parser.parse(text))
-    return [maker.make(found.category, found.content, _kept(found)) for found in Blocks().walk(tree)]
+    return [maker.make(found.category, found.content, _kept(found)) for found in MarkdownElementBuilder().walk(tree)]
 
 
 def _kept(element: Element) -> dict[str, Any]:

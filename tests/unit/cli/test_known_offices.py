@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.cli.offices import FILE, MOST, MOST_SERVERS, empty, remember
+from a2c_smcp.cli.known_offices import FILE, MOST, MOST_SERVERS, empty, remember
 
 URL = "https://me:s3cret@a.example/base?key=s3cret"
 

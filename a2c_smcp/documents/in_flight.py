@@ -5,13 +5,13 @@ from collections.abc import Callable
 from copy import copy
 from typing import TypeAlias
 
-from a2c_smcp.documents.worker_main import Request
+from a2c_smcp.documents.worker_main import WorkerRequest
 
 Outcome: TypeAlias = bytes | Exception
 """An answer, or why there is none."""
 
 
-class Flight:
+class InFlightRequest:
     """One request. Waiting for it is cheaper than for a task behind a shield, which takes the loop two turns more.
 
     Args:
@@ -19,7 +19,7 @@ class Flight:
         landed: Called with the outcome before those who wait.
     """
 
-    def __init__(self, request: Request, *, background: bool, landed: Callable[[Outcome], None] | None) -> None:
+    def __init__(self, request: WorkerRequest, *, background: bool, landed: Callable[[Outcome], None] | None) -> None:
         self.request = request
         self.background = background
         self._landed = landed

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.callbacks import notify_guarded
-from a2c_smcp.documents import reading
-from a2c_smcp.documents.catalogue import Catalogue, Changes, Source, scan
+from a2c_smcp.documents import resource_reading
+from a2c_smcp.documents.catalogue import CatalogueChanges, CataloguedFile, DocumentCatalogue, scan
 from a2c_smcp.documents.codec import Record
 from a2c_smcp.documents.excludes import Excludes
 from a2c_smcp.documents.extraction import Extraction
@@ -39,7 +39,7 @@ REINDEX: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
-class Upkeep:
+class CatalogueKeeper:
     """The catalogue of a service and the tasks that keep it.
 
     Args:
@@ -48,7 +48,7 @@ class Upkeep:
 
     def __init__(
         self,
-        catalogue: Catalogue,
+        catalogue: DocumentCatalogue,
         roots: Sequence[Path],
         excludes: Excludes,
         extraction: Extraction,
@@ -73,13 +73,13 @@ class Upkeep:
         self._scans = 0
         self._scan_cost = 0.0
         self._scanned_at = 0.0
-        self._describing: dict[Source, asyncio.Task[None]] = {}
-        self._tried: dict[Source, float] = {}
+        self._describing: dict[CataloguedFile, asyncio.Task[None]] = {}
+        self._tried: dict[CataloguedFile, float] = {}
         self._waited_since: float | None = None
         self._changed = asyncio.Event()
         self._to_index = asyncio.Event()
         self._indexed = asyncio.Event()
-        self._handlers: list[Callable[[Changes], None]] = []
+        self._handlers: list[Callable[[CatalogueChanges], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
@@ -101,7 +101,7 @@ class Upkeep:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def on_change(self, handler: Callable[[Changes], None]) -> Callable[[], None]:
+    def on_change(self, handler: Callable[[CatalogueChanges], None]) -> Callable[[], None]:
         """Call a handler after each change; return what ends that."""
         self._handlers.append(handler)
 
@@ -130,7 +130,7 @@ class Upkeep:
         if self._scan_cost <= CHEAP_SCAN or (not self._watch and age > STALE):
             await self.refresh()
 
-    async def source(self, doc_ref: str) -> Source:
+    async def source(self, doc_ref: str) -> CataloguedFile:
         """Return a document's file.
 
         Raises:
@@ -141,10 +141,10 @@ class Upkeep:
             await self.refresh()
             source = self.catalogue.source(doc_ref)
         if source is None:
-            raise reading.no_document(doc_ref, self._host, self.catalogue.refs)
+            raise resource_reading.no_document(doc_ref, self._host, self.catalogue.refs)
         return source
 
-    async def record(self, source: Source) -> Record:
+    async def record(self, source: CataloguedFile) -> Record:
         """Return what a document is as a whole, for somebody who waits for it.
 
         Raises:
@@ -157,7 +157,7 @@ class Upkeep:
         self._learn(source, record)
         return record
 
-    async def described(self, sources: Iterable[Source], patience: float) -> None:
+    async def described(self, sources: Iterable[CataloguedFile], patience: float) -> None:
         """Wait until the catalogue knows these documents, or until patience ends: once for all that is to be described.
 
         A list of many pages would else be waited for page by page.
@@ -182,15 +182,15 @@ class Upkeep:
         self._indexed.clear()
         self._to_index.set()
 
-    def _learn(self, source: Source, record: Record) -> None:
+    def _learn(self, source: CataloguedFile, record: Record) -> None:
         if _may_pass(record):
             self._tried[source] = time.monotonic()
         if self.catalogue.learn(source, record):
-            self._tell(Changes(updated=(source.doc_ref,)))
+            self._tell(CatalogueChanges(updated=(source.doc_ref,)))
         self._to_index.set()
         self._indexed.clear()
 
-    def _describe_soon(self, source: Source) -> "asyncio.Task[None]":
+    def _describe_soon(self, source: CataloguedFile) -> "asyncio.Task[None]":
         task = self._describing.get(source)
         if task is None:
             task = asyncio.create_task(self._describe(source))
@@ -198,7 +198,7 @@ class Upkeep:
             task.add_done_callback(lambda _: self._describing.pop(source, None))
         return task
 
-    async def _describe(self, source: Source) -> None:
+    async def _describe(self, source: CataloguedFile) -> None:
         async with self._gate:
             if self.catalogue.source(source.doc_ref) != source or self.catalogue.record(source.doc_ref) is not None:
                 return
@@ -247,7 +247,7 @@ class Upkeep:
                 more.cancel()
                 await asyncio.gather(work, more, return_exceptions=True)
 
-    def _is_unread(self, source: Source) -> bool:
+    def _is_unread(self, source: CataloguedFile) -> bool:
         """Whether how many pages a document has is not known, for a reason that may pass."""
         record = self.catalogue.record(source.doc_ref)
         return record is not None and bool(record.problem) and not record.lasting
@@ -258,14 +258,14 @@ class Upkeep:
             # A file that is written all the time must not keep a large tree under constant watch.
             await asyncio.sleep(min(self._scan_cost * 4, 0.5))
 
-    async def _scan(self) -> dict[str, Source]:
+    async def _scan(self) -> dict[str, CataloguedFile]:
         began = time.perf_counter()
         sources = await asyncio.to_thread(scan, self._roots, self._excludes, self.catalogue.sources)
         self._scan_cost = time.perf_counter() - began
         self._scanned_at = time.monotonic()
         return sources
 
-    def _take_over(self, sources: dict[str, Source]) -> None:
+    def _take_over(self, sources: dict[str, CataloguedFile]) -> None:
         before = {source.doc_ref: source for source in self.catalogue.sources}
         changes = self.catalogue.update(sources)
         if not changes:
@@ -279,7 +279,7 @@ class Upkeep:
         if self._scans > 1:  # the first scan is no change
             self._tell(changes)
 
-    def _forget(self, removed: Sequence[Source], present: dict[str, Source]) -> None:
+    def _forget(self, removed: Sequence[CataloguedFile], present: dict[str, CataloguedFile]) -> None:
         # A file that only moved looks as it did; what was read of it is good at its new place.
         places = {source.signature: source.path for source in present.values()} if removed else {}
         paths = {source.path for source in present.values()} if removed else set()
@@ -287,7 +287,7 @@ class Upkeep:
         moved = {source.path: places[source.signature] for source in gone if source.signature in places}
         self._extraction.forget([source.path for source in gone], moved)
 
-    def _tell(self, changes: Changes) -> None:
+    def _tell(self, changes: CatalogueChanges) -> None:
         for handler in tuple(self._handlers):
             notify_guarded(_log, "a handler of changed documents", handler, changes)
 
@@ -307,4 +307,4 @@ def _may_pass(record: Record) -> bool:
 
 def _report(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("The upkeep of documents failed", exc_info=error)
+        _log.error("updating the catalogue failed", exc_info=error)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from a2c_smcp.cli.command import Argument, Command
-from a2c_smcp.cli.guide import help_lines, leaves, reference
+from a2c_smcp.cli.help_text import help_lines, leaves, reference
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.cli.terminal import Terminal
 

@@ -9,7 +9,7 @@ from a2c_smcp.documents.model import Element
 from a2c_smcp.types import ElementCategory
 
 
-class PageMaker(ElementMaker):
+class PageElementMaker(ElementMaker):
     """Makes the elements of one page; their ids name the page, so that they do not depend on others: `p3-tbl1`."""
 
     def __init__(self, page_index: int, others: Iterable[Element] = ()) -> None:
@@ -28,6 +28,6 @@ class PageMaker(ElementMaker):
 
 
 def page_of(element_id: str) -> int | None:
-    """Return the index of the page that an id of a `PageMaker` names."""
+    """Return the index of the page that an id of a `PageElementMaker` names."""
     page = element_id.partition("-")[0]
     return int(page[1:]) if page[:1] == "p" and page[1:].isdecimal() and len(page) < 9 else None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.cli.digesting import DigestingService, digest_name, ocr_params
+from a2c_smcp.cli.digest_tool import DigestingService, digest_name, ocr_params
 from a2c_smcp.documents.ocr.base import OcrPolicy, OcrSpec
 from a2c_smcp.errors import BadRequest, InternalError
 from tests.unit.cli.running import a2c
@@ -75,7 +75,7 @@ async def test_a_digest_that_is_left_out_of_the_documents_is_said(tmp_path: Path
 def test_a_run_ends_when_nobody_wants_it_any_more(tmp_path: Path) -> None:
     params = {"pdf_path": str(INVOICE), "out_dir": str(tmp_path), "dpi": 600, "ocr": False}
     with subprocess.Popen(
-        [sys.executable, "-c", "from a2c_smcp.cli.digesting import main; main()"],
+        [sys.executable, "-c", "from a2c_smcp.cli.digest_tool import main; main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

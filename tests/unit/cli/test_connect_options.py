@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.cli.command import Context
-from a2c_smcp.cli.seating import credentials
+from a2c_smcp.cli.connect_options import credentials
 from a2c_smcp.errors import BadRequest
 from tests.unit.cli.running import a2c, context
 

@@ -13,7 +13,7 @@ from a2c_smcp.uris.dpe import ParsedDPEUri, build_dpe_uri, parse_dpe_uri
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ResourceReading:
     """What is at a URI, as MCP resource contents tell it, and what it is called."""
 
     uri: str

@@ -26,8 +26,8 @@ from urllib.parse import unquote
 
 from a2c_smcp.common.child_python import FOLDER, NETWORK, environment, python_command
 from a2c_smcp.common.extras import install_hint
-from a2c_smcp.documents import reading
-from a2c_smcp.documents.catalogue import Source
+from a2c_smcp.documents import resource_reading
+from a2c_smcp.documents.catalogue import CataloguedFile
 from a2c_smcp.documents.descriptors import regular_file
 from a2c_smcp.documents.files import signature_in
 from a2c_smcp.documents.ocr.base import OcrPolicy
@@ -57,7 +57,7 @@ MAX_NAME: Final = 60
 MAX_LINE: Final = 16 << 20
 PDF: Final = "pdf"
 
-_CODE: Final = "from a2c_smcp.cli.digesting import main; main()"
+_CODE: Final = "from a2c_smcp.cli.digest_tool import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class DigestingService(DocumentService):
                 f"Digests are made of PDFs, and {doc_ref!r} is {document.file_type!r}: read it page by page",
                 details={"doc_ref": doc_ref, "file_type": document.file_type},
             )
-        source = await self._upkeep.source(doc_ref)
+        source = await self._keeper.source(doc_ref)
         name = digest_name(doc_ref, source.file.path.stem)
         target = self._digests / f"{name}{SUFFIX}"
         params: dict[str, Any] = {
@@ -146,7 +146,7 @@ class DigestingService(DocumentService):
 
     async def element_image(self, doc_ref: str, element_id: str) -> tuple[str, bytes]:
         """Return the picture of an element; those of a digest lie beside it."""
-        source = await self._upkeep.source(doc_ref)
+        source = await self._keeper.source(doc_ref)
         if Path(source.path).parent != self._digests or not source.path.endswith(SUFFIX):
             return await super().element_image(doc_ref, element_id)
         _, element = await self.element(doc_ref, element_id)
@@ -154,12 +154,12 @@ class DigestingService(DocumentService):
         picture = None if name is None else await asyncio.to_thread(_picture, str(self._digests), name)
         if picture is None:
             document = await self.document(doc_ref)
-            raise reading.no_element(doc_ref, element_id, document.page_count, "there is none with a picture")
+            raise resource_reading.no_element(doc_ref, element_id, document.page_count, "there is none with a picture")
         return picture
 
     async def _made(self, target: Path) -> str:
         """Return the `doc_ref` of a digest, once it is among the documents."""
-        await self._upkeep.refresh()
+        await self._keeper.refresh()
         for source in self._catalogue.sources:
             if source.path == str(target):
                 return source.doc_ref
@@ -213,7 +213,7 @@ def _without_paths(text: str, source: Path, folder: Path) -> str:
 
 
 @asynccontextmanager
-async def _copy_of(source: Source) -> AsyncIterator[Path]:
+async def _copy_of(source: CataloguedFile) -> AsyncIterator[Path]:
     """Copy a document's file to a private folder: a run reads it by path, and a path in a shared folder can be swapped.
 
     Raises:
@@ -231,7 +231,7 @@ async def _copy_of(source: Source) -> AsyncIterator[Path]:
         yield copy
 
 
-def _copy(source: Source, to: Path) -> None:
+def _copy(source: CataloguedFile, to: Path) -> None:
     opened, status = regular_file(source.file.root, source.file.relative)
     if signature_in(status) != source.signature:
         raise OSError(errno.ESTALE, "the file has changed, ask again")

@@ -7,7 +7,7 @@ BITS: Final = 23
 """A mebibyte. With the 60 000 pages that fill a cache of the usual size, one key in a hundred is a false alarm."""
 
 
-class Sketch:
+class KeyFilter:
     """A bit for each key that was added, found by how the key begins: keys are digests, so all beginnings are alike.
 
     What was removed stays, and what was added by others is not known: whoever needs to be sure looks into the set.
