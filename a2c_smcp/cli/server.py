@@ -13,11 +13,11 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Say where the server listens, then serve until a signal."""
     from a2c_smcp.server.app import create_app  # noqa: PLC0415 - help must not wait for it, nor miss it
     from a2c_smcp.server.logs import configure  # noqa: PLC0415
-    from a2c_smcp.server.runner import Runner  # noqa: PLC0415
+    from a2c_smcp.server.server_process import ServerProcess  # noqa: PLC0415
 
     settings = load(vars(arguments), context.env)
     configure(settings.log_format, settings.log_level, context.stderr)
-    with Runner(create_app(settings)) as runner:
+    with ServerProcess(create_app(settings)) as runner:
         yield runner.start()
         runner.wait()
 

@@ -11,16 +11,16 @@ from urllib.parse import parse_qs
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, NotFound, SMCPError, Unauthorized
 from a2c_smcp.redaction import redact_text
-from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_of, tracing_of
+from a2c_smcp.server.assembly import ConfiguredAuth, create_audit_log, create_registry, create_tracing, reload_guarded
 from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
-from a2c_smcp.server.console import ROOT, OperatorPage
-from a2c_smcp.server.engine import SMCPServer
-from a2c_smcp.server.logs import LogEvents
+from a2c_smcp.server.logs import EventLogger
 from a2c_smcp.server.metrics import CONTENT_TYPE, Metrics
 from a2c_smcp.server.namespace import SMCPNamespace
-from a2c_smcp.server.observer import Observer, Observers, Stranger
+from a2c_smcp.server.observer import ServerObserver, ServerObservers, UnknownClient
+from a2c_smcp.server.operator_page import ROOT, OperatorPage
 from a2c_smcp.server.registry.memory import Registry
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.server.socketio_server import SMCPServer
 from a2c_smcp.server.web import Door, Receive, Scope, Send, answer, bears, is_below, path_of, refuse
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
@@ -36,7 +36,7 @@ def create_app(
     *,
     auth: AuthenticationProvider | None = None,
     registry: Registry | None = None,
-    observer: Observer | None = None,
+    observer: ServerObserver | None = None,
     **options: Any,
 ) -> "SMCPApp":
     """Return a server as an ASGI application.
@@ -58,7 +58,7 @@ def create_app(
         chosen = replace(chosen, allowed_hosts=("*",))
     if problems := list(chosen.problems(authenticated=auth is not None)):
         raise InvalidConfig("\n".join(problems))
-    return SMCPApp(chosen, auth, registry or registry_of(chosen), observer)
+    return SMCPApp(chosen, auth, registry or create_registry(chosen), observer)
 
 
 class SMCPApp:
@@ -69,7 +69,7 @@ class SMCPApp:
         settings: ServerSettings,
         auth: AuthenticationProvider | None,
         registry: Registry,
-        observer: Observer | None,
+        observer: ServerObserver | None,
     ) -> None:
         self.settings = settings
         self.metrics = Metrics()
@@ -77,15 +77,15 @@ class SMCPApp:
         self._started = False
         self._starting = asyncio.Lock()
         self._credentials = ConfiguredAuth(settings) if settings.authenticated else None
-        self._audit = audit_of(settings)
-        self._tracing = tracing_of(settings)
+        self._audit = create_audit_log(settings)
+        self._tracing = create_tracing(settings)
         providers = [one for one in (auth, self._credentials) if one is not None]
         self._door = Door(settings, authenticated=bool(providers))
         self._guarded = bool(providers)
         token = settings.console_token
         self._console = OperatorPage(token, self, registry) if token is not None else None
-        hearing = (self.metrics, LogEvents(), self._audit, self._tracing, self._console, observer)
-        self.observer = Observers(*(one for one in hearing if one is not None))
+        observers = (self.metrics, EventLogger(), self._audit, self._tracing, self._console, observer)
+        self.observer = ServerObservers(*(one for one in observers if one is not None))
         self.namespace = SMCPNamespace(
             AnyOf(*providers) if providers else None,
             registry=registry,
@@ -101,7 +101,7 @@ class SMCPApp:
         )
         self.server.eio.refused = self._refused
         self.server.register_namespace(self.namespace)
-        self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.board.in_flight)
+        self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.router.in_flight)
         backlog = self.server.eio.backlog
         self.metrics.gauge("backlog_bytes", "What waits to be written to all clients.", lambda: backlog.bytes)
         if (audit := self._audit) is not None:
@@ -137,24 +137,24 @@ class SMCPApp:
             if close is not None:
                 await asyncio.to_thread(close)
 
-    async def drain(self, seconds: float, hurry: Callable[[], bool] = lambda: False) -> None:
+    async def drain(self, seconds: float, is_forced: Callable[[], bool] = lambda: False) -> None:
         """Refuse new connections, let calls under way end for so long, and close every connection.
 
         Connections are closed as their calls end. They are closed like those of a server that went away, so that
         clients connect again by themselves; a Socket.IO disconnect would tell them not to.
         """
         self.draining = self.namespace.draining = True
-        await _until(lambda: hurry() or not self._close_idle(), seconds)
+        await _wait_until(lambda: is_forced() or not self._close_idle(), seconds)
         sockets = list(self.server.eio.sockets.values())
         for socket in sockets:
             self.server.eio.hang_up(socket)
-        await _until(lambda: hurry() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
+        await _wait_until(lambda: is_forced() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
 
     def _close_idle(self) -> int:
         """Close every connection without a call under way; return how many have one."""
         busy = 0
-        for connection in list(self.namespace.board.connections.values()):
-            if connection.asked or connection.serving:
+        for connection in list(self.namespace.router.connections.values()):
+            if connection.outgoing or connection.incoming:
                 busy += 1
                 continue
             socket = self.server.eio.sockets.get(self.server.manager.eio_sid_from_sid(connection.sid, SMCP_NAMESPACE))
@@ -165,9 +165,9 @@ class SMCPApp:
     def reload(self) -> None:
         """Read keys from their files again and go on in a new audit file; for log rotation and new keys."""
         if self._credentials is not None:
-            again("credentials", self._credentials.reload)
+            reload_guarded("credentials", self._credentials.reload)
         if self._audit is not None:
-            again("audit log", self._audit.reopen)
+            reload_guarded("audit log", self._audit.reopen)
 
     def problem(self) -> str | None:
         """Why this node takes no connections, or None."""
@@ -237,7 +237,7 @@ class SMCPApp:
             try:
                 self._door.check(scope)
             except Forbidden as error:
-                self.observer.refused("connect", error, Stranger("", _address(scope)), None)
+                self.observer.refused("connect", error, UnknownClient("", _address(scope)), None)
                 await refuse(scope, send, 403, error)
                 return
             if is_below(path, self.settings.path):
@@ -259,7 +259,7 @@ class SMCPApp:
         await self.server.handle_request(scope, receive, send)
 
     def _refused(self, error: SMCPError, address: str) -> None:
-        self.observer.refused("connect", error, Stranger("", address), None)
+        self.observer.refused("connect", error, UnknownClient("", address), None)
 
     async def _show_metrics(self, scope: Scope, send: Send) -> None:
         token = self.settings.metrics_token
@@ -283,7 +283,7 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-async def _until(done: Callable[[], bool], seconds: float) -> None:
+async def _wait_until(done: Callable[[], bool], seconds: float) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not done() and loop.time() < deadline:  # noqa: ASYNC110 - a signal cannot set an event

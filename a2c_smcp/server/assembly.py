@@ -8,12 +8,12 @@ from typing import Any, Final
 from a2c_smcp.common.extras import install_hint
 from a2c_smcp.errors import InvalidConfig, SMCPError
 from a2c_smcp.server.audit import AuditLog
-from a2c_smcp.server.auth import Answer, AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.auth import AnyOf, ApiKeyAuth, AuthenticationProvider, AuthResult, TokenAuth
+from a2c_smcp.server.jwt_tokens import is_readable_by_others, load_keys
+from a2c_smcp.server.observer import ServerObserver
+from a2c_smcp.server.offices import Identity
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
-from a2c_smcp.server.rooms import Identity
 from a2c_smcp.server.settings import ServerSettings
-from a2c_smcp.server.tokens import is_exposed, load_keys
 from a2c_smcp.server.values import ApiKey, api_keys
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class ConfiguredAuth:
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
+    ) -> AuthResult | Awaitable[AuthResult]:
         """Ask the keys that are in force."""
         return self._provider.authenticate(server, environ, auth, headers)
 
@@ -56,7 +56,7 @@ class ConfiguredAuth:
                 log.warning("an API key is shorter than %d characters and may be guessed", SHORT_KEY)
         if settings.token_keys:
             providers.append(TokenAuth(load_keys(settings.token_keys)))
-            if is_exposed(settings.token_keys):
+            if is_readable_by_others(settings.token_keys):
                 log.warning("others than its owner can read %s", settings.token_keys.name)
         return AnyOf(*providers)
 
@@ -80,16 +80,16 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
     return keys
 
 
-def registry_of(settings: ServerSettings) -> Registry:
+def create_registry(settings: ServerSettings) -> Registry:
     """Where the seats are kept."""
     if settings.redis is None:
         return MemoryRegistry()
-    from a2c_smcp.server.registry.redis import RedisRegistry  # noqa: PLC0415 - only many nodes need it
+    from a2c_smcp.server.registry.redis_registry import RedisRegistry  # noqa: PLC0415 - only many nodes need it
 
     return RedisRegistry(settings.redis, lease_seconds=settings.redis_lease)
 
 
-def audit_of(settings: ServerSettings) -> AuditLog | None:
+def create_audit_log(settings: ServerSettings) -> AuditLog | None:
     """The audit log, where one is wanted.
 
     Raises:
@@ -103,7 +103,7 @@ def audit_of(settings: ServerSettings) -> AuditLog | None:
         raise InvalidConfig(f"audit_log {settings.audit_log}: {error.strerror}") from None
 
 
-def tracing_of(settings: ServerSettings) -> Observer | None:
+def create_tracing(settings: ServerSettings) -> ServerObserver | None:
     """What makes spans, where they are wanted.
 
     Raises:
@@ -119,7 +119,7 @@ def tracing_of(settings: ServerSettings) -> Observer | None:
         raise InvalidConfig(f"otel: there is no {error.name}; {install_hint('otel')}") from None
 
 
-def again(what: str, read: Callable[[], None]) -> None:
+def reload_guarded(what: str, read: Callable[[], None]) -> None:
     """Read something again; a failure is logged, and what was read before stays in force."""
     try:
         read()

@@ -15,9 +15,9 @@ import orjson
 from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import Throttle, event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ REFUSALS_PER_SECOND: Final = 1_000
 """A client that is refused at a higher rate fills no disk: the rest is counted, in a line of its own."""
 
 
-class AuditLog(Observer):
+class AuditLog(ServerObserver):
     """Appends to a file. A file that cannot be written is reported in the log and holds up nothing.
 
     Attributes:
@@ -68,32 +68,32 @@ class AuditLog(Observer):
         """End."""
         self._file.close()
 
-    def joined(self, seat: Seat, address: str) -> None:
+    def joined(self, member: Member, address: str) -> None:
         """A member took a seat."""
-        self._write("join", **_member(seat), address=address)
+        self._write("join", **_member(member), address=address)
 
-    def left(self, seat: Seat, why: str) -> None:
+    def left(self, member: Member, why: str) -> None:
         """A member left its seat."""
-        self._write("leave", **_member(seat), reason=why)
+        self._write("leave", **_member(member), reason=why)
 
-    def misnamed(self, event: str, claimed: str, who: Member) -> None:
+    def sender_replaced(self, event: str, claimed: str, client: ObservedClient) -> None:
         """A payload claimed another sender and was passed on under the joined name."""
-        self._write("misnamed", event=event_name(event), **_sender(who), claimed=claimed)
+        self._write("misnamed", event=event_name(event), **_client_ids(client), claimed=claimed)
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         """A request was refused."""
         if not self._throttle.passes(self._clock()):
             return
         if dropped := self._throttle.take_dropped():
             self._write("refused", count=dropped, note="more than this log takes in a second")
-        self._write("refused", event=event_name(event), **_sender(who), req_id=req_id, code=error.code)
+        self._write("refused", event=event_name(event), **_client_ids(client), req_id=req_id, code=error.code)
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
         """A call is over."""
         self._write(
             "call",
             event=event_name(event),
-            **_sender(who),
+            **_client_ids(client),
             computer=head.computer,
             req_id=head.req_id,
             outcome=outcome,
@@ -132,12 +132,12 @@ def _line(record: dict[str, Any]) -> bytes:
     return line + b"\n" if line.isascii() else f"{visible_line(line.decode())}\n".encode()
 
 
-def _member(seat: Seat) -> dict[str, Any]:
-    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+def _member(member: Member) -> dict[str, Any]:
+    return {"office": member.office_id, member.role: member.name, "sid": member.sid}
 
 
-def _sender(who: Member | None) -> dict[str, Any]:
-    if who is None:
+def _client_ids(client: ObservedClient | None) -> dict[str, Any]:
+    if client is None:
         return {}
-    seat = who.seat
-    return (_member(seat) if seat is not None else {"sid": who.sid}) | {"address": who.address}
+    member = client.member
+    return (_member(member) if member is not None else {"sid": client.sid}) | {"address": client.address}

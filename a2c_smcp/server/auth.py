@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from a2c_smcp.errors import InvalidConfig, Unauthorized
-from a2c_smcp.server.rooms import Identity
-from a2c_smcp.server.tokens import LEEWAY, TokenKey, read_token
+from a2c_smcp.server.jwt_tokens import LEEWAY, TokenKey, read_token
+from a2c_smcp.server.offices import Identity
 
 log = logging.getLogger(__name__)
 
-Answer: TypeAlias = Identity | bool | None
+AuthResult: TypeAlias = Identity | bool | None
 
 MAX_CREDENTIAL: Final = 8_192
 """Longer ones are no credentials of ours, and are not even hashed."""
@@ -32,7 +32,7 @@ class AuthenticationProvider(Protocol):
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
+    ) -> AuthResult | Awaitable[AuthResult]:
         """Return who the connection is.
 
         `True` lets it in without binding it to a role, name or office; `None` and `False` keep it out, and so does
@@ -58,7 +58,7 @@ def identity_of(answer: object) -> Identity:
     raise Unauthorized("No valid credentials; send an API key or a token (header x-api-key, or auth.token)")
 
 
-def dropped_header() -> Unauthorized:
+def dropped_header_error() -> Unauthorized:
     """The refusal of a connection without credentials by a server that drops headers such as `access_token` unseen."""
     return Unauthorized(
         "No credentials arrived: this server's WSGI server may drop headers with an underscore, such as access_token; "
@@ -156,7 +156,7 @@ class AnyOf:
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
+    ) -> AuthResult | Awaitable[AuthResult]:
         """Return the first answer that lets the connection in.
 
         Raises:
@@ -166,7 +166,9 @@ class AnyOf:
         return _first(iter(asked), (server, environ, auth, headers), None)
 
 
-def _first(asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None) -> Answer | Awaitable[Answer]:
+def _first(
+    asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
+) -> AuthResult | Awaitable[AuthResult]:
     for ask in asked:
         try:
             answer = ask(*request)
@@ -183,8 +185,8 @@ def _first(asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized |
 
 
 async def _first_later(
-    waiting: Awaitable[Answer], asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
-) -> Answer:
+    waiting: Awaitable[AuthResult], asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
+) -> AuthResult:
     try:
         answer = await waiting
     except Unauthorized as error:
@@ -203,5 +205,5 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-_Ask: TypeAlias = Callable[..., Answer | Awaitable[Answer]]
+_Ask: TypeAlias = Callable[..., AuthResult | Awaitable[AuthResult]]
 _Request: TypeAlias = tuple[Any, Mapping[str, Any], Any, Mapping[str, str]]

@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.limits import Bucket, Limits
-from a2c_smcp.server.payload import Head, Raw
-from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.limits import Bucket, ServerLimits
+from a2c_smcp.server.offices import Identity, Member
+from a2c_smcp.server.payload import RawJson, RequestHead
 
-Answer: TypeAlias = Raw | tuple[Any, ...]
+AckArguments: TypeAlias = RawJson | tuple[Any, ...]
 """The arguments of an ack: unparsed text, or values."""
 
-Reply: TypeAlias = Callable[[Answer], None]
-Refuse: TypeAlias = Callable[[SMCPError], None]
+ReplyCallback: TypeAlias = Callable[[AckArguments], None]
+ErrorCallback: TypeAlias = Callable[[SMCPError], None]
 
 
-class Connection:
+class ClientConnection:
     """A client of this node.
 
     Attributes:
@@ -24,35 +24,35 @@ class Connection:
 
     __slots__ = (
         "address",
-        "asked",
-        "ended",
+        "closing_error",
         "identity",
+        "incoming",
         "joins",
-        "misnamed",
+        "member",
+        "outgoing",
         "requests",
-        "seat",
-        "serving",
+        "sender_replaced",
         "sid",
         "version",
     )
 
     def __init__(
-        self, sid: str, identity: Identity, limits: Limits, now: float, *, address: str, version: str | None
+        self, sid: str, identity: Identity, limits: ServerLimits, now: float, *, address: str, version: str | None
     ) -> None:
         self.sid = sid
         self.identity = identity
         self.address = address
         self.version = version
-        self.seat: Seat | None = None
-        self.misnamed = False
-        self.ended: SMCPError | None = None
+        self.member: Member | None = None
+        self.sender_replaced = False
+        self.closing_error: SMCPError | None = None
         self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
         self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
-        self.asked: set[Call] | None = None
-        self.serving: set[Call] | None = None
+        self.outgoing: set[PendingCall] | None = None
+        self.incoming: set[PendingCall] | None = None
 
 
-class Call:
+class PendingCall:
     """A request that waits for its answer.
 
     One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
@@ -65,27 +65,27 @@ class Call:
     __slots__ = (
         "ack",
         "caller",
+        "completed",
         "deadline",
         "event",
         "head",
-        "late",
         "refuse",
         "reply",
-        "settled",
         "started",
         "target",
+        "timeout_error",
     )
 
     def __init__(
         self,
-        caller: Connection | None,
+        caller: ClientConnection | None,
         event: str,
-        head: Head,
-        reply: Reply,
+        head: RequestHead,
+        reply: ReplyCallback,
         *,
         started: float,
         deadline: float,
-        refuse: Refuse | None = None,
+        refuse: ErrorCallback | None = None,
     ) -> None:
         self.ack: int | None = None
         self.caller = caller
@@ -95,30 +95,30 @@ class Call:
         self.reply = reply
         self.started = started
         self.deadline = deadline
-        self.target: Connection | None = None
-        self.late: SMCPError | None = None
-        self.settled = False
+        self.target: ClientConnection | None = None
+        self.timeout_error: SMCPError | None = None
+        self.completed = False
 
 
-class Deadlines:
+class CallDeadlines:
     """Calls by the moment they run out, in slots of a quarter second: adding and forgetting cost next to nothing."""
 
     SLOT = 0.25
 
     def __init__(self) -> None:
-        self._slots: dict[int, set[Call]] = {}
+        self._slots: dict[int, set[PendingCall]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._slots.values()))
 
-    def _slot(self, call: Call) -> int:
+    def _slot(self, call: PendingCall) -> int:
         return int(call.deadline / self.SLOT) + 1
 
-    def add(self, call: Call) -> None:
+    def add(self, call: PendingCall) -> None:
         """Watch a call."""
         self._slots.setdefault(self._slot(call), set()).add(call)
 
-    def forget(self, call: Call) -> None:
+    def forget(self, call: PendingCall) -> None:
         """Watch it no more: a call that is over would be held until its time is, which may be an hour."""
         slot = self._slot(call)
         calls = self._slots.get(slot)
@@ -127,7 +127,7 @@ class Deadlines:
             if not calls:
                 del self._slots[slot]
 
-    def due(self, now: float) -> Iterator[Call]:
+    def due(self, now: float) -> Iterator[PendingCall]:
         """Calls whose time is over, each once. Ending one may end others, and with them a slot that comes later."""
         current = int(now / self.SLOT)
         for slot in [slot for slot in self._slots if slot <= current]:

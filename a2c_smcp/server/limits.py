@@ -7,7 +7,7 @@ from a2c_smcp.types import MAX_MESSAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServerLimits:
     """The operator's settings; a rate or number of 0 means no limit.
 
     Attributes:
@@ -78,6 +78,6 @@ class Bucket:
         return True
 
 
-def exceeded(what: str, limit: float) -> RateLimited:
+def limit_exceeded(what: str, limit: float) -> RateLimited:
     """The refusal that says which limit was exceeded."""
     return RateLimited(f"Limit exceeded: {what} ({limit:g})", details={"limit": what, "value": limit})

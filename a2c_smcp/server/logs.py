@@ -18,9 +18,9 @@ from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.redaction import redact_text
 from a2c_smcp.server.labels import OTHER, Throttle, event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     formatter = JsonFormatter if form == "json" else TextFormatter
     handler.setFormatter(formatter(messages=level == "debug"))
     handler.addFilter(_is_news)
-    handler.addFilter(_Strangers())
+    handler.addFilter(_LibraryThrottle())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -122,7 +122,7 @@ class ThrottledLog:
         self._logger.log(level, message, *arguments, extra=extra)
 
 
-class _Strangers(logging.Filter):
+class _LibraryThrottle(logging.Filter):
     """Throttles what libraries log about requests of clients that are not known yet."""
 
     def __init__(self) -> None:
@@ -139,47 +139,47 @@ class _Strangers(logging.Filter):
         return True
 
 
-class LogEvents(Observer):
+class EventLogger(ServerObserver):
     """Writes joins, leaves, refusals and failures to the log."""
 
     def __init__(self) -> None:
         self._throttle = Throttle(REFUSALS_PER_SECOND)
 
-    def joined(self, seat: Seat, address: str) -> None:
+    def joined(self, member: Member, address: str) -> None:
         """A member took a seat."""
-        log.info("joined", extra=_of_seat(seat) | {"address": address})
+        log.info("joined", extra=_member_ids(member) | {"address": address})
 
-    def left(self, seat: Seat, why: str) -> None:
+    def left(self, member: Member, why: str) -> None:
         """A member left its seat."""
-        log.info("left: %s", why, extra=_of_seat(seat))
+        log.info("left: %s", why, extra=_member_ids(member))
 
-    def misnamed(self, event: str, _claimed: str, who: Member) -> None:
+    def sender_replaced(self, event: str, _claimed: str, client: ObservedClient) -> None:
         """A payload claimed another sender; the name is not logged, since a client may have sent anything as one."""
-        ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
+        ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
             "sender name replaced by the joined name; later ones of this connection are not logged",
-            extra=ids | {"event": event_name(event), "address": who.address},
+            extra=ids | {"event": event_name(event), "address": client.address},
         )
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         """A request was refused."""
-        self._tell("refused", event, error, who, req_id)
+        self._tell("refused", event, error, client, req_id)
 
-    def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
+    def failed(self, event: str, error: SMCPError, client: ObservedClient, req_id: str) -> None:
         """A request that was passed on ended in an error of the Server."""
-        self._tell("failed", event, error, who, req_id)
+        self._tell("failed", event, error, client, req_id)
 
-    def forwarded(self, event: str, code: str, who: Member, head: Head) -> None:
+    def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
         """A Computer answered with an error; what it says is for the Agent."""
         if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
             return
-        ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
+        ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
             "error forwarded",
             extra=ids | {"event": event_name(event), "code": code, "req_id": head.req_id, "computer": head.computer},
         )
 
-    def _tell(self, what: str, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+    def _tell(self, what: str, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
             return
         if dropped := self._throttle.take_dropped():
@@ -188,8 +188,10 @@ class LogEvents(Observer):
         known = event_name(event)
         why = error.title if known == OTHER else redact_text(error.message)[:MAX_WHY]
         ids: dict[str, Any] = {"event": known, "code": error.code, "req_id": req_id}
-        if who is not None:
-            ids |= (_of_seat(who.seat) if who.seat is not None else {"sid": who.sid}) | {"address": who.address}
+        if client is not None:
+            ids |= (_member_ids(client.member) if client.member is not None else {"sid": client.sid}) | {
+                "address": client.address
+            }
         log.info("%s: %s", what, why, extra=ids)
 
 
@@ -200,8 +202,8 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not message.startswith("ASGI callable returned without") and "(further occurrences of this" not in message
 
 
-def _of_seat(seat: Seat) -> dict[str, Any]:
-    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+def _member_ids(member: Member) -> dict[str, Any]:
+    return {"office": member.office_id, member.role: member.name, "sid": member.sid}
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Final
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import OTHER, event_label
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -54,7 +54,7 @@ class Histogram:
         yield f"{name}_count", labels, passed
 
 
-class Metrics(Observer):
+class Metrics(ServerObserver):
     """Counts; `render` tells."""
 
     def __init__(self) -> None:
@@ -79,27 +79,27 @@ class Metrics(Observer):
         """Remember how many there are."""
         self._offices = number
 
-    def joined(self, seat: Seat, address: str) -> None:  # noqa: ARG002
+    def joined(self, member: Member, address: str) -> None:  # noqa: ARG002
         """Count a join."""
-        _count(self._joins, role=seat.role)
+        _count(self._joins, role=member.role)
 
-    def left(self, seat: Seat, why: str) -> None:
+    def left(self, member: Member, why: str) -> None:
         """Count a leave."""
-        _count(self._leaves, role=seat.role, reason=why if why in _REASONS else OTHER)
+        _count(self._leaves, role=member.role, reason=why if why in _REASONS else OTHER)
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:  # noqa: ARG002
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:  # noqa: ARG002
         """Count a refusal."""
         label = event_label(event)
         _count(self._refused, event=label, code=str(error.code))
         self._request(label, str(error.code))
 
-    def served(self, event: str, seconds: float, who: Member) -> None:  # noqa: ARG002
+    def served(self, event: str, seconds: float, client: ObservedClient) -> None:  # noqa: ARG002
         """Count an event for the Server."""
         label = event_label(event)
         self._request(label, "ok")
         self._time(label, seconds)
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:  # noqa: ARG002
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:  # noqa: ARG002
         """Count a request to a Computer."""
         label = event_label(event)
         self._request(label, outcome)

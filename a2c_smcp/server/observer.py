@@ -1,7 +1,7 @@
-"""Who is told of what happens: metrics, audit and tracing hang on one small interface.
+"""The observer interface that metrics, audit log, log and tracing implement.
 
-Observers are other people's code. `Observers` guards each of them: one that raises is logged with its traceback, the
-others and the caller go on.
+Users can supply observers too, so `ServerObservers` guards each call: an exception is logged with its traceback and
+neither the other observers nor the caller see it.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from typing import Any, Final, Protocol
 
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import Throttle
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 log = logging.getLogger(__name__)
 
@@ -23,24 +23,24 @@ FAILURES_PER_SECOND: Final = 5
 """An observer that fails at every request must not fill the disk; the rest is counted."""
 
 
-class Member(Protocol):
+class ObservedClient(Protocol):
     """What an observer may know of a connection."""
 
     sid: str
     address: str
-    seat: Seat | None
+    member: Member | None
 
 
 @dataclass(slots=True)
-class Stranger:
+class UnknownClient:
     """A connection that was refused before it was one."""
 
     sid: str
     address: str
-    seat: Seat | None = None
+    member: Member | None = None
 
 
-class Observer:
+class ServerObserver:
     """Hears everything and does nothing; the parts that do something override what they need."""
 
     def wall_clock(self) -> float:
@@ -53,42 +53,42 @@ class Observer:
     def offices(self, number: int) -> None:
         """The number of offices with members on this node changed."""
 
-    def joined(self, seat: Seat, address: str) -> None:
+    def joined(self, member: Member, address: str) -> None:
         """A member took a seat."""
 
-    def left(self, seat: Seat, why: str) -> None:
+    def left(self, member: Member, why: str) -> None:
         """A member left its seat."""
 
-    def misnamed(self, event: str, claimed: str, who: Member) -> None:
+    def sender_replaced(self, event: str, claimed: str, client: ObservedClient) -> None:
         """A payload claimed another sender and was passed on under the joined name; once per connection."""
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         """A request was refused before it was passed on."""
 
-    def served(self, event: str, seconds: float, who: Member) -> None:
+    def served(self, event: str, seconds: float, client: ObservedClient) -> None:
         """An event for the Server itself was accepted and is done."""
 
-    def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
+    def failed(self, event: str, error: SMCPError, client: ObservedClient, req_id: str) -> None:
         """A request that was passed on ended in an error of the Server."""
 
-    def forwarded(self, event: str, code: str, who: Member, head: Head) -> None:
+    def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
         """A Computer answered with an error, which is passed on: its code, or `tool` for a tool that failed."""
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
         """A request is over: `outcome` is `ok`, `gone`, or the code of the error."""
 
 
-class Observers(Observer):
+class ServerObservers(ServerObserver):
     """Several observers as one; none of them can fail its caller."""
 
-    def __init__(self, *observers: Observer) -> None:
+    def __init__(self, *observers: ServerObserver) -> None:
         self._throttle = Throttle(FAILURES_PER_SECOND)
         for name in (
             "connections",
             "offices",
             "joined",
             "left",
-            "misnamed",
+            "sender_replaced",
             "refused",
             "served",
             "failed",
@@ -96,9 +96,9 @@ class Observers(Observer):
             "answered",
         ):
             # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
-            heard = [one for one in observers if getattr(type(one), name) is not getattr(Observer, name)]
-            setattr(self, name, _all([self._guarded(one, name) for one in heard]))
-        self._clocks = [one for one in observers if type(one).wall_clock is not Observer.wall_clock]
+            heard = [one for one in observers if getattr(type(one), name) is not getattr(ServerObserver, name)]
+            setattr(self, name, _call_all([self._guarded(one, name) for one in heard]))
+        self._clocks = [one for one in observers if type(one).wall_clock is not ServerObserver.wall_clock]
 
     def wall_clock(self) -> float:
         """Seconds since the epoch, from the first observer that has a clock of its own."""
@@ -106,11 +106,11 @@ class Observers(Observer):
             try:
                 return float(one.wall_clock())
             except (Exception, asyncio.CancelledError):
-                if self._is_logged():
+                if self._may_log():
                     log.exception("observer failed: %s.wall_clock", type(one).__name__)
         return time.time()
 
-    def _guarded(self, observer: Observer, name: str) -> Callable[..., None]:
+    def _guarded(self, observer: ServerObserver, name: str) -> Callable[..., None]:
         method: Callable[..., Any] = getattr(observer, name)
         what = f"{type(observer).__name__}.{name}"
 
@@ -118,17 +118,17 @@ class Observers(Observer):
             try:
                 result = method(*arguments)
             except (Exception, asyncio.CancelledError):  # a plain function has no task that could have been cancelled
-                if self._is_logged():
+                if self._may_log():
                     log.exception("observer failed: %s", what)
             else:
                 if result is not None and inspect.iscoroutine(result):
                     result.close()
-                    if self._is_logged():
+                    if self._may_log():
                         log.error("observer failed: %s must be a plain function, not a coroutine function", what)
 
         return tell
 
-    def _is_logged(self) -> bool:
+    def _may_log(self) -> bool:
         if not self._throttle.passes(time.monotonic()):
             return False
         if dropped := self._throttle.take_dropped():
@@ -136,12 +136,12 @@ class Observers(Observer):
         return True
 
 
-def guarded(observer: Observer) -> Observer:
+def guard_observer(observer: ServerObserver) -> ServerObserver:
     """Return the observer behind a guard."""
-    return observer if isinstance(observer, Observers) else Observers(observer)
+    return observer if isinstance(observer, ServerObservers) else ServerObservers(observer)
 
 
-def _all(methods: list[Callable[..., None]]) -> Callable[..., None]:
+def _call_all(methods: list[Callable[..., None]]) -> Callable[..., None]:
     if len(methods) == 1:
         return methods[0]
 

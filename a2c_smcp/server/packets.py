@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from a2c_smcp.common.fastjson import FastJson
-from a2c_smcp.server.payload import Raw, check_arguments
+from a2c_smcp.server.payload import RawJson, check_arguments
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 EVENT: Final = f"2{SMCP_NAMESPACE},"
@@ -23,7 +23,7 @@ _ID: Final = re.compile(rf"([2356])(?:[0-9]+-)?{re.escape(SMCP_NAMESPACE)},([0-9
 _ACKS: Final = ("3", "6")
 
 
-def split_request(packet: str) -> tuple[int | None, str, Raw] | None:
+def split_request(packet: str) -> tuple[int | None, str, RawJson] | None:
     """Return ack id, event name and unparsed payload of a `client:*` event with one payload; None for all others.
 
     The payload may still be malformed, or more than one argument: reading its head tells.
@@ -32,7 +32,7 @@ def split_request(packet: str) -> tuple[int | None, str, Raw] | None:
     if match is None or packet[-1] != "]":
         return None
     number, event = match.groups()
-    return int(number) if number else None, event, Raw(packet[match.end() : -1])
+    return int(number) if number else None, event, RawJson(packet[match.end() : -1])
 
 
 def split_ack(packet: str) -> tuple[int, str] | None:
@@ -41,17 +41,17 @@ def split_ack(packet: str) -> tuple[int, str] | None:
     return (int(match[1]), packet[match.end() :]) if match else None
 
 
-def ack_arguments(text: str) -> Raw:
+def ack_arguments(text: str) -> RawJson:
     """The unparsed arguments of an ack: what stands between the brackets.
 
     Raises:
         ValueError: They are not a JSON list, or hold a number that is not finite.
     """
     check_arguments(text)
-    return Raw(text.strip()[1:-1].strip())
+    return RawJson(text.strip()[1:-1].strip())
 
 
-def event_packet(event: str, payload: Raw, number: int) -> str:
+def event_packet(event: str, payload: RawJson, number: int) -> str:
     """An event that wants an ack, its payload passed through."""
     return f'{EVENT}{number}["{event}",{payload.text}]'
 
@@ -61,9 +61,9 @@ def notification_packet(event: str, data: Any) -> str:
     return f"{EVENT}{FastJson.dumps([event, data])}"
 
 
-def ack_packet(number: int, answer: Raw | tuple[Any, ...]) -> str:
+def ack_packet(number: int, answer: RawJson | tuple[Any, ...]) -> str:
     """The answer to an event."""
-    body = f"[{answer.text}]" if isinstance(answer, Raw) else FastJson.dumps(list(answer))
+    body = f"[{answer.text}]" if isinstance(answer, RawJson) else FastJson.dumps(list(answer))
     return f"{ACK}{number}{body}"
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import values
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.values import ApiKey
 
 ENV: Final = "A2C_SERVER_"
@@ -38,7 +38,7 @@ class ServerSettings:
     insecure: bool = False
     redis: str | None = field(default=None, repr=False)
     redis_lease: float = 5
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     allowed_origins: tuple[str, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     trust_proxy: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class ServerSettings:
 
     @classmethod
     def of(cls, **options: Any) -> "ServerSettings":
-        """Settings from Python values; `limits` is a `Limits` or a mapping.
+        """Settings from Python values; `limits` is a `ServerLimits` or a mapping.
 
         Raises:
             InvalidConfig: An unknown option or a bad value; one line for each.
@@ -68,8 +68,8 @@ class ServerSettings:
             entries += [Entry(f"limits.{name}", f"limits.{name}", value) for name, value in limits.items()]
         wrong: list[str] = []
         found = _converted([entries], wrong)
-        if isinstance(limits, Limits):
-            found |= {f"limits.{one.name}": getattr(limits, one.name) for one in fields(Limits)}
+        if isinstance(limits, ServerLimits):
+            found |= {f"limits.{one.name}": getattr(limits, one.name) for one in fields(ServerLimits)}
         return _settings(found, wrong)
 
     @property
@@ -142,7 +142,7 @@ class Option:
     def default(self) -> Any:
         """Its value when nobody says otherwise."""
         group, _, rest = self.name.rpartition(".")
-        return getattr(Limits() if group else ServerSettings(), rest)
+        return getattr(ServerLimits() if group else ServerSettings(), rest)
 
 
 _FORMATS: Final = ("text", "json")
@@ -326,7 +326,7 @@ def _settings(found: Mapping[str, Any], wrong: list[str], *, check: bool = False
     if not wrong:
         limits = {name.removeprefix("limits."): value for name, value in found.items() if name.startswith("limits.")}
         rest = {name: value for name, value in found.items() if not name.startswith("limits.")}
-        settings = ServerSettings(limits=Limits(**limits), **rest)
+        settings = ServerSettings(limits=ServerLimits(**limits), **rest)
         wrong = list(settings.problems()) if check else []
         if not wrong:
             return settings

@@ -14,13 +14,13 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from a2c_smcp import __version__
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.server.labels import event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
+from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.payload import RequestHead
 
 SCOPE: Final = "a2c_smcp.server"
 
 
-class Tracing(Observer):
+class Tracing(ServerObserver):
     """Makes a span of every request.
 
     Args:
@@ -39,26 +39,28 @@ class Tracing(Observer):
         if self._own is not None:
             self._own.shutdown()
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
         """A call is over."""
-        self._span(event, outcome, seconds, who, {"a2c.computer": head.computer, "a2c.req_id": head.req_id})
+        self._span(event, outcome, seconds, client, {"a2c.computer": head.computer, "a2c.req_id": head.req_id})
 
-    def served(self, event: str, seconds: float, who: Member) -> None:
+    def served(self, event: str, seconds: float, client: ObservedClient) -> None:
         """An event for the Server is done."""
-        self._span(event, "ok", seconds, who, {})
+        self._span(event, "ok", seconds, client, {})
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         """A request was refused."""
-        self._span(event, str(error.code), 0, who, {"a2c.req_id": req_id} if req_id is not None else {})
+        self._span(event, str(error.code), 0, client, {"a2c.req_id": req_id} if req_id is not None else {})
 
-    def _span(self, event: str, outcome: str, seconds: float, who: Member | None, more: dict[str, str]) -> None:
+    def _span(
+        self, event: str, outcome: str, seconds: float, client: ObservedClient | None, more: dict[str, str]
+    ) -> None:
         end = self._clock()
         name = event_name(event)
         attributes = {"a2c.event": name, "a2c.outcome": outcome} | more
-        if who is not None:
-            attributes["client.address"] = who.address
-            if who.seat is not None:
-                attributes |= {"a2c.office": who.seat.office_id, f"a2c.{who.seat.role}": who.seat.name}
+        if client is not None:
+            attributes["client.address"] = client.address
+            if client.member is not None:
+                attributes |= {"a2c.office": client.member.office_id, f"a2c.{client.member.role}": client.member.name}
         start = end - int(seconds * 1e9)
         span = self._tracer.start_span(name, kind=SpanKind.SERVER, attributes=attributes, start_time=start)
         if outcome != "ok":

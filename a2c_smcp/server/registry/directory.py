@@ -8,54 +8,54 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from a2c_smcp.server.rooms import Office, Seat
+from a2c_smcp.server.offices import Member, OfficeMembers
 
 
-class Held(NamedTuple):
+class OwnedMember(NamedTuple):
     """A seat of this node, and the stamp of the command that took it."""
 
-    seat: Seat
+    member: Member
     stamp: int
 
 
-class Changes(NamedTuple):
+class MembershipChanges(NamedTuple):
     """What a new listing of an office says against what was known.
 
     Attributes:
         doubtful: Members that the listing lacks; they are kept until a final one lacks them too.
     """
 
-    entered: list[Seat]
-    gone: list[Seat]
-    doubtful: list[Seat]
+    entered: list[Member]
+    gone: list[Member]
+    unconfirmed: list[Member]
 
 
 @dataclass(slots=True)
-class Room:
+class OfficeRecord:
     """One office."""
 
-    mine: dict[str, Held] = field(default_factory=dict)
-    others: Office = field(default_factory=Office)
+    own: dict[str, OwnedMember] = field(default_factory=dict)
+    others: OfficeMembers = field(default_factory=OfficeMembers)
     nodes: dict[str, int] = field(default_factory=dict)
 
-    def add(self, seat: Seat) -> None:
+    def add(self, member: Member) -> None:
         """Seat a member of another node."""
-        self.others.add(seat)
-        self.nodes[seat.node] = self.nodes.get(seat.node, 0) + 1
+        self.others.add(member)
+        self.nodes[member.node] = self.nodes.get(member.node, 0) + 1
 
-    def remove(self, seat: Seat) -> bool:
+    def remove(self, member: Member) -> bool:
         """Free the seat of a member of another node, if it holds it."""
-        if not self.others.remove(seat):
+        if not self.others.remove(member):
             return False
-        left = self.nodes[seat.node] - 1
+        left = self.nodes[member.node] - 1
         if left:
-            self.nodes[seat.node] = left
+            self.nodes[member.node] = left
         else:
-            del self.nodes[seat.node]
+            del self.nodes[member.node]
         return True
 
 
-class Directory:
+class OfficeDirectory:
     """The offices in which a node has members.
 
     Args:
@@ -65,31 +65,31 @@ class Directory:
     def __init__(self, node: str) -> None:
         self.node = node
         self.size = 0
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, OfficeRecord] = {}
 
     # Members of this node
 
-    def take(self, seat: Seat, stamp: int) -> None:
+    def take(self, member: Member, stamp: int) -> None:
         """This node has a member there."""
-        mine = self._rooms.setdefault(seat.office_id, Room()).mine
-        self.size += seat.sid not in mine
-        mine[seat.sid] = Held(seat, stamp)
+        own = self._rooms.setdefault(member.office_id, OfficeRecord()).own
+        self.size += member.sid not in own
+        own[member.sid] = OwnedMember(member, stamp)
 
-    def give_up(self, seat: Seat) -> Held | None:
+    def remove_own(self, member: Member) -> OwnedMember | None:
         """It has it no more; an office without members of this node is forgotten."""
-        room = self._rooms.get(seat.office_id)
-        held = room.mine.pop(seat.sid, None) if room is not None else None
-        if room is None or held is None:
+        room = self._rooms.get(member.office_id)
+        owned = room.own.pop(member.sid, None) if room is not None else None
+        if room is None or owned is None:
             return None
         self.size -= 1
-        if not room.mine:
-            del self._rooms[seat.office_id]
-        return held
+        if not room.own:
+            del self._rooms[member.office_id]
+        return owned
 
-    def mine(self) -> Iterator[Held]:
+    def own(self) -> Iterator[OwnedMember]:
         """Every seat of this node."""
         for room in self._rooms.values():
-            yield from room.mine.values()
+            yield from room.own.values()
 
     def offices(self) -> list[str]:
         """Every office with members of this node."""
@@ -105,56 +105,56 @@ class Directory:
 
     # Members of other nodes
 
-    def find(self, office_id: str, computer: str) -> Seat | None:
+    def find(self, office_id: str, computer: str) -> Member | None:
         """The Computer of that name in that office, if another node has it."""
         room = self._rooms.get(office_id)
         return room.others.computers.get(computer) if room is not None else None
 
-    def others(self, office_id: str) -> Office:
+    def others(self, office_id: str) -> OfficeMembers:
         """The members of an office on other nodes."""
         room = self._rooms.get(office_id)
-        return room.others if room is not None else Office()
+        return room.others if room is not None else OfficeMembers()
 
     def nodes(self, office_id: str) -> list[str]:
         """The other nodes with members in an office."""
         room = self._rooms.get(office_id)
         return list(room.nodes) if room is not None else []
 
-    def reach(self, office_id: str) -> int:
+    def remote_member_count(self, office_id: str) -> int:
         """How many members of an office the other nodes have."""
         room = self._rooms.get(office_id)
         return sum(room.nodes.values()) if room is not None else 0
 
-    def enter(self, seat: Seat) -> Changes:
+    def enter(self, member: Member) -> MembershipChanges:
         """A member of another node took a seat; whoever was known to sit there is gone."""
-        room = self._rooms.get(seat.office_id)
-        if room is None or seat.node == self.node:
-            return Changes([], [], [])
-        holder = room.others.holder(seat)
-        if holder is not None and holder.sid == seat.sid:
-            return Changes([], [], [])
+        room = self._rooms.get(member.office_id)
+        if room is None or member.node == self.node:
+            return MembershipChanges([], [], [])
+        holder = room.others.holder(member)
+        if holder is not None and holder.sid == member.sid:
+            return MembershipChanges([], [], [])
         gone = [holder] if holder is not None and room.remove(holder) else []
-        room.add(seat)
-        return Changes([seat], gone, [])
+        room.add(member)
+        return MembershipChanges([member], gone, [])
 
-    def leave(self, seat: Seat) -> bool:
+    def leave(self, member: Member) -> bool:
         """A member of another node left; False if it was not known."""
-        room = self._rooms.get(seat.office_id)
-        return room is not None and room.remove(seat)
+        room = self._rooms.get(member.office_id)
+        return room is not None and room.remove(member)
 
-    def compare(self, office_id: str, seats: Iterable[Seat], *, final: bool) -> Changes:
+    def compare(self, office_id: str, members: Iterable[Member], *, final: bool) -> MembershipChanges:
         """Compare with what Redis has; only a final listing makes members vanish that it lacks."""
-        changes = Changes([], [], [])
+        changes = MembershipChanges([], [], [])
         present = set()
-        for seat in seats:
-            present.add((seat.role, seat.name, seat.sid))
-            one = self.enter(seat)
+        for member in members:
+            present.add((member.role, member.name, member.sid))
+            one = self.enter(member)
             changes.entered.extend(one.entered)
             changes.gone.extend(one.gone)
         room = self._rooms.get(office_id)
         missing = [s for s in room.others if (s.role, s.name, s.sid) not in present] if room is not None else []
-        for seat in missing:
+        for member in missing:
             if final:
-                self.leave(seat)
-            (changes.gone if final else changes.doubtful).append(seat)
+                self.leave(member)
+            (changes.gone if final else changes.unconfirmed).append(member)
         return changes

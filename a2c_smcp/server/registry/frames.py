@@ -10,11 +10,15 @@ import msgspec
 from a2c_smcp.errors import SMCPError, from_wire, to_wire
 
 
-class _Head(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=str.lower):
+def _tag(name: str) -> str:
+    return name.removesuffix("Frame").lower()
+
+
+class _FrameHead(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=_tag):
     pass
 
 
-class Ask(_Head, frozen=True):
+class CallFrame(_FrameHead, frozen=True):
     """An Agent's request for a Computer of the other node; its payload follows.
 
     Attributes:
@@ -31,25 +35,25 @@ class Ask(_Head, frozen=True):
     seconds: float
 
 
-class Answer(_Head, frozen=True):
+class ReplyFrame(_FrameHead, frozen=True):
     """The Computer's ack; its arguments follow."""
 
     number: int
 
 
-class Failure(_Head, frozen=True):
+class ErrorFrame(_FrameHead, frozen=True):
     """The request failed on the other node; the error follows as it would travel to a client."""
 
     number: int
 
 
-class Absent(_Head, frozen=True):
+class AbsentFrame(_FrameHead, frozen=True):
     """The Computer is not on that node, or not in that office."""
 
     number: int
 
 
-class Tell(_Head, frozen=True):
+class NotifyFrame(_FrameHead, frozen=True):
     """A notification for the members of an office, `skip` left out; its data follow."""
 
     office_id: str
@@ -57,7 +61,7 @@ class Tell(_Head, frozen=True):
     skip: str
 
 
-class Seated(_Head, frozen=True):
+class JoinedFrame(_FrameHead, frozen=True):
     """A seat was taken. `announced` says that the office hears of it by this alone."""
 
     office_id: str
@@ -66,7 +70,7 @@ class Seated(_Head, frozen=True):
     announced: bool
 
 
-class Left(_Head, frozen=True):
+class LeftFrame(_FrameHead, frozen=True):
     """A seat was freed."""
 
     office_id: str
@@ -74,7 +78,7 @@ class Left(_Head, frozen=True):
     value: str
 
 
-class Oust(_Head, frozen=True):
+class EvictFrame(_FrameHead, frozen=True):
     """Somebody asks for the seat of that connection: end it; with a challenge, only if it does not answer a ping."""
 
     sid: str
@@ -83,25 +87,27 @@ class Oust(_Head, frozen=True):
     challenge: bool
 
 
-class Alive(_Head, frozen=True):
+class AliveFrame(_FrameHead, frozen=True):
     """The connection answered its challenge."""
 
     sid: str
 
 
-Frame: TypeAlias = Ask | Answer | Failure | Absent | Tell | Seated | Left | Oust | Alive
+NodeFrame: TypeAlias = (
+    CallFrame | ReplyFrame | ErrorFrame | AbsentFrame | NotifyFrame | JoinedFrame | LeftFrame | EvictFrame | AliveFrame
+)
 
 _encoder: Final = msgspec.json.Encoder()
-_decoder: Final = msgspec.json.Decoder(Frame)
+_decoder: Final = msgspec.json.Decoder(NodeFrame)
 _error: Final = msgspec.json.Decoder(dict)
 
 
-def pack_frame(head: Frame, body: bytes = b"") -> bytes:
+def pack_frame(head: NodeFrame, body: bytes = b"") -> bytes:
     """Return the frame as it travels."""
     return b"%b\n%b" % (_encoder.encode(head), body)
 
 
-def unpack_frame(data: bytes) -> tuple[Frame, bytes]:
+def unpack_frame(data: bytes) -> tuple[NodeFrame, bytes]:
     """Return head and body.
 
     Raises:
@@ -114,7 +120,7 @@ def unpack_frame(data: bytes) -> tuple[Frame, bytes]:
 
 
 def pack_error(error: SMCPError) -> bytes:
-    """An error as the body of a `Failure`."""
+    """An error as the body of a `ErrorFrame`."""
     return _encoder.encode(to_wire(error))
 
 

@@ -3,8 +3,8 @@
 import threading
 from typing import Any, Protocol
 
-from a2c_smcp.server.rooms import Office, Seat, admit
-from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server.call_router import CallRouter
+from a2c_smcp.server.offices import Member, OfficeMembers, check_join
 
 
 class Registry(Protocol):
@@ -16,13 +16,13 @@ class Registry(Protocol):
 
     node: str
 
-    async def start(self, board: Switchboard) -> None:
+    async def start(self, router: CallRouter) -> None:
         """Begin to work for the connections of this node."""
 
     async def stop(self) -> None:
         """Give up every seat of this node and end."""
 
-    async def seat(self, seat: Seat) -> None:
+    async def add_member(self, member: Member) -> None:
         """Take a seat, atomically.
 
         Raises:
@@ -31,29 +31,29 @@ class Registry(Protocol):
             InternalError: The registry cannot be reached.
         """
 
-    async def release(self, seat: Seat) -> None:
+    async def remove_member(self, member: Member) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
-    async def holder(self, seat: Seat) -> Seat | None:
-        """Return who has the seat that `seat` asks for.
+    async def holder(self, member: Member) -> Member | None:
+        """Return who has the seat that `member` asks for.
 
         Raises:
             InternalError: The registry cannot be reached.
         """
 
-    async def oust(self, holder: Seat, *, challenge: bool) -> None:
+    async def evict(self, holder: Member, *, challenge: bool) -> None:
         """Have the other node end the connection of a member; with a challenge, only if it does not answer a ping."""
 
-    async def settled(self) -> None:
+    async def wait_released(self) -> None:
         """Wait until the seats that were released are free for every node."""
 
-    async def members(self, office_id: str) -> list[Seat]:
+    async def members(self, office_id: str) -> list[Member]:
         """Everybody in an office, the Agent first, then Computers by name."""
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """Tell the members of an office on other nodes, the connection `skip` left out."""
 
-    def reach(self, office_id: str) -> int:
+    def remote_member_count(self, office_id: str) -> int:
         """How many members of an office are on other nodes."""
 
     def problem(self) -> str | None:
@@ -67,49 +67,49 @@ class MemoryRegistry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._offices: dict[str, Office] = {}
+        self._offices: dict[str, OfficeMembers] = {}
 
-    async def start(self, board: Switchboard) -> None:
+    async def start(self, router: CallRouter) -> None:
         """Nothing to begin."""
 
     async def stop(self) -> None:
         """Nothing to end."""
 
-    async def seat(self, seat: Seat) -> None:
+    async def add_member(self, member: Member) -> None:
         """Take a seat."""
         with self._lock:
-            admit(self._offices.get(seat.office_id), seat)
-            self._offices.setdefault(seat.office_id, Office()).add(seat)
+            check_join(self._offices.get(member.office_id), member)
+            self._offices.setdefault(member.office_id, OfficeMembers()).add(member)
 
-    async def release(self, seat: Seat) -> None:
+    async def remove_member(self, member: Member) -> None:
         """Free a seat."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            if office is not None and office.remove(seat) and not office:
-                del self._offices[seat.office_id]
+            office = self._offices.get(member.office_id)
+            if office is not None and office.remove(member) and not office:
+                del self._offices[member.office_id]
 
-    async def holder(self, seat: Seat) -> Seat | None:
+    async def holder(self, member: Member) -> Member | None:
         """Return who has that seat."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            return office.holder(seat) if office is not None else None
+            office = self._offices.get(member.office_id)
+            return office.holder(member) if office is not None else None
 
-    async def oust(self, holder: Seat, *, challenge: bool) -> None:
+    async def evict(self, holder: Member, *, challenge: bool) -> None:
         """There are no other nodes."""
 
-    async def settled(self) -> None:
+    async def wait_released(self) -> None:
         """A seat is free when it is released."""
 
-    async def members(self, office_id: str) -> list[Seat]:
+    async def members(self, office_id: str) -> list[Member]:
         """Everybody in an office."""
         with self._lock:
-            office = self._offices.get(office_id, Office())
+            office = self._offices.get(office_id, OfficeMembers())
             return [*([office.agent] if office.agent else []), *(office.computers[n] for n in sorted(office.computers))]
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """There are no other nodes."""
 
-    def reach(self, office_id: str) -> int:  # noqa: ARG002
+    def remote_member_count(self, office_id: str) -> int:  # noqa: ARG002
         """There are no other nodes."""
         return 0
 

@@ -7,42 +7,42 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-Reply: TypeAlias = Any
-"""bytes, int, float, bool, None, list, dict, `ErrorReply`, `Message` or `Push`."""
+RespValue: TypeAlias = Any
+"""bytes, int, float, bool, None, list, dict, `RedisError`, `PublishedMessage` or `RespPush`."""
 
-Part: TypeAlias = bytes | str | int | float
+CommandPart: TypeAlias = bytes | str | int | float
 
 LINE_LIMIT: Final = 64 * 1024
 """No line of Redis is longer; more without a line end is not Redis."""
 
 
-class ErrorReply(Exception):
+class RedisError(Exception):
     """Redis refused a command; the first word of the message is its kind."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ErrorReply) and self.args == other.args
+        return isinstance(other, RedisError) and self.args == other.args
 
     __hash__ = Exception.__hash__
 
 
-class Push(list[Any]):
+class RespPush(list[Any]):
     """Something that came by itself."""
 
     __slots__ = ()
 
 
-class Message(bytes):
+class PublishedMessage(bytes):
     """What somebody published to a channel; it comes by itself, too."""
 
     __slots__ = ()
 
 
-def encode(*parts: Part) -> bytes:
+def encode(*parts: CommandPart) -> bytes:
     """Return a command as Redis reads it."""
     return encode_start(*parts, parts=len(parts))
 
 
-def encode_start(*first: Part, parts: int) -> bytes:
+def encode_start(*first: CommandPart, parts: int) -> bytes:
     """Return the beginning of a command of so many parts; those that follow are written like `$3\\r\\nabc\\r\\n`."""
     out = [b"*%d\r\n" % parts]
     for part in first:
@@ -66,8 +66,8 @@ def _pairs(items: list[Any]) -> dict[Any, Any]:
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
-def _push(items: list[Any]) -> Message | Push:
-    return Message(items[2]) if items[0] == b"message" else Push(items)
+def _push(items: list[Any]) -> PublishedMessage | RespPush:
+    return PublishedMessage(items[2]) if items[0] == b"message" else RespPush(items)
 
 
 _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
@@ -78,7 +78,7 @@ _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
 }
 _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
     ord("+"): bytes,
-    ord("-"): lambda line: ErrorReply(line.decode("utf-8", "replace")),
+    ord("-"): lambda line: RedisError(line.decode("utf-8", "replace")),
     ord(":"): int,
     ord("("): int,
     ord(","): float,
@@ -92,7 +92,7 @@ _TEXT: Final[dict[int, Callable[[bytes], bytes]]] = {
 _PUSH: Final = ord(">")
 
 
-class Parser:
+class RespParser:
     """Cuts a stream into replies. What has been read is never read again, however the stream is cut."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Parser:
         """Be quick with messages of that channel."""
         self._expected = b">3\r\n$7\r\nmessage\r\n$%d\r\n%b\r\n" % (len(channel.encode()), channel.encode())
 
-    def feed(self, data: bytes) -> list[Reply]:
+    def feed(self, data: bytes) -> list[RespValue]:
         """Return the replies that `data` completes, in order.
 
         Raises:
@@ -119,7 +119,7 @@ class Parser:
                 return []
             data = b"".join(self._rest)
             self._rest.clear()
-        done: list[Reply] = []
+        done: list[RespValue] = []
         at, size = 0, len(data)
         while at < size:
             at, stop = self._read(data, at, done)
@@ -129,7 +129,7 @@ class Parser:
                 break
         return done
 
-    def _read(self, data: bytes, at: int, done: list[Reply]) -> tuple[int, int]:
+    def _read(self, data: bytes, at: int, done: list[RespValue]) -> tuple[int, int]:
         """Read one thing; return where the next begins, and if it is not all there, where it ends at the earliest."""
         kind = data[at]
         if kind == _PUSH and self._expected and data.startswith(self._expected, at):
@@ -138,7 +138,7 @@ class Parser:
             stop = end + 4 + int(data[start + 1 : end]) if end >= 0 else len(data) + 1
             if stop > len(data):
                 return at, stop
-            done.append(Message(data[end + 2 : stop - 2]))
+            done.append(PublishedMessage(data[end + 2 : stop - 2]))
             return stop, 0
         end = data.find(b"\r\n", at)
         if end < 0:
@@ -167,7 +167,7 @@ class Parser:
         self._close(value, done)
         return after, 0
 
-    def _close(self, value: Any, done: list[Reply]) -> None:
+    def _close(self, value: Any, done: list[RespValue]) -> None:
         # Put the value into the innermost open array; an array that is full is a value in turn.
         while self._open:
             inner = self._open[-1]

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from hashlib import sha1
 from typing import Final
 
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.offices import Member
 from a2c_smcp.types import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class LuaScript:
     """A Lua script and the name that Redis knows it by once it is loaded."""
 
     source: str
@@ -88,7 +88,7 @@ local function clear(node, seats, stamp)
 end
 """
 
-SEAT: Final = Script(
+JOIN: Final = LuaScript(
     _COMMON
     + """
 -- node, office, field, sid, stamp, value, whether to announce it, whether to list the office
@@ -112,7 +112,7 @@ else
   redis.call('HSET', seats, field, value)
   redis.call('HINCRBY', prefix .. ':w:' .. office, node, 1)
   redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
-  tell(office, node, {'seated', office, field, value, ARGV[8] == '1'})
+  tell(office, node, {'joined', office, field, value, ARGV[8] == '1'})
 end
 if ARGV[9] == '1' then return {'ok', redis.call('HGETALL', seats)} end
 return {'ok'}
@@ -124,7 +124,7 @@ return {'ok'}
 its data a moment ago: try again after so many milliseconds).
 """
 
-RELEASE: Final = Script(
+RELEASE: Final = LuaScript(
     _COMMON
     + """
 -- node, office, field, sid, stamp
@@ -140,7 +140,7 @@ return 1
 )
 """Free a seat, if this connection holds it."""
 
-BEAT: Final = Script(
+RENEW: Final = LuaScript(
     _COMMON
     + """
 -- node, milliseconds, the epoch that the node knows
@@ -169,7 +169,7 @@ Returns whether Redis still knew the node, whether its lease was not over, how m
 are dead, and the epoch.
 """
 
-REAP: Final = Script(
+REAP: Final = LuaScript(
     _COMMON
     + """
 -- node
@@ -182,7 +182,7 @@ return dead
 )
 """Free some of the seats of one dead node, and the node when it has none left. Returns its name; nil: none is dead."""
 
-CLEAR: Final = Script(
+CLEAR: Final = LuaScript(
     _COMMON
     + """
 -- node, the latest stamp, seats (sid|office) …; without any: all, a part at a time, and at last the lease
@@ -199,14 +199,14 @@ return looked
 )
 """Give up seats of this node."""
 
-SCRIPTS: Final = (SEAT, RELEASE, BEAT, REAP, CLEAR)
+SCRIPTS: Final = (JOIN, RELEASE, RENEW, REAP, CLEAR)
 
 AGENT_FIELD: Final = "a"
 
 
-def field_of(seat: Seat) -> str:
+def field_of(member: Member) -> str:
     """Where a seat stands in the hash of its office."""
-    return AGENT_FIELD if seat.role == "agent" else computer_field(seat.name)
+    return AGENT_FIELD if member.role == "agent" else computer_field(member.name)
 
 
 def computer_field(name: str) -> str:
@@ -214,19 +214,19 @@ def computer_field(name: str) -> str:
     return f"c:{name}"
 
 
-def pack(seat: Seat, stamp: int) -> str:
+def pack_member(member: Member, stamp: int) -> str:
     """A seat as Redis keeps it; the name comes last, because it may hold anything."""
-    return f"{seat.sid}|{seat.node}|{stamp}|{seat.version or ''}|{seat.owner}|{seat.name}"
+    return f"{member.sid}|{member.node}|{stamp}|{member.version or ''}|{member.owner}|{member.name}"
 
 
-def unpack(office_id: str, field: str, value: str) -> Seat:
-    """The seat that `pack` wrote into that field of that office."""
+def unpack_member(office_id: str, field: str, value: str) -> Member:
+    """The seat that `pack_member` wrote into that field of that office."""
     sid, node, _, version, owner, name = value.split("|", 5)
     role: Role = "agent" if field == AGENT_FIELD else "computer"
-    return Seat(office_id, role, name, sid, node, version or None, owner)
+    return Member(office_id, role, name, sid, node, version or None, owner)
 
 
-def unpack_all(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Seat]:
+def unpack_members(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Member]:
     """All seats of an office, the Agent first, then Computers by name. Lua gives a list, HGETALL a mapping."""
     pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-    return [unpack(office_id, field.decode(), value.decode()) for field, value in sorted(pairs)]
+    return [unpack_member(office_id, field.decode(), value.decode()) for field, value in sorted(pairs)]

@@ -4,8 +4,8 @@
 import threading
 from typing import Any, Protocol
 
-from a2c_smcp.server.rooms import Office, Seat, admit
-from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server.call_router import CallRouter
+from a2c_smcp.server.offices import Member, OfficeMembers, check_join
 
 
 class SyncRegistry(Protocol):
@@ -17,13 +17,13 @@ class SyncRegistry(Protocol):
 
     node: str
 
-    def start(self, board: Switchboard) -> None:
+    def start(self, router: CallRouter) -> None:
         """Begin to work for the connections of this node."""
 
     def stop(self) -> None:
         """Give up every seat of this node and end."""
 
-    def seat(self, seat: Seat) -> None:
+    def add_member(self, member: Member) -> None:
         """Take a seat, atomically.
 
         Raises:
@@ -32,29 +32,29 @@ class SyncRegistry(Protocol):
             InternalError: The registry cannot be reached.
         """
 
-    def release(self, seat: Seat) -> None:
+    def remove_member(self, member: Member) -> None:
         """Free a seat; nothing happens if another connection holds it by now."""
 
-    def holder(self, seat: Seat) -> Seat | None:
-        """Return who has the seat that `seat` asks for.
+    def holder(self, member: Member) -> Member | None:
+        """Return who has the seat that `member` asks for.
 
         Raises:
             InternalError: The registry cannot be reached.
         """
 
-    def oust(self, holder: Seat, *, challenge: bool) -> None:
+    def evict(self, holder: Member, *, challenge: bool) -> None:
         """Have the other node end the connection of a member; with a challenge, only if it does not answer a ping."""
 
-    def settled(self) -> None:
+    def wait_released(self) -> None:
         """Wait until the seats that were released are free for every node."""
 
-    def members(self, office_id: str) -> list[Seat]:
+    def members(self, office_id: str) -> list[Member]:
         """Everybody in an office, the Agent first, then Computers by name."""
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """Tell the members of an office on other nodes, the connection `skip` left out."""
 
-    def reach(self, office_id: str) -> int:
+    def remote_member_count(self, office_id: str) -> int:
         """How many members of an office are on other nodes."""
 
     def problem(self) -> str | None:
@@ -68,49 +68,49 @@ class SyncMemoryRegistry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._offices: dict[str, Office] = {}
+        self._offices: dict[str, OfficeMembers] = {}
 
-    def start(self, board: Switchboard) -> None:
+    def start(self, router: CallRouter) -> None:
         """Nothing to begin."""
 
     def stop(self) -> None:
         """Nothing to end."""
 
-    def seat(self, seat: Seat) -> None:
+    def add_member(self, member: Member) -> None:
         """Take a seat."""
         with self._lock:
-            admit(self._offices.get(seat.office_id), seat)
-            self._offices.setdefault(seat.office_id, Office()).add(seat)
+            check_join(self._offices.get(member.office_id), member)
+            self._offices.setdefault(member.office_id, OfficeMembers()).add(member)
 
-    def release(self, seat: Seat) -> None:
+    def remove_member(self, member: Member) -> None:
         """Free a seat."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            if office is not None and office.remove(seat) and not office:
-                del self._offices[seat.office_id]
+            office = self._offices.get(member.office_id)
+            if office is not None and office.remove(member) and not office:
+                del self._offices[member.office_id]
 
-    def holder(self, seat: Seat) -> Seat | None:
+    def holder(self, member: Member) -> Member | None:
         """Return who has that seat."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            return office.holder(seat) if office is not None else None
+            office = self._offices.get(member.office_id)
+            return office.holder(member) if office is not None else None
 
-    def oust(self, holder: Seat, *, challenge: bool) -> None:
+    def evict(self, holder: Member, *, challenge: bool) -> None:
         """There are no other nodes."""
 
-    def settled(self) -> None:
+    def wait_released(self) -> None:
         """A seat is free when it is released."""
 
-    def members(self, office_id: str) -> list[Seat]:
+    def members(self, office_id: str) -> list[Member]:
         """Everybody in an office."""
         with self._lock:
-            office = self._offices.get(office_id, Office())
+            office = self._offices.get(office_id, OfficeMembers())
             return [*([office.agent] if office.agent else []), *(office.computers[n] for n in sorted(office.computers))]
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
         """There are no other nodes."""
 
-    def reach(self, office_id: str) -> int:  # noqa: ARG002
+    def remote_member_count(self, office_id: str) -> int:  # noqa: ARG002
         """There are no other nodes."""
         return 0
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.server import Identity, TokenKey, create_app, sign_token
-from a2c_smcp.server.tokens import write_keys
+from a2c_smcp.server.jwt_tokens import write_keys
 from tests.interaction.server.client import CAP
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import ROOT, Here, refused, serving
@@ -170,8 +170,8 @@ async def test_a_provider_that_answers_later_may_stand_beside_keys(connect: Conn
             return Identity(name="desk") if headers.get("x-member") == "7" else None
 
     async with serving(create_app(auth=Members(), api_keys=[KEY])) as server:
-        member = await connect(server, headers={"x-member": "7"})
-        assert (await member.join("computer", "other", "lab"))[0] is False
+        guest = await connect(server, headers={"x-member": "7"})
+        assert (await guest.join("computer", "other", "lab"))[0] is False
         await connect(server, headers={"x-api-key": KEY})
         assert await refused(server.url) == UNKNOWN
 

@@ -159,15 +159,15 @@ async def test_only_those_who_join_no_namespace_are_dropped_in_time(tmp_path: Pa
 
     process, server = run_server("ready", tmp_path, hello_seconds=3)
     try:
-        inside = await RawClient.open(server.url)
+        admitted = await RawClient.open(server.url)
         mute = await open_socket(server.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket")
         with pytest.raises(ConnectionClosed):
             async with asyncio.timeout(CAP):
                 while True:
                     await mute.recv()
-        reply = await inside.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": "o"})
+        reply = await admitted.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": "o"})
         assert reply == [True, None]
-        await inside.close()
+        await admitted.close()
     finally:
         stop_server(process)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.smcp import EVENTS
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Connect, Running
@@ -120,7 +120,7 @@ async def test_a_frame_that_is_no_message_harms_nobody(
 ) -> None:
     client = await RawClient.open(ready.url)
     await client.send(frame)
-    if len(frame) > Limits().early_bytes:  # more than a client that has not joined may send
+    if len(frame) > ServerLimits().early_bytes:  # more than a client that has not joined may send
         await client.closed()
     elif isinstance(frame, bytes) or not frame.startswith(("45", "46", "41", "40")):
         # It is still served on the same connection.

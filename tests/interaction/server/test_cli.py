@@ -162,7 +162,7 @@ async def test_a_proxy_that_is_trusted_tells_where_clients_are(tmp_path: Path, c
 
 
 def test_redis_is_only_needed_where_it_is_used() -> None:
-    code = "import sys, a2c_smcp.server.runner; print([m for m in sys.modules if 'registry.redis' in m])"
+    code = "import sys, a2c_smcp.server.server_process; print([m for m in sys.modules if 'registry.redis' in m])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
 

@@ -15,7 +15,7 @@ import pytest
 import socketio
 
 from a2c_smcp.server import TokenKey, sign_token
-from a2c_smcp.server.tokens import write_keys
+from a2c_smcp.server.jwt_tokens import write_keys
 from a2c_smcp.smcp import SMCP_NAMESPACE
 from tests.interaction.ports import free_port
 from tests.interaction.server.client import Client

@@ -9,7 +9,7 @@ import pytest
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.connection.status import ConnectionState
 from a2c_smcp.server import create_app
-from a2c_smcp.server.tokens import TokenKey, sign_token, write_keys
+from a2c_smcp.server.jwt_tokens import TokenKey, sign_token, write_keys
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.conftest import Connect, Running, run_server, stop_server
 from tests.interaction.server.programs import pair, serving, until

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.server.limits import Bucket, Limits, exceeded
+from a2c_smcp.server.limits import Bucket, ServerLimits, limit_exceeded
 
 
 def test_a_bucket_gives_its_burst_and_then_its_rate() -> None:
@@ -30,11 +30,11 @@ def test_no_pattern_gets_more_than_burst_plus_rate_times_time(gaps: list[float],
 @pytest.mark.rule("2.1.timeout")
 @pytest.mark.parametrize(("asked", "wait"), [(None, 17), (5, 7), (0.5, 2.5), (1e9, 3_602)])
 def test_the_wait_is_the_requests_own_time_out_and_a_margin(asked: float | None, wait: float) -> None:
-    assert Limits().timeout(asked) == wait
+    assert ServerLimits().timeout(asked) == wait
 
 
 def test_a_refusal_says_which_limit_and_how_much() -> None:
-    error = exceeded("joins per second", 10)
+    error = limit_exceeded("joins per second", 10)
     assert (error.code, error.message, error.details) == (
         429,
         "Limit exceeded: joins per second (10)",

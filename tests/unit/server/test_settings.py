@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.settings import LIMITS, OPTIONS, ServerSettings, load
 from a2c_smcp.server.values import ApiKey
 
@@ -23,7 +23,7 @@ def test_without_a_word_the_server_is_for_this_machine_only() -> None:
 
 def test_the_table_has_every_setting_and_every_limit() -> None:
     assert {option.name for option in OPTIONS} | {"limits"} == {one.name for one in fields(ServerSettings)}
-    assert {option.name for option in LIMITS} == {f"limits.{one.name}" for one in fields(Limits)}
+    assert {option.name for option in LIMITS} == {f"limits.{one.name}" for one in fields(ServerLimits)}
 
 
 def test_the_default_of_each_setting_is_a_value_that_it_takes() -> None:
@@ -37,7 +37,9 @@ def test_the_command_line_goes_over_the_environment_and_that_over_the_file(tmp_p
     file.write_text('port = 1\npath = "/file"\ndrain = 3\n[limits]\nin_flight = 1\njoins_per_second = 1\n')
     env = {"A2C_SERVER_PORT": "2", "A2C_SERVER_PATH": "/env", "A2C_SERVER_LIMITS_IN_FLIGHT": "2", "HOME": "/"}
     settings = load({"config": str(file), "port": "3", "limits": None}, env)
-    assert settings == ServerSettings(port=3, path="/env", drain=3, limits=Limits(in_flight=2, joins_per_second=1))
+    assert settings == ServerSettings(
+        port=3, path="/env", drain=3, limits=ServerLimits(in_flight=2, joins_per_second=1)
+    )
 
 
 def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_everything_can_be_set_in_the_file(tmp_path: Path) -> None:
         ping_interval=10,
         ping_timeout=0.5,
         metrics_token="m",
-        limits=Limits(message_bytes=8_000_000, default_timeout=30),
+        limits=ServerLimits(message_bytes=8_000_000, default_timeout=30),
     )
 
 
@@ -118,14 +120,14 @@ def test_everything_can_be_set_by_the_environment() -> None:
         api_keys=(ApiKey("one"), ApiKey("two"), ApiKey("three")),
         allowed_origins=("https://a.example", "https://b.example"),
         metrics_public=True,
-        limits=Limits(timeout_margin=0.5),
+        limits=ServerLimits(timeout_margin=0.5),
     )
 
 
 def test_everything_can_be_set_on_the_command_line() -> None:
     given = {"api_key": ["one", "two"], "limits": ["message_bytes=1MB", "in_flight=7"], "otel": True, "insecure": False}
     assert load(given, {}) == ServerSettings(
-        api_keys=(ApiKey("one"), ApiKey("two")), otel=True, limits=Limits(message_bytes=1_000_000, in_flight=7)
+        api_keys=(ApiKey("one"), ApiKey("two")), otel=True, limits=ServerLimits(message_bytes=1_000_000, in_flight=7)
     )
 
 
@@ -286,13 +288,13 @@ def test_settings_can_be_made_in_python() -> None:
     ) == ServerSettings(
         port=0,
         api_keys=(ApiKey("k"),),
-        limits=Limits(in_flight=3),
+        limits=ServerLimits(in_flight=3),
         drain=5,
         tls_cert=Path("c"),
         tls_key=Path("k"),
     )
-    assert ServerSettings.of(limits=Limits(in_flight=9), api_key="k", api_keys=[ApiKey("l")]) == ServerSettings(
-        limits=Limits(in_flight=9), api_keys=(ApiKey("k"), ApiKey("l"))
+    assert ServerSettings.of(limits=ServerLimits(in_flight=9), api_key="k", api_keys=[ApiKey("l")]) == ServerSettings(
+        limits=ServerLimits(in_flight=9), api_keys=(ApiKey("k"), ApiKey("l"))
     )
 
 

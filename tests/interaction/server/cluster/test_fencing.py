@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import dial
-from a2c_smcp.server.registry.session import LEASE_MARGIN, Lease, lease_clock
+from a2c_smcp.server.registry.node_session import LEASE_MARGIN, NodeLease, lease_clock
+from a2c_smcp.server.registry.redis_connection import connect_redis
 from tests.bare_server import bare_server
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client
@@ -29,15 +29,15 @@ class Wire:
 
     def __init__(self, redis: RedisServer) -> None:
         self._redis = redis
-        self._whole = asyncio.Event()
-        self._whole.set()
+        self._complete = asyncio.Event()
+        self._complete.set()
         self.url = ""
 
     def cut(self) -> None:
-        self._whole.clear()
+        self._complete.clear()
 
     def mend(self) -> None:
-        self._whole.set()
+        self._complete.set()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass bytes on until both sides have closed."""
@@ -50,7 +50,7 @@ class Wire:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while data := await reader.read(65_536):
-                await self._whole.wait()
+                await self._complete.wait()
                 writer.write(data)
         except OSError:
             pass
@@ -197,7 +197,7 @@ async def test_a_redis_that_forgot_everything_gives_no_seat_of_a_living_agent_aw
     agent = await seated(connect, here, "agent", "a", office)
     await seated(connect, here, "computer", "c", office)
     rival = await connect(there)
-    admin = await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
+    admin = await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
     for _ in range(3):
         await admin.ask("FLUSHALL")
         assert await rival.join("agent", "b", office) == (False, FULL)
@@ -237,7 +237,7 @@ async def test_whoever_joins_a_new_cluster_does_not_wait(
 
 
 def test_a_lease_counts_from_the_moment_its_renewal_was_sent() -> None:
-    lease = Lease(100.0)
+    lease = NodeLease(100.0)
     assert lease.is_over()
     lease.renewed(lease_clock() - 60)
     assert 0 < lease.left() <= 100 * (1 - LEASE_MARGIN) - 60

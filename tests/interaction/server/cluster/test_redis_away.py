@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import Link, dial
+from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.conftest import MakeNodes
@@ -20,11 +20,11 @@ AWAY = "500: The registry cannot be reached; try again"
 
 
 @pytest.fixture
-async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[Link]]]:
-    links: list[Link] = []
+async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[RedisConnection]]]:
+    links: list[RedisConnection] = []
 
-    async def connect() -> Link:
-        links.append(await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin"))
+    async def connect() -> RedisConnection:
+        links.append(await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin"))
         return links[-1]
 
     yield connect
@@ -179,7 +179,7 @@ async def test_a_request_to_another_node_that_begins_while_redis_is_away_waits_f
 async def test_a_request_whose_time_is_over_before_redis_is_back_says_why(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, limits=Limits(timeout_margin=0.1, joins_per_second=1_000), **PATIENT)
+    here, there = await nodes(2, redis, limits=ServerLimits(timeout_margin=0.1, joins_per_second=1_000), **PATIENT)
     agent = await seated(connect, here, "agent", "a", office)
     await seated(connect, there, "computer", "far", office)
     redis.kill()
@@ -222,7 +222,7 @@ async def test_nodes_notice_that_redis_was_emptied_under_them(
     redis: RedisServer,
     connect: Connect,
     office: str,
-    admin: Callable[[], Awaitable[Link]],
+    admin: Callable[[], Awaitable[RedisConnection]],
     how: str,
 ) -> None:
     here, there = await nodes(2, redis, **FAST)
@@ -241,7 +241,7 @@ async def test_nodes_notice_that_redis_was_emptied_under_them(
 
 
 async def test_a_join_right_after_redis_was_emptied_does_not_take_a_local_seat(
-    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[Link]]
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[RedisConnection]]
 ) -> None:
     (node,) = await nodes(1, redis, lease_seconds=2.0)
     await seated(connect, node, "agent", "a", office)

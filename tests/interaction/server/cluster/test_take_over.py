@@ -34,7 +34,7 @@ async def test_the_same_credentials_take_their_seat_over_from_another_node(
     assert await new.join(role, name, office) == (True, None)
     await asyncio.wait_for(old.gone.wait(), CAP)
     assert (await old.next())[0] == "notify:disconnect"
-    assert [seat.sid for seat in await here.registry.members(office)] == [new.sio.get_sid("/smcp")]
+    assert [member.sid for member in await here.registry.members(office)] == [new.sio.get_sid("/smcp")]
 
 
 async def test_without_authentication_a_line_of_another_node_that_answers_a_ping_keeps_its_seat(

@@ -8,8 +8,8 @@ import pytest
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.server import create_app
-from a2c_smcp.server.console import MAX_OFFICES
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.operator_page import MAX_OFFICES
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import a2c_server, get, serving
 
@@ -100,7 +100,7 @@ async def test_offices_members_requests_and_errors_are_shown(connect: Connect) -
 async def test_a_crowd_is_counted_and_only_begun_to_be_listed() -> None:
     app = create_app(console_token=TOKEN)
     for number in range(MAX_OFFICES + 5):
-        app.observer.joined(Seat(f"office-{number:04}", "computer", "desk", f"sid-{number}"), "127.0.0.1")
+        app.observer.joined(Member(f"office-{number:04}", "computer", "desk", f"sid-{number}"), "127.0.0.1")
     async with serving(app) as server:
         shown = await state(server.url)
     assert (shown["office_count"], len(shown["offices"])) == (MAX_OFFICES + 5, 0)

@@ -9,17 +9,17 @@ import socketio
 from engineio.payload import Payload
 
 from a2c_smcp.errors import InternalError
-from a2c_smcp.server.calls import Reply
+from a2c_smcp.server.calls import ReplyCallback
 from a2c_smcp.server.packets import ack_arguments
 from a2c_smcp.smcp import error_ack
 
 
-class Waiting:
+class AckWaiter:
     """Somebody who waits for an ack."""
 
     __slots__ = ("_answered", "_event")
 
-    def __init__(self, event: str, answered: Reply) -> None:
+    def __init__(self, event: str, answered: ReplyCallback) -> None:
         self._event = event
         self._answered = answered
 
@@ -50,7 +50,7 @@ def accept_many_packets() -> None:
     Payload.max_decode_packets = max(Payload.max_decode_packets, POST_PACKETS)
 
 
-def check_acks(manager: Any, ignored: Callable[[], Any]) -> None:
+def guard_acks(manager: Any, ignored: Callable[[], Any]) -> None:
     """Let a stock manager see only acks that somebody waits for; malformed ones fail their call at once.
 
     A stock manager keeps its counter among the callbacks, under 0: an ack of that number would delete it.
@@ -65,7 +65,7 @@ def check_acks(manager: Any, ignored: Callable[[], Any]) -> None:
         callback = waiting.get(id) if id else None
         if callback is None:
             return ignored()
-        if type(callback) is Waiting and not (isinstance(data, list) and _is_finite(data)):
+        if type(callback) is AckWaiter and not (isinstance(data, list) and _is_finite(data)):
             del waiting[id]
             callback.fail()
             return ignored()
@@ -82,7 +82,7 @@ def _is_finite(value: Any) -> bool:
     return all(map(_is_finite, value)) if isinstance(value, list) else True
 
 
-class Manager(socketio.AsyncManager):  # type: ignore[misc]
+class ClientManager(socketio.AsyncManager):  # type: ignore[misc]
     """The client table, with an index from a client to its rooms, so that leaving is no walk over all rooms."""
 
     def __init__(self) -> None:
@@ -158,12 +158,12 @@ class Manager(socketio.AsyncManager):  # type: ignore[misc]
         self._rooms_of.get((namespace, sid), set()).discard(room)
 
 
-Pong: TypeAlias = Callable[[bool], None]
+PongCallback: TypeAlias = Callable[[bool], None]
 
 
-def on_pong(socket: Any, done: Pong) -> bool:
+def on_pong(socket: Any, done: PongCallback) -> bool:
     """Have `done(True)` called at the next pong of an Engine.IO socket; return whether nobody waited for one before."""
-    waiting: list[Pong] | None = vars(socket).get("a2c_pongs")
+    waiting: list[PongCallback] | None = vars(socket).get("a2c_pongs")
     if waiting is not None:
         waiting.append(done)
         return False
@@ -180,9 +180,9 @@ def on_pong(socket: Any, done: Pong) -> bool:
     return True
 
 
-def forget_pong(socket: Any, done: Pong) -> None:
+def cancel_pong(socket: Any, done: PongCallback) -> None:
     """Call `done(False)` if no pong has come for it."""
-    waiting: list[Pong] = vars(socket).get("a2c_pongs", [])
+    waiting: list[PongCallback] = vars(socket).get("a2c_pongs", [])
     if done in waiting:
         waiting.remove(done)
         done(False)

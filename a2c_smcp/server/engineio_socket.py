@@ -19,9 +19,9 @@ from engineio import async_socket
 from engineio import packet as eio_packet
 
 from a2c_smcp.errors import BadRequest, RequestTimeout, SMCPError
-from a2c_smcp.server.clients import POST_PACKETS
+from a2c_smcp.server.client_manager import POST_PACKETS
 from a2c_smcp.server.handshake import address_of
-from a2c_smcp.server.limits import Limits, exceeded
+from a2c_smcp.server.limits import ServerLimits, limit_exceeded
 from a2c_smcp.server.logs import ThrottledLog
 from a2c_smcp.server.web import Receive, Scope, Send, refuse
 from a2c_smcp.web.listening import connection_of
@@ -31,18 +31,18 @@ log = ThrottledLog(logging.getLogger(__name__))
 CLOSE_GRACE: Final = 2.0
 POLL_PACKETS: Final = 16
 """Packets in one answer to a poll: clients made with python-engineio refuse more."""
-TURN: Final = 64
+YIELD_EVERY: Final = 64
 """Packets taken from a POST before others have their turn."""
-BODY: Final = "body size"
-KINDS: Final = frozenset("134")
+BODY_LIMIT: Final = "body size"
+POST_PACKET_TYPES: Final = frozenset("134")
 """Packets that a client may send in a POST: close, pong, message."""
-OUTSIDE: Final = 16
+MIN_PENDING_SESSIONS: Final = 16
 """Sessions without credentials that an address may have at least; a quarter of its connections, where that is more."""
-DOORSTEP: Final = 2
+SESSION_FACTOR: Final = 2
 """Sessions of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
 
 
-class Backlog:
+class SendBacklog:
     """How many bytes wait to be written to all clients together."""
 
     __slots__ = ("bytes",)
@@ -60,9 +60,9 @@ class SendQueue(asyncio.Queue[Any]):
 
     _queue: deque[Any]
 
-    def __init__(self, total: Backlog | None = None) -> None:
+    def __init__(self, total: SendBacklog | None = None) -> None:
         super().__init__()
-        self.total = total or Backlog()
+        self.total = total or SendBacklog()
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
@@ -70,7 +70,7 @@ class SendQueue(asyncio.Queue[Any]):
         self.taken = 0
 
     def _put(self, item: Any) -> None:
-        size = _length(item)
+        size = _size_of(item)
         self.bytes += size
         self.total.bytes += size
         if type(item) is eio_packet.Packet and item.packet_type == eio_packet.PING:
@@ -80,7 +80,7 @@ class SendQueue(asyncio.Queue[Any]):
 
     def _get(self) -> Any:
         item = super()._get()
-        size = _length(item)
+        size = _size_of(item)
         self.bytes -= size
         self.taken += size
         self.total.bytes -= size
@@ -89,16 +89,16 @@ class SendQueue(asyncio.Queue[Any]):
     def leave(self) -> None:
         """Count with the others no more: the client is on its way out."""
         self.total.bytes -= self.bytes
-        self.total = Backlog()
+        self.total = SendBacklog()
         self.total.bytes = self.bytes
 
 
-def _length(item: Any) -> int:
+def _size_of(item: Any) -> int:
     data = item if isinstance(item, str) else getattr(item, "data", None)
     return len(data) if isinstance(data, str | bytes) else 0
 
 
-class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
+class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
     """One client's transport.
 
     Attributes:
@@ -108,15 +108,15 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         frames: What the POST under way holds; None while there is none.
     """
 
-    server: "EngineServer"
+    server: "EngineIOServer"
     queue: SendQueue
     connected: bool
     upgrading: bool
-    inside = False
+    admitted = False
     joined = False
     refusals = 0
     frames: "list[str | bytes] | None" = None
-    _lean = False
+    _direct = False
     _polls = 0
     _moved = 0
     last_ping: float | None
@@ -125,7 +125,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     _pinging: asyncio.TimerHandle | None = None
     _deadline: asyncio.TimerHandle | None = None
 
-    def __init__(self, server: "EngineServer", sid: str, address: str, connection: Any) -> None:
+    def __init__(self, server: "EngineIOServer", sid: str, address: str, connection: Any) -> None:
         super().__init__(server, sid)
         self.address = address
         self._connection = connection
@@ -148,10 +148,10 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         if not check():
             self.server.hang_up(self)
 
-    def let_in(self) -> None:
+    def mark_admitted(self) -> None:
         """Its client was let into a namespace."""
-        self.inside = True
-        self.server.entered(self)
+        self.admitted = True
+        self.server.session_admitted(self)
         self.attach(self._connection)
 
     def join(self) -> None:
@@ -162,12 +162,12 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     def attach(self, connection: Any) -> None:
         """It uses this TCP connection from now on, which is trusted as far as its client is."""
         self._connection = connection
-        if connection is not None and self.inside:
+        if connection is not None and self.admitted:
             connection.trust()
         if connection is not None and self.joined:
             connection.allow_large_frames()
 
-    def check_room(self, size: int) -> None:
+    def check_backlog(self, size: int) -> None:
         """Check that a request may be queued. What cannot be refused, notifications and replies, has the other half.
 
         Raises:
@@ -176,20 +176,20 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         limit = self.server.limits.backlog_bytes // 2
         waiting = self.queue.bytes
         if waiting and waiting + size > limit:
-            raise exceeded("bytes that wait for one computer", limit)
+            raise limit_exceeded("bytes that wait for one computer", limit)
 
     def push(self, part: str | bytes) -> None:
         """Queue a Socket.IO packet or an attachment; end the connection if too much waits already."""
         if self.closed:
             return
-        plain = self._lean and isinstance(part, str)
+        plain = self._direct and isinstance(part, str)
         self.queue.put_nowait(f"4{part!s}" if plain else eio_packet.Packet(eio_packet.MESSAGE, part))
         limits = self.server.limits
         if self.queue.bytes > limits.backlog_bytes:
             log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)
         elif self.queue.total.bytes > limits.backlog_total_bytes > 0:
-            self.server.relieve()
+            self.server.drop_slowest()
 
     def schedule_ping(self) -> None:
         """Ping after a while; the stock method starts a task for that, which outlives the client."""
@@ -205,7 +205,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
     async def check_ping_timeout(self) -> bool:
         """Whether its client still answers pings; a line that is full and moves has its pong still on the way."""
         if self.last_ping:
-            unsent = self._connection.unsent() if self._lean and self._connection is not None else 0
+            unsent = self._connection.unsent() if self._direct and self._connection is not None else 0
             moved = self.queue.taken - unsent
             if moved > self._moved and (unsent or self.queue.bytes):
                 self.last_ping = time.time()
@@ -221,7 +221,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
 
     async def poll(self) -> list[Any]:
         """Wait for something to write; return it, in portions that every client accepts."""
-        if self._polls and not self._lean:
+        if self._polls and not self._direct:
             self.queue.put_nowait(eio_packet.Packet(eio_packet.NOOP))  # the client gave up its earlier poll
         self._polls += 1
         try:
@@ -244,7 +244,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         for number, frame in enumerate(self.frames or ()):
             if self.closed:
                 return
-            if number % TURN == TURN - 1:
+            if number % YIELD_EVERY == YIELD_EVERY - 1:
                 await asyncio.sleep(0)
             if not await self._take(frame):
                 await self.close(wait=False, abort=True, reason=self.server.reason.CLIENT_DISCONNECT)
@@ -268,7 +268,7 @@ class Socket(async_socket.AsyncSocket):  # type: ignore[misc]
         if self.connected:
             await self._upgrade(ws)
             return
-        self.connected = self.upgraded = self._lean = True
+        self.connected = self.upgraded = self._direct = True
         self._reader = asyncio.current_task()
         writer = asyncio.create_task(self._write(ws))
         try:
@@ -369,30 +369,30 @@ def _frames(body: bytes) -> list[str | bytes]:
 def _frame(text: str) -> str | bytes:
     if text[:1] == "b":
         return base64.b64decode(text[1:], validate=True)
-    if text[:1] not in KINDS:
+    if text[:1] not in POST_PACKET_TYPES:
         raise ValueError(text[:1])
     return text
 
 
-class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
+class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
     """Engine.IO with our sockets."""
 
-    limits = Limits()
+    limits = ServerLimits()
     start_service_task: bool
     service_task_event: Any
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.backlog = Backlog()
+        self.backlog = SendBacklog()
         super().__init__(*arguments, **options)
-        self._sessions: dict[str, set[Socket]] = {}
-        self._outside: dict[str, dict[Socket, None]] = {}
+        self._sessions: dict[str, set[EngineIOSocket]] = {}
+        self._pending: dict[str, dict[EngineIOSocket, None]] = {}
         self.refused: Callable[[SMCPError, str], None] = _log_refusal
 
     def create_queue(self, *_: Any, **__: Any) -> SendQueue:
         """What a new socket writes from."""
         return SendQueue(self.backlog)
 
-    def relieve(self) -> None:
+    def drop_slowest(self) -> None:
         """Too much waits for all clients together: disconnect the one that it waits for most."""
         waiting = [one for one in self.sockets.values() if one.queue.total is self.backlog]
         slowest = max(waiting, key=lambda one: one.queue.bytes, default=None)
@@ -416,43 +416,43 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         self.service_task_event = None
         self.start_service_task = ran or self.start_service_task
 
-    def hang_up(self, socket: Socket) -> None:
+    def hang_up(self, socket: EngineIOSocket) -> None:
         """End a connection from outside of it."""
         task = asyncio.ensure_future(socket.close(wait=False, abort=True, reason=self.reason.SERVER_DISCONNECT))
-        keep(task)
+        keep_task(task)
 
     # How many sessions an address may have
 
-    def entered(self, socket: Socket) -> None:
+    def session_admitted(self, socket: EngineIOSocket) -> None:
         """The client of a socket is outside no more."""
-        outside = self._outside.get(socket.address, {})
-        outside.pop(socket, None)
-        if not outside:
-            self._outside.pop(socket.address, None)
+        pending = self._pending.get(socket.address, {})
+        pending.pop(socket, None)
+        if not pending:
+            self._pending.pop(socket.address, None)
 
-    def left(self, socket: Socket) -> None:
+    def left(self, socket: EngineIOSocket) -> None:
         """A session is over."""
-        self.entered(socket)
+        self.session_admitted(socket)
         sessions = self._sessions.get(socket.address, set())
         sessions.discard(socket)
         if not sessions:
             self._sessions.pop(socket.address, None)
 
-    def _make_room(self, address: str) -> None:
+    def _reserve_session(self, address: str) -> None:
         """Let an address have one more session, at the cost of its oldest that is still outside.
 
         Raises:
             RateLimited: All of its sessions are in use.
         """
         each = self.limits.connections_per_address
-        limit = DOORSTEP * each
-        outside = self._outside.get(address, {})
-        few = len(self._sessions.get(address, ())) < limit and len(outside) < max(each // 4, OUTSIDE)
+        limit = SESSION_FACTOR * each
+        pending = self._pending.get(address, {})
+        few = len(self._sessions.get(address, ())) < limit and len(pending) < max(each // 4, MIN_PENDING_SESSIONS)
         if not each or few:
             return
-        if not outside:
-            raise exceeded("sessions per address", limit)
-        oldest = next(iter(outside))
+        if not pending:
+            raise limit_exceeded("sessions per address", limit)
+        oldest = next(iter(pending))
         log.info("the oldest session without credentials was closed", extra={"address": address})
         self.left(oldest)
         self.hang_up(oldest)
@@ -474,10 +474,10 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
                 await super().handle_request(scope, _replay(body, receive), send)
         except SMCPError as error:
             self.refused(error, address_of({"asgi.scope": scope}))
-            status = 413 if (error.details or {}).get("limit") == BODY else error.code
+            status = 413 if (error.details or {}).get("limit") == BODY_LIMIT else error.code
             await refuse(scope, send, status, error, connection="close")
 
-    async def _post(self, socket: Socket, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _post(self, socket: EngineIOSocket, scope: Scope, receive: Receive, send: Send) -> None:
         if socket.frames is not None:
             raise BadRequest("A session sends one request after the other")
         socket.frames = []
@@ -488,7 +488,7 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
         finally:
             socket.frames = None
 
-    async def _body(self, scope: Scope, receive: Receive, socket: Socket | None) -> bytes:
+    async def _body(self, scope: Scope, receive: Receive, socket: EngineIOSocket | None) -> bytes:
         """Read the body of a request: small and soon from a client that has not joined, else with signs of progress.
 
         Raises:
@@ -523,12 +523,12 @@ class EngineServer(engineio.AsyncServer):  # type: ignore[misc]
             self.start_service_task = False
             self.service_task_handle = self.start_background_task(self._service_task)
         address = address_of(environ)
-        self._make_room(address)
+        self._reserve_session(address)
         sid = self.generate_id()
         connection = connection_of(environ["asgi.scope"]) if transport == "websocket" else None
-        socket = self.sockets[sid] = Socket(self, sid, address, connection)
+        socket = self.sockets[sid] = EngineIOSocket(self, sid, address, connection)
         self._sessions.setdefault(address, set()).add(socket)
-        self._outside.setdefault(address, {})[socket] = None
+        self._pending.setdefault(address, {})[socket] = None
         hello = {
             "sid": sid,
             "upgrades": self._upgrades(sid, transport),
@@ -563,7 +563,9 @@ def _session_of(scope: Scope) -> str:
 
 def _too_large(limit: int, *, joined: bool) -> BadRequest:
     words = "" if joined else " for clients that have not joined an office"
-    return BadRequest(f"The body is over the limit of {limit} bytes{words}", details={"limit": BODY, "value": limit})
+    return BadRequest(
+        f"The body is over the limit of {limit} bytes{words}", details={"limit": BODY_LIMIT, "value": limit}
+    )
 
 
 def _log_refusal(error: SMCPError, address: str) -> None:
@@ -582,7 +584,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 _tasks: set["asyncio.Future[Any]"] = set()
 
 
-def keep(task: "asyncio.Future[Any]") -> None:
+def keep_task(task: "asyncio.Future[Any]") -> None:
     """Hold on to a task: the event loop holds it weakly."""
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)

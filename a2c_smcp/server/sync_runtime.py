@@ -1,4 +1,4 @@
-"""The counterpart of `shell` for a blocking server: threads, or greenlets that stand in for them."""
+"""The counterpart of `async_runtime` for a blocking server: threads, or greenlets that stand in for them."""
 
 import logging
 import threading
@@ -13,29 +13,29 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.errors import InternalError, SMCPError
-from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, accept_many_packets, check_acks, forget_pong, on_pong
+from a2c_smcp.server.calls import AckArguments, ReplyCallback
+from a2c_smcp.server.client_manager import AckWaiter, accept_many_packets, guard_acks, cancel_pong, on_pong
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
+from a2c_smcp.server.call_router import CHALLENGE_SECONDS, ClientTransport
 from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
-__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "pause", "port_for", "settle"]
+__all__ = ["BaseNamespace", "Lock", "ReplyFuture", "PeriodicTimer", "clock", "router_lock", "sleep", "transport_for", "resolve"]
 
 log = logging.getLogger(__name__)
 
 clock = time.monotonic
-Gate = threading.Lock
+Lock = threading.Lock
 
 
-def guard() -> AbstractContextManager[Any]:
+def router_lock() -> AbstractContextManager[Any]:
     """What keeps the switchboard from being entered by two threads."""
     return threading.RLock()
 
 
-pause = time.sleep
+sleep = time.sleep
 
 
-def settle(value: Any) -> Any:
+def resolve(value: Any) -> Any:
     """The result of a callback.
 
     Raises:
@@ -47,26 +47,26 @@ def settle(value: Any) -> Any:
     return value
 
 
-class Slot:
+class ReplyFuture:
     """Where an answer is put by one thread and waited for by another."""
 
     def __init__(self) -> None:
         self._there = threading.Event()
-        self._answer: Answer = ()
+        self._answer: AckArguments = ()
 
-    def put(self, answer: Answer) -> None:
+    def put(self, answer: AckArguments) -> None:
         """Hand over the answer."""
         if not self._there.is_set():
             self._answer = answer
             self._there.set()
 
-    def get(self) -> Answer:
+    def get(self) -> AckArguments:
         """Wait for it; the switchboard's own deadline ends the wait."""
         self._there.wait()
         return self._answer
 
 
-class Ticker:
+class PeriodicTimer:
     """Calls `tick` every quarter second, from a thread of its own."""
 
     def __init__(self, tick: Callable[[], None], seconds: float = 0.25) -> None:
@@ -91,18 +91,18 @@ class Ticker:
             call_guarded(log, "the clock of the server", self._tick)
 
 
-class StockPort:
+class StockTransport:
     """The port of a blocking python-socketio server."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
-        check_acks(server.manager, lambda: None)
+        guard_acks(server.manager, lambda: None)
         accept_many_packets()
 
-    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+    def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
         """Send an event that wants an ack."""
         manager = self._server.manager
-        number: int = manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
+        number: int = manager._generate_ack_id(sid, AckWaiter(event, answered))  # noqa: SLF001
         packet = self._server.packet_class(
             sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number
         )
@@ -118,14 +118,14 @@ class StockPort:
         for sid in sids:
             self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE)
 
-    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+    def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         """Say why, and end a client's connection."""
-        self._server.start_background_task(self._hang_up, sid, error, come_back=come_back)
+        self._server.start_background_task(self._hang_up, sid, error, reconnect=reconnect)
 
-    def _hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+    def _hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         eio_sid = self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self._server.emit(DISCONNECT_NOTIFICATION, farewell(error), to=sid, namespace=SMCP_NAMESPACE)
-        if not come_back:
+        if not reconnect:
             self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
         if eio_sid is not None:
             self._server.eio.disconnect(eio_sid)
@@ -141,9 +141,9 @@ class StockPort:
 
     def _await_pong(self, socket: Any, done: Callable[[bool], None]) -> None:
         time.sleep(CHALLENGE_SECONDS)
-        forget_pong(socket, done)
+        cancel_pong(socket, done)
 
 
-def port_for(server: Any) -> Port:
+def transport_for(server: Any) -> ClientTransport:
     """How the switchboard reaches the clients of this server."""
-    return StockPort(server)
+    return StockTransport(server)

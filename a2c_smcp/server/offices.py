@@ -20,11 +20,11 @@ _skeleton = lru_cache(maxsize=8_192)(skeleton)
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Member:
     """A member's place in an office: who it is and which connection of which node it is.
 
     `sid` is unique for ever, so a late message about an old seat can be told from its successor. `owner` is a
-    fingerprint of the credentials that took it, or empty: see `owner_of`.
+    fingerprint of the credentials that took it, or empty: see `credential_fingerprint`.
     """
 
     office_id: str
@@ -70,13 +70,13 @@ class Identity:
 
 
 @dataclass(slots=True)
-class Office:
+class OfficeMembers:
     """The members of one office, as far as this node knows them."""
 
-    agent: Seat | None = None
-    computers: dict[str, Seat] = field(default_factory=dict)
+    agent: Member | None = None
+    computers: dict[str, Member] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Seat]:
+    def __iter__(self) -> Iterator[Member]:
         if self.agent is not None:
             yield self.agent
         yield from self.computers.values()
@@ -84,31 +84,31 @@ class Office:
     def __bool__(self) -> bool:
         return self.agent is not None or bool(self.computers)
 
-    def holder(self, seat: Seat) -> Seat | None:
-        """Who sits where `seat` would sit."""
-        return self.agent if seat.role == "agent" else self.computers.get(seat.name)
+    def holder(self, member: Member) -> Member | None:
+        """Who sits where `member` would sit."""
+        return self.agent if member.role == "agent" else self.computers.get(member.name)
 
-    def add(self, seat: Seat) -> None:
+    def add(self, member: Member) -> None:
         """Seat a member; whoever sat there is gone."""
-        if seat.role == "agent":
-            self.agent = seat
+        if member.role == "agent":
+            self.agent = member
         else:
-            self.computers[seat.name] = seat
+            self.computers[member.name] = member
 
-    def remove(self, seat: Seat) -> bool:
+    def remove(self, member: Member) -> bool:
         """Free a seat, if this very connection holds it."""
-        holder = self.holder(seat)
-        if holder is None or holder.sid != seat.sid:
+        holder = self.holder(member)
+        if holder is None or holder.sid != member.sid:
             return False
-        if seat.role == "agent":
+        if member.role == "agent":
             self.agent = None
         else:
-            del self.computers[seat.name]
+            del self.computers[member.name]
         return True
 
 
-def admit(office: Office | None, seat: Seat) -> None:
-    """Decide whether `seat` is free for this connection.
+def check_join(office: OfficeMembers | None, member: Member) -> None:
+    """Decide whether `member` is free for this connection.
 
     Raises:
         OfficeFull: The office has an Agent.
@@ -116,24 +116,26 @@ def admit(office: Office | None, seat: Seat) -> None:
     """
     if office is None:
         return
-    holder = office.holder(seat)
-    if holder is not None and holder.sid != seat.sid:
-        raise taken(seat)
-    refuse_lookalike(office, seat)
+    holder = office.holder(member)
+    if holder is not None and holder.sid != member.sid:
+        raise name_taken_error(member)
+    check_lookalike(office, member)
 
 
-def refuse_lookalike(office: Office, seat: Seat) -> None:
+def check_lookalike(office: OfficeMembers, member: Member) -> None:
     """Let only members in whose name cannot be taken for another member's.
 
     Raises:
         Forbidden: It can.
     """
-    wanted = _skeleton(seat.name)
-    if any(other.name != seat.name and _skeleton(other.name) == wanted for other in office):
-        raise Forbidden(f"The name {seat.name!r} looks like that of another member of this office; choose another name")
+    wanted = _skeleton(member.name)
+    if any(other.name != member.name and _skeleton(other.name) == wanted for other in office):
+        raise Forbidden(
+            f"The name {member.name!r} looks like that of another member of this office; choose another name"
+        )
 
 
-def owner_of(identity: Identity) -> str:
+def credential_fingerprint(identity: Identity) -> str:
     """Return a fingerprint of who presents these credentials; empty where they prove nobody in particular."""
     if identity.principal is not None:
         facts = ("principal", identity.principal)
@@ -145,31 +147,33 @@ def owner_of(identity: Identity) -> str:
     return hashlib.sha256("\0".join(("a2c seat", *facts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def is_same_party(holder: Seat, seat: Seat) -> bool:
-    """Whether `seat` is asked for by the party that holds it: the same credentials under the same name."""
-    return bool(seat.owner) and holder.owner == seat.owner and (holder.role, holder.name) == (seat.role, seat.name)
+def is_same_party(holder: Member, member: Member) -> bool:
+    """Whether `member` is asked for by the party that holds it: the same credentials under the same name."""
+    return (
+        bool(member.owner) and holder.owner == member.owner and (holder.role, holder.name) == (member.role, member.name)
+    )
 
 
-def taken_over() -> Forbidden:
+def taken_over_error() -> Forbidden:
     """What a connection hears whose seat was taken over."""
     return Forbidden("Another connection with the same credentials and name took over this seat")
 
 
-def silent() -> NotFound:
+def unresponsive_error() -> NotFound:
     """What a connection hears that did not answer a ping while somebody asked for its name."""
     return NotFound("This connection did not answer a ping while its name was asked for; connect again")
 
 
-def taken(seat: Seat) -> OfficeFull | Forbidden:
+def name_taken_error(member: Member) -> OfficeFull | Forbidden:
     """The refusal of a seat that somebody else holds."""
-    if seat.role == "agent":
+    if member.role == "agent":
         return OfficeFull("The office has an agent already; an office has one agent at a time")
-    return Forbidden(f"The computer name {seat.name!r} is taken in this office; choose another name")
+    return Forbidden(f"The computer name {member.name!r} is taken in this office; choose another name")
 
 
-def seat_for(
-    request: EnterOfficeReq, *, current: Seat | None, bound: Identity, sid: str, node: str, version: str | None
-) -> Seat:
+def member_for(
+    request: EnterOfficeReq, *, current: Member | None, bound: Identity, sid: str, node: str, version: str | None
+) -> Member:
     """Return the seat that this connection asks for.
 
     Raises:
@@ -190,10 +194,12 @@ def seat_for(
             f"This connection has joined as {current.role} {current.name!r}; leave the office first to join as "
             f"{request['role']} {request['name']!r}"
         )
-    return Seat(request["office_id"], request["role"], request["name"], sid, node, version, owner_of(bound))
+    return Member(
+        request["office_id"], request["role"], request["name"], sid, node, version, credential_fingerprint(bound)
+    )
 
 
-def seated(current: Seat | None) -> Seat:
+def require_member(current: Member | None) -> Member:
     """Return the sender's seat.
 
     Raises:
@@ -204,40 +210,40 @@ def seated(current: Seat | None) -> Seat:
     return current
 
 
-def as_role(seat: Seat, role: Role, event: str) -> None:
+def require_role(member: Member, role: Role, event: str) -> None:
     """Let only members of that role pass.
 
     Raises:
         Forbidden: The sender has the other role.
     """
-    if seat.role != role:
+    if member.role != role:
         raise Forbidden(f"Only {'an agent' if role == 'agent' else 'a computer'} may send {event}")
 
 
-def audience(office: Office, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
+def recipients(office: OfficeMembers, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
     """Return the connections that a notification is for.
 
     The progress of a call concerns the Agent that made it and nobody else, and what changed at resources the Agent of
     the office; everything else is for all but the sender.
     """
     if event not in (UPDATE_PROGRESS_NOTIFICATION, UPDATE_RESOURCES_NOTIFICATION):
-        return [seat.sid for seat in office if seat.sid != sender]
+        return [member.sid for member in office if member.sid != sender]
     agent = office.agent
     if event == UPDATE_RESOURCES_NOTIFICATION:
         return [agent.sid] if agent is not None else []
     return [agent.sid] if agent is not None and data.get("agent") == agent.name else []
 
 
-def own_office(seat: Seat, office_id: str) -> None:
+def require_office(member: Member, office_id: str) -> None:
     """Let only payloads pass that name the sender's office.
 
     Raises:
         CrossOffice: The payload names another, existing or not.
     """
-    if seat.office_id != office_id:
+    if member.office_id != office_id:
         raise CrossOffice("The payload names an office that this connection is not in")
 
 
-def no_such_computer(computer: str) -> ComputerLost:
+def computer_not_found(computer: str) -> ComputerLost:
     """The answer to a request for a Computer that is not in the sender's office, whether or not another has it."""
     return ComputerLost(f"No computer {computer!r} in this office", details={"computer": computer})

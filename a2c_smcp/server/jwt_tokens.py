@@ -26,16 +26,16 @@ import jwt
 
 from a2c_smcp.errors import InvalidConfig, Unauthorized
 from a2c_smcp.messages import MAX_NAME
-from a2c_smcp.server.rooms import Identity
+from a2c_smcp.server.offices import Identity
 from a2c_smcp.types import Role
 
 ALGORITHM: Final = "HS256"
 KEY_BYTES: Final = 32
 MAX_TOKEN: Final = 8_192
 LEEWAY: Final = 5.0
-NEEDED: Final = ("exp", "iat", "jti", "role", "name", "office_id")
+REQUIRED_CLAIMS: Final = ("exp", "iat", "jti", "role", "name", "office_id")
 
-_OPTIONS: Final[Any] = {"require": list(NEEDED), "verify_aud": False}
+_OPTIONS: Final[Any] = {"require": list(REQUIRED_CLAIMS), "verify_aud": False}
 # What decoding raises on bytes from anywhere: json adds the last two to the library's own.
 _BROKEN: Final = (jwt.InvalidTokenError, ValueError, OverflowError, RecursionError)
 _FAILURES: Final[Sequence[tuple[type[Exception], str]]] = (
@@ -70,7 +70,7 @@ class TokenKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class TokenClaims:
     """What a valid token says; times are in seconds since the epoch."""
 
     role: Role
@@ -125,7 +125,7 @@ def sign_token(
     return jwt.encode(claims, key.secret, ALGORITHM, headers={"kid": key.kid})
 
 
-def read_token(token: str, keys: Iterable[TokenKey], *, leeway: float = LEEWAY) -> Claims:
+def read_token(token: str, keys: Iterable[TokenKey], *, leeway: float = LEEWAY) -> TokenClaims:
     """Return what a token says, once its signature and times are verified.
 
     Raises:
@@ -181,10 +181,10 @@ def _decode(token: str, key: TokenKey, leeway: float) -> dict[str, Any]:
         raise kind(next(known, "The token is malformed")) from None
 
 
-def _claims(claims: dict[str, Any], kid: str | None) -> Claims:
+def _claims(claims: dict[str, Any], kid: str | None) -> TokenClaims:
     if problem := _problem_of(claims):
         raise Unauthorized(f"The token is of no use: {problem}")
-    return Claims(
+    return TokenClaims(
         role=claims["role"],
         name=claims["name"],
         office_id=claims["office_id"],
@@ -259,7 +259,7 @@ def write_keys(path: Path | str, keys: Sequence[TokenKey], *, replace: bool = Fa
         draft.unlink(missing_ok=True)
 
 
-def is_exposed(path: Path | str) -> bool:
+def is_readable_by_others(path: Path | str) -> bool:
     """Whether others than the owner can read a file."""
     return bool(Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 

@@ -12,11 +12,11 @@ import pytest
 
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import MemoryRegistry, create_app
-from a2c_smcp.server.runner import Listening, Runner
-from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server.call_router import CallRouter
+from a2c_smcp.server.server_process import ListenAddress, ServerProcess
 
 
-def run(runner: Runner, act: Callable[[Listening], None]) -> Listening:
+def run(runner: ServerProcess, act: Callable[[ListenAddress], None]) -> ListenAddress:
     """Serve while somebody acts in another thread."""
     listening = runner.start()
     actor = threading.Thread(target=act, args=(listening,))
@@ -37,11 +37,11 @@ def test_it_serves_until_it_is_told(number: signal.Signals) -> None:
     codes = []
     before = signal.getsignal(number)
 
-    def act(listening: Listening) -> None:
+    def act(listening: ListenAddress) -> None:
         codes.append(httpx.get(f"{listening['url']}/readyz").status_code)
         tell(number)
 
-    with Runner(create_app(port=0)) as runner:
+    with ServerProcess(create_app(port=0)) as runner:
         listening = run(runner, act)
     assert codes == [200]
     assert (listening["path"], listening["pid"]) == ("/socket.io", os.getpid())
@@ -55,12 +55,12 @@ def test_a_hang_up_reloads() -> None:
     reloaded = threading.Event()
     app.reload = reloaded.set  # type: ignore[method-assign]
 
-    def act(_: Listening) -> None:
+    def act(_: ListenAddress) -> None:
         tell(signal.SIGHUP)
         assert reloaded.wait(60)
         tell(signal.SIGTERM)
 
-    with Runner(app) as runner:
+    with ServerProcess(app) as runner:
         run(runner, act)
     assert reloaded.is_set()
 
@@ -76,12 +76,12 @@ def test_a_second_signal_interrupts() -> None:
 
     app.drain = endless  # type: ignore[method-assign, assignment]
 
-    def act(_: Listening) -> None:
+    def act(_: ListenAddress) -> None:
         tell(signal.SIGTERM)
         assert draining.wait(60)
         tell(signal.SIGTERM)
 
-    with Runner(app) as runner, pytest.raises(KeyboardInterrupt):
+    with ServerProcess(app) as runner, pytest.raises(KeyboardInterrupt):
         run(runner, act)
 
 
@@ -93,17 +93,20 @@ def test_a_registry_that_does_not_end_does_not_hold_it_up(
             await asyncio.Event().wait()
 
     monkeypatch.setattr("a2c_smcp.server.app.CLOSE_SECONDS", 0.1)
-    with Runner(create_app(port=0, registry=Clinging())) as runner:
+    with ServerProcess(create_app(port=0, registry=Clinging())) as runner:
         run(runner, lambda _: tell(signal.SIGTERM))
     assert "the registry did not end in time" in caplog.text
 
 
 def test_what_cannot_start_says_why() -> None:
     class Stillborn(MemoryRegistry):
-        async def start(self, board: Switchboard) -> None:
+        async def start(self, router: CallRouter) -> None:
             raise InvalidConfig("no Redis")
 
-    with Runner(create_app(port=0, registry=Stillborn())) as runner, pytest.raises(InvalidConfig, match="no Redis"):
+    with (
+        ServerProcess(create_app(port=0, registry=Stillborn())) as runner,
+        pytest.raises(InvalidConfig, match="no Redis"),
+    ):
         runner.start()
 
 
@@ -113,7 +116,7 @@ def test_a_failure_of_the_loop_is_logged_with_its_traceback(caplog: pytest.LogCa
     def fail() -> None:
         raise RuntimeError("tiger")
 
-    def act(_: Listening) -> None:
+    def act(_: ListenAddress) -> None:
         loop: Any = loops[0]
         loop.call_soon_threadsafe(fail)
         loop.call_soon_threadsafe(tell, signal.SIGTERM)
@@ -126,8 +129,10 @@ def test_a_failure_of_the_loop_is_logged_with_its_traceback(caplog: pytest.LogCa
         await start()
 
     app.start = remember  # type: ignore[method-assign]
-    with Runner(app) as runner:
+    with ServerProcess(app) as runner:
         run(runner, act)
-    (record,) = [one for one in caplog.records if one.name == "a2c_smcp.server.runner" and one.levelname == "ERROR"]
+    (record,) = [
+        one for one in caplog.records if one.name == "a2c_smcp.server.server_process" and one.levelname == "ERROR"
+    ]
     assert record.exc_info is not None
     assert record.exc_info[0] is RuntimeError

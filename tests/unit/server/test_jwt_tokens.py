@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.errors import InvalidConfig, Unauthorized
-from a2c_smcp.server.rooms import Identity
-from a2c_smcp.server.tokens import (
+from a2c_smcp.server.jwt_tokens import (
     MAX_TOKEN,
-    Claims,
+    TokenClaims,
     TokenKey,
-    is_exposed,
+    is_readable_by_others,
     load_keys,
     peek_token,
     read_token,
     sign_token,
     write_keys,
 )
+from a2c_smcp.server.offices import Identity
 
 OLD = TokenKey("old", b"o" * 32)
 NEW = TokenKey("new", b"n" * 32)
@@ -49,7 +49,7 @@ def segment(value: bytes) -> str:
 def test_a_token_says_what_was_signed() -> None:
     now = time.time()
     claims = read_token(sign_token(NEW, **WHO, ttl=60, now=now, not_before=now - 1), [NEW])
-    assert claims == Claims(
+    assert claims == TokenClaims(
         **WHO, jti=claims.jti, issued=int(now), expires=int(now + 60), not_before=int(now - 1), kid="new"
     )
 
@@ -245,6 +245,6 @@ def test_a_missing_key_file_is_refused(tmp_path: Path) -> None:
 def test_a_key_file_that_others_can_read_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     write_keys(path, [OLD])
-    assert not is_exposed(path)
+    assert not is_readable_by_others(path)
     path.chmod(0o640)
-    assert is_exposed(path)
+    assert is_readable_by_others(path)

@@ -19,15 +19,15 @@ from typing import Any, Final, Protocol
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.errors import Forbidden, NotFound, SMCPError, Unauthorized
 from a2c_smcp.server.metrics import Metrics
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.observer import ServerObserver
+from a2c_smcp.server.offices import Member
 from a2c_smcp.server.registry.memory import Registry
-from a2c_smcp.server.rooms import Seat
 from a2c_smcp.server.web import Scope, Send, answer, bears, refuse
 
 ROOT: Final = "/console"
 MAX_OFFICES: Final = 200
 MAX_MEMBERS: Final = 200
-PATIENCE: Final = 2.0
+MEMBERS_TIMEOUT: Final = 2.0
 """Seconds that other nodes' members may take to come; without them this node's are shown."""
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -49,7 +49,7 @@ _FILES: Final = {
 }
 
 
-class Node(Protocol):
+class NodeStatus(Protocol):
     """What the page asks the server it belongs to."""
 
     metrics: Metrics
@@ -59,31 +59,31 @@ class Node(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Seated:
-    seat: Seat
+class _Presence:
+    member: Member
     since: float
 
 
-class OperatorPage(Observer):
+class OperatorPage(ServerObserver):
     """Hears who comes and goes on this node, and shows it to who has the token."""
 
-    def __init__(self, token: str, node: Node, registry: Registry) -> None:
+    def __init__(self, token: str, node: NodeStatus, registry: Registry) -> None:
         self._token = token
         self._node = node
         self._registry = registry
         self._began = self.wall_clock()
-        self._offices: dict[str, dict[str, _Seated]] = {}
+        self._offices: dict[str, dict[str, _Presence]] = {}
 
-    def joined(self, seat: Seat, address: str) -> None:  # noqa: ARG002
+    def joined(self, member: Member, address: str) -> None:  # noqa: ARG002
         """Remember since when."""
-        self._offices.setdefault(seat.office_id, {})[seat.sid] = _Seated(seat, self.wall_clock())
+        self._offices.setdefault(member.office_id, {})[member.sid] = _Presence(member, self.wall_clock())
 
-    def left(self, seat: Seat, why: str) -> None:  # noqa: ARG002
+    def left(self, member: Member, why: str) -> None:  # noqa: ARG002
         """Forget."""
-        members = self._offices.get(seat.office_id, {})
-        members.pop(seat.sid, None)
+        members = self._offices.get(member.office_id, {})
+        members.pop(member.sid, None)
         if not members:
-            self._offices.pop(seat.office_id, None)
+            self._offices.pop(member.office_id, None)
 
     async def serve(self, scope: Scope, send: Send, path: str) -> None:
         """Answer a request below `ROOT`."""
@@ -123,21 +123,21 @@ class OperatorPage(Observer):
     async def _office(self, name: str) -> dict[str, Any]:
         here = dict(self._offices.get(name, {}))
         try:
-            async with asyncio.timeout(PATIENCE):
-                seats = await self._registry.members(name)
+            async with asyncio.timeout(MEMBERS_TIMEOUT):
+                present = await self._registry.members(name)
         except (SMCPError, TimeoutError, OSError):
-            seats = [one.seat for one in here.values()]
+            present = [one.member for one in here.values()]
         members = [
             {
-                "role": seat.role,
-                "name": seat.name,
-                "version": seat.version,
-                "node": seat.node,
-                "since": _time(here[seat.sid].since) if seat.sid in here else None,
+                "role": member.role,
+                "name": member.name,
+                "version": member.version,
+                "node": member.node,
+                "since": _time(here[member.sid].since) if member.sid in here else None,
             }
-            for seat in seats[:MAX_MEMBERS]
+            for member in present[:MAX_MEMBERS]
         ]
-        return {"office_id": name, "member_count": len(seats), "members": members}
+        return {"office_id": name, "member_count": len(present), "members": members}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The few things that an async server does differently from a blocking one; `sync_shell` is its counterpart."""
+"""The few things that an async server does differently from a blocking one; `sync_runtime` is its counterpart."""
 
 import asyncio
 import inspect
@@ -14,51 +14,61 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Waiting, accept_many_packets, check_acks, forget_pong, on_pong
-from a2c_smcp.server.engine import SMCPServer
+from a2c_smcp.server.call_router import CHALLENGE_SECONDS, ClientTransport
+from a2c_smcp.server.calls import AckArguments, ReplyCallback
+from a2c_smcp.server.client_manager import AckWaiter, accept_many_packets, cancel_pong, guard_acks, on_pong
 from a2c_smcp.server.payload import Payload
-from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Port
+from a2c_smcp.server.socketio_server import SMCPServer
 from a2c_smcp.smcp import DISCONNECT_NOTIFICATION, SMCP_NAMESPACE, farewell
 
-__all__ = ["BaseNamespace", "Gate", "Slot", "Ticker", "clock", "guard", "pause", "port_for", "settle"]
+__all__ = [
+    "BaseNamespace",
+    "Lock",
+    "PeriodicTimer",
+    "ReplyFuture",
+    "clock",
+    "resolve",
+    "router_lock",
+    "sleep",
+    "transport_for",
+]
 
 log = logging.getLogger(__name__)
 
 clock = time.monotonic
-Gate = asyncio.Lock
+Lock = asyncio.Lock
 
 
-def guard() -> AbstractContextManager[Any]:
+def router_lock() -> AbstractContextManager[Any]:
     """What keeps the switchboard from being entered twice: one thread needs nothing."""
     return nullcontext()
 
 
-pause = asyncio.sleep
+sleep = asyncio.sleep
 
 
-async def settle(value: Any) -> Any:
+async def resolve(value: Any) -> Any:
     """The result of a callback that may be a coroutine function or not."""
     return await value if inspect.isawaitable(value) else value
 
 
-class Slot:
+class ReplyFuture:
     """Where an answer is put by one and waited for by another."""
 
     def __init__(self) -> None:
-        self._future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._future: asyncio.Future[AckArguments] = asyncio.get_running_loop().create_future()
 
-    def put(self, answer: Answer) -> None:
+    def put(self, answer: AckArguments) -> None:
         """Hand over the answer."""
         if not self._future.done():
             self._future.set_result(answer)
 
-    async def get(self) -> Answer:
+    async def get(self) -> AckArguments:
         """Wait for it; the switchboard's own deadline ends the wait."""
         return await self._future
 
 
-class Ticker:
+class PeriodicTimer:
     """Calls `tick` every quarter second."""
 
     def __init__(self, tick: Callable[[], None], seconds: float = 0.25) -> None:
@@ -84,19 +94,19 @@ class Ticker:
             call_guarded(log, "the clock of the server", self._tick)
 
 
-class StockPort:
+class StockTransport:
     """The port of a python-socketio server that somebody else made."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
         self._tasks: set[asyncio.Task[Any]] = set()
-        check_acks(server.manager, _nothing)
+        guard_acks(server.manager, _nothing)
         accept_many_packets()
 
-    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+    def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
         """Send an event that wants an ack."""
         manager = self._server.manager
-        number: int = manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
+        number: int = manager._generate_ack_id(sid, AckWaiter(event, answered))  # noqa: SLF001
         packet = self._server.packet_class(sio_packet.EVENT, namespace=SMCP_NAMESPACE, data=[event, payload], id=number)
         eio_sid = manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self._start(self._server._send_packet(eio_sid, packet))  # noqa: SLF001
@@ -111,14 +121,14 @@ class StockPort:
         for sid in sids:
             self._start(self._server.emit(event, data, to=sid, namespace=SMCP_NAMESPACE))
 
-    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+    def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         """Say why, and end a client's connection."""
-        self._start(self._hang_up(sid, error, come_back=come_back))
+        self._start(self._hang_up(sid, error, reconnect=reconnect))
 
-    async def _hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+    async def _hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         eio_sid = self._server.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         await self._server.emit(DISCONNECT_NOTIFICATION, farewell(error), to=sid, namespace=SMCP_NAMESPACE)
-        if not come_back:
+        if not reconnect:
             await self._server.disconnect(sid, namespace=SMCP_NAMESPACE)
         if eio_sid is not None:
             await self._server.eio.disconnect(eio_sid)
@@ -130,7 +140,7 @@ class StockPort:
             return
         if on_pong(socket, done):
             self._start(socket.send(eio_packet.Packet(eio_packet.PING)))
-        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, forget_pong, socket, done)
+        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, cancel_pong, socket, done)
 
     def _start(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -142,6 +152,6 @@ async def _nothing() -> None:
     """What an ack that is dropped comes to."""
 
 
-def port_for(server: Any) -> Port:
+def transport_for(server: Any) -> ClientTransport:
     """How the switchboard reaches the clients of this server."""
-    return server if isinstance(server, SMCPServer) else StockPort(server)
+    return server if isinstance(server, SMCPServer) else StockTransport(server)

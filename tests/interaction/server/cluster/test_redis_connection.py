@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import BACKLOG_BYTES, Link, LinkLost, dial
-from a2c_smcp.server.registry.resp import ErrorReply
+from a2c_smcp.server.registry.redis_connection import BACKLOG_BYTES, RedisConnection, RedisLost, connect_redis
+from a2c_smcp.server.registry.resp import RedisError
 from tests.bare_server import bare_server
 from tests.interaction.ports import free_port
 from tests.interaction.redis_server import NAME, RedisServer, redis_or_skip
 from tests.interaction.server.client import CAP
-from tests.interaction.server.cluster.members import Member
+from tests.interaction.server.cluster.bare_nodes import BareNode
 
 
-async def reach(url: str, deadline: float = CAP, message: Callable[[bytes], None] = print) -> Link:
-    return await dial(parse_endpoint(url), deadline, message, name="test")
+async def reach(url: str, deadline: float = CAP, message: Callable[[bytes], None] = print) -> RedisConnection:
+    return await connect_redis(parse_endpoint(url), deadline, message, name="test")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def servers() -> Iterator[Callable[..., RedisServer]]:
 
 
 @pytest.fixture
-async def link(shared_redis: RedisServer) -> AsyncIterator[Link]:
+async def link(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
     opened = await reach(shared_redis.url)
     yield opened
     opened.fail("done")
@@ -57,17 +57,17 @@ async def test_a_password_and_a_database_are_used(servers: Callable[..., RedisSe
 async def test_a_user_of_its_own_needs_no_more_than_the_documented_rights(servers: Callable[..., RedisServer]) -> None:
     rights = "~a2c:* &a2c:* -@all +@connection +@scripting +@pubsub +@hash +@sortedset +time"
     server = servers("--user", "node", "on", ">secret", *rights.split())
-    member = Member(f"redis://node:secret@127.0.0.1:{server.port}", "a2c")
-    await member.registry.start(member.board)
-    seat = await member.join("agent", "a")
-    assert await member.registry.members(seat.office_id) == [seat]
-    await member.registry.stop()
-    assert member.registry.problem() == "the node is stopped"
+    bare = BareNode(f"redis://node:secret@127.0.0.1:{server.port}", "a2c")
+    await bare.registry.start(bare.router)
+    member = await bare.join("agent", "a")
+    assert await bare.registry.members(member.office_id) == [member]
+    await bare.registry.stop()
+    assert bare.registry.problem() == "the node is stopped"
 
 
 async def test_a_wrong_password_is_told_without_repeating_it(servers: Callable[..., RedisServer]) -> None:
     port = servers("--requirepass", "right").port
-    with pytest.raises(ErrorReply, match="WRONGPASS") as refusal:
+    with pytest.raises(RedisError, match="WRONGPASS") as refusal:
         await reach(f"redis://:hunter2@127.0.0.1:{port}")
     assert "hunter2" not in str(refusal.value)
 
@@ -148,12 +148,12 @@ async def test_what_fails_in_one_message_does_not_end_the_others(
 ) -> None:
     heard: list[bytes] = []
 
-    def hear(message: bytes) -> None:
+    def handle(message: bytes) -> None:
         heard.append(message)
         if message == b"bad":
             raise ZeroDivisionError
 
-    link = await reach(shared_redis.url, message=hear)
+    link = await reach(shared_redis.url, message=handle)
     await link.subscribe("test_bad")
     for text in ("bad", "good"):
         await link.ask("PUBLISH", "test_bad", text)
@@ -163,7 +163,7 @@ async def test_what_fails_in_one_message_does_not_end_the_others(
     link.fail("done")
 
 
-async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: Link) -> None:
+async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: RedisConnection) -> None:
     with pytest.raises(ZeroDivisionError):
         await link.ask("PING", read=lambda _: 1 / 0)
     assert await link.ask("PING") == b"PONG"
@@ -175,9 +175,9 @@ async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: Link
 async def test_a_redis_that_hangs_is_given_up_within_the_deadline(redis: RedisServer) -> None:
     link = await reach(redis.url, deadline=1.0)
     redis.pause()
-    with pytest.raises(LinkLost, match="no answer within 1 s"):
+    with pytest.raises(RedisLost, match="no answer within 1 s"):
         await asyncio.wait_for(link.ask("PING"), CAP)
-    with pytest.raises(LinkLost):
+    with pytest.raises(RedisLost):
         await link.ask("PING")
     with pytest.raises(TimeoutError):
         await reach(redis.url, deadline=1.0)
@@ -191,11 +191,11 @@ async def test_whoever_waits_is_told_when_redis_dies(redis: RedisServer) -> None
         link.send("PING", then=answers.append)
     redis.kill()
     await asyncio.wait_for(link.lost, CAP)
-    assert [type(answer) for answer in answers] == [LinkLost] * 3
+    assert [type(answer) for answer in answers] == [RedisLost] * 3
 
 
 async def test_a_refused_command_that_nobody_asked_about_ends_the_connection(
-    link: Link, caplog: pytest.LogCaptureFixture
+    link: RedisConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     link.send("NONSENSE")
     assert await asyncio.wait_for(link.lost, CAP) == "Redis refused a command (ERR)"
@@ -211,7 +211,7 @@ async def test_a_redis_that_reads_too_slowly_is_given_up(redis: RedisServer) -> 
         await asyncio.sleep(0)
     link.send("PING", then=lost.append)
     assert link.lost.result() == "Redis reads too slowly"
-    assert all(isinstance(reply, LinkLost) for reply in lost)
+    assert all(isinstance(reply, RedisLost) for reply in lost)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ async def test_what_is_not_a_redis_is_given_up(said: bytes, why: str) -> None:
         writer.close()
 
     async with bare_server(answer) as port:
-        _, link = await asyncio.get_running_loop().create_connection(lambda: Link(CAP), "127.0.0.1", port)
+        _, link = await asyncio.get_running_loop().create_connection(lambda: RedisConnection(CAP), "127.0.0.1", port)
         assert (await asyncio.wait_for(link.lost, CAP)).startswith(why)
 
 

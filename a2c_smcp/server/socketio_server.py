@@ -22,9 +22,11 @@ from socketio import packet as sio_packet
 
 from a2c_smcp.common.fastjson import FastJson
 from a2c_smcp.errors import BadRequest, SMCPError, to_wire
-from a2c_smcp.server.calls import Answer, Reply
-from a2c_smcp.server.clients import Manager, Waiting, forget_pong, on_pong
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.call_router import CHALLENGE_SECONDS, CallRouter, internal_error, too_large_error
+from a2c_smcp.server.calls import AckArguments, ReplyCallback
+from a2c_smcp.server.client_manager import AckWaiter, ClientManager, cancel_pong, on_pong
+from a2c_smcp.server.engineio_socket import EngineIOServer, keep_task
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.logs import ThrottledLog
 from a2c_smcp.server.packets import (
     ACK,
@@ -36,9 +38,7 @@ from a2c_smcp.server.packets import (
     split_ack,
     split_request,
 )
-from a2c_smcp.server.payload import Payload, Raw
-from a2c_smcp.server.switchboard import CHALLENGE_SECONDS, Switchboard, internal, too_large
-from a2c_smcp.server.transport import EngineServer, keep
+from a2c_smcp.server.payload import Payload, RawJson
 from a2c_smcp.smcp import (
     DISCONNECT_NOTIFICATION,
     JOIN_OFFICE_EVENT,
@@ -51,7 +51,7 @@ from a2c_smcp.smcp import (
 log = logging.getLogger(__name__)
 throttled = ThrottledLog(log)
 
-IN_ORDER = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
+SERIAL_EVENTS = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
 MAX_ATTACHMENTS = 32
 MAX_REFUSALS = 5
 """How often a connection may try to enter a namespace in vain."""
@@ -64,13 +64,13 @@ MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recurs
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
     """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves."""
 
-    def __init__(self, limits: Limits | None = None, **options: Any) -> None:
-        self.limits = limits or Limits()
-        self.switchboard: Switchboard | None = None
+    def __init__(self, limits: ServerLimits | None = None, **options: Any) -> None:
+        self.limits = limits or ServerLimits()
+        self.call_router: CallRouter | None = None
         self._attached: dict[str, int] = {}
         settings: dict[str, Any] = {
             "async_mode": "asgi",
-            "client_manager": Manager(),
+            "client_manager": ClientManager(),
             "json": FastJson,
             "max_http_buffer_size": self.limits.frame_bytes,
             "cors_allowed_origins": lambda *_: False,  # an empty list would turn the check off
@@ -80,20 +80,20 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         super().__init__(**settings | options)
         self.eio.limits = self.limits
 
-    def _engineio_server_class(self) -> type[EngineServer]:
-        return EngineServer
+    def _engineio_server_class(self) -> type[EngineIOServer]:
+        return EngineIOServer
 
     # The Port
 
-    def request(self, sid: str, event: str, payload: Payload, answered: Reply) -> int:
+    def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
         """Send an event that wants an ack."""
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         socket = self.eio.sockets.get(eio_sid)
-        if socket is not None and type(payload) is Raw:
-            socket.check_room(len(payload.text))
-        number: int = self.manager._generate_ack_id(sid, Waiting(event, answered))  # noqa: SLF001
+        if socket is not None and type(payload) is RawJson:
+            socket.check_backlog(len(payload.text))
+        number: int = self.manager._generate_ack_id(sid, AckWaiter(event, answered))  # noqa: SLF001
         try:
-            if type(payload) is Raw:
+            if type(payload) is RawJson:
                 self._push(eio_sid, event_packet(event, payload, number))
             else:
                 self._send(eio_sid, sio_packet.EVENT, [event, payload], number)
@@ -112,11 +112,11 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         for sid in sids:
             self._push(self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE), packet)
 
-    def hang_up(self, sid: str, error: SMCPError, *, come_back: bool) -> None:
+    def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         """Say why, and end a client's connection."""
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self.notify([sid], DISCONNECT_NOTIFICATION, farewell(error))
-        keep(asyncio.ensure_future(self._hang_up(sid, self.eio.sockets.get(eio_sid), come_back=come_back)))
+        keep_task(asyncio.ensure_future(self._hang_up(sid, self.eio.sockets.get(eio_sid), reconnect=reconnect)))
 
     def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
         """Ping a client; `done` is told whether it answered."""
@@ -124,12 +124,12 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         if socket is None:
             return
         if on_pong(socket, done):
-            keep(asyncio.ensure_future(socket.send(eio_packet.Packet(eio_packet.PING))))
-        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, forget_pong, socket, done)
+            keep_task(asyncio.ensure_future(socket.send(eio_packet.Packet(eio_packet.PING))))
+        asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, cancel_pong, socket, done)
 
-    async def _hang_up(self, sid: str, socket: Any, *, come_back: bool) -> None:
+    async def _hang_up(self, sid: str, socket: Any, *, reconnect: bool) -> None:
         # A client that is told to leave the namespace does not connect again by itself; one whose transport ends does.
-        if not come_back:
+        if not reconnect:
             await self.disconnect(sid, namespace=SMCP_NAMESPACE)
         if socket is not None:
             self.eio.hang_up(socket)
@@ -159,7 +159,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
                 if data.startswith(ACK) and self._acked(eio_sid, data):
                     return
                 if len(data) > self.limits.message_bytes:
-                    raise too_large("message", len(data), self.limits.message_bytes)
+                    raise too_large_error("message", len(data), self.limits.message_bytes)
             await self._dispatch(eio_sid, data)
         except MALFORMED as problem:
             found = ack_id_of(data) if isinstance(data, str) else None
@@ -167,25 +167,25 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             self._refuse(eio_sid, number, problem, is_ack=is_ack)
 
     def _routed(self, eio_sid: str, packet: str) -> bool:
-        board = self.switchboard
-        request = split_request(packet) if board is not None else None
-        if board is None or request is None:
+        router = self.call_router
+        request = split_request(packet) if router is not None else None
+        if router is None or request is None:
             return False
         sid = self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE)
         if sid is None or not self.manager.is_connected(sid, SMCP_NAMESPACE):
             return True
         number, event, payload = request
         try:
-            board.route(sid, event, payload, lambda answer: self._answer(eio_sid, number, answer))
+            router.route(sid, event, payload, lambda answer: self._answer(eio_sid, number, answer))
         except Exception:
             log.exception("%s could not be routed", event)
-            self._answer(eio_sid, number, (error_ack(event, internal(event)),))
+            self._answer(eio_sid, number, (error_ack(event, internal_error(event)),))
         return True
 
-    def _answer(self, eio_sid: str, number: int | None, answer: Answer) -> None:
+    def _answer(self, eio_sid: str, number: int | None, answer: AckArguments) -> None:
         if number is None:
             return
-        if isinstance(answer, Raw):
+        if isinstance(answer, RawJson):
             self._push(eio_sid, ack_packet(number, answer))
         else:
             self._send(eio_sid, sio_packet.ACK, list(answer), number)
@@ -198,7 +198,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         waiting = self._waiting(eio_sid, number)
         if waiting is None:
             return True  # too late, or never asked for
-        if type(waiting) is not Waiting:
+        if type(waiting) is not AckWaiter:
             return False  # of somebody who uses this server besides
         del self.manager.callbacks[self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE)][number]
         waiting.take(text)
@@ -234,20 +234,20 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         data = _event_data(packet.data)
         sid = self.manager.sid_from_eio_sid(eio_sid, packet.namespace or "/")
         if (
-            data[0] in IN_ORDER
+            data[0] in SERIAL_EVENTS
             and packet.namespace == SMCP_NAMESPACE
             and self.manager.is_connected(sid, SMCP_NAMESPACE)
         ):
             # What the client sends next relies on its seat: it is read when this is done.
             await self._handle_event_internal(self, sid, eio_sid, data, packet.namespace, packet.id)
-            self._note_join(sid, eio_sid)
+            self._mark_joined(sid, eio_sid)
         else:
             await self._handle_event(eio_sid, packet.namespace, packet.id, data)
 
-    def _note_join(self, sid: str, eio_sid: str) -> None:
-        connection = self.switchboard.connections.get(sid) if self.switchboard is not None else None
+    def _mark_joined(self, sid: str, eio_sid: str) -> None:
+        connection = self.call_router.connections.get(sid) if self.call_router is not None else None
         socket = self.eio.sockets.get(eio_sid)
-        if socket is not None and not socket.joined and connection is not None and connection.seat is not None:
+        if socket is not None and not socket.joined and connection is not None and connection.member is not None:
             socket.join()
 
     def _expect_attachments(self, eio_sid: str, packet: Any) -> None:
@@ -263,7 +263,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
     async def _attach(self, eio_sid: str, packet: Any, data: Any) -> None:
         size = self._attached[eio_sid] = self._attached[eio_sid] + len(data)
         if size > self.limits.message_bytes:
-            self._abandon(eio_sid, too_large("message with its attachments", size, self.limits.message_bytes))
+            self._abandon(eio_sid, too_large_error("message with its attachments", size, self.limits.message_bytes))
             return
         try:
             complete = packet.add_attachment(data)
@@ -291,17 +291,17 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     async def _handle_eio_connect(self, eio_sid: str, environ: dict[str, Any]) -> None:
         await super()._handle_eio_connect(eio_sid, environ)
-        self._expect_hello(eio_sid)
+        self._expect_connect(eio_sid)
 
     async def _handle_connect(self, eio_sid: str, namespace: str | None, data: Any) -> None:
         await super()._handle_connect(eio_sid, namespace, data)
         socket = self.eio.sockets.get(eio_sid)
         if socket is None:
             return
-        if self._is_inside(eio_sid):
-            socket.let_in()
+        if self._is_admitted(eio_sid):
+            socket.mark_admitted()
             socket.expire(JOIN_SECONDS, lambda: socket.joined)
-            if self.switchboard is None:
+            if self.call_router is None:
                 socket.join()  # there are no offices
             return
         socket.refusals += 1
@@ -310,16 +310,16 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     async def _handle_disconnect(self, eio_sid: str, namespace: str | None, reason: str | None = None) -> None:
         await super()._handle_disconnect(eio_sid, namespace, reason)
-        self._expect_hello(eio_sid)
+        self._expect_connect(eio_sid)
 
-    def _is_inside(self, eio_sid: str) -> bool:
+    def _is_admitted(self, eio_sid: str) -> bool:
         manager = self.manager
         return any(manager.sid_from_eio_sid(eio_sid, namespace) for namespace in manager.get_namespaces())
 
-    def _expect_hello(self, eio_sid: str) -> None:
+    def _expect_connect(self, eio_sid: str) -> None:
         """Hang up on a client that does not enter a namespace soon: it could answer pings for ever."""
         if (socket := self.eio.sockets.get(eio_sid)) is not None:
-            socket.expire(self.limits.hello_seconds, lambda: self._is_inside(eio_sid))
+            socket.expire(self.limits.hello_seconds, lambda: self._is_admitted(eio_sid))
 
     async def _handle_eio_disconnect(self, eio_sid: str, reason: str) -> None:
         self._drop_partial(eio_sid)
@@ -330,7 +330,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         if number is None:
             return
         if is_ack:
-            if type(waiting := self._waiting(eio_sid, number)) is Waiting:
+            if type(waiting := self._waiting(eio_sid, number)) is AckWaiter:
                 self.forget(self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE), number)
                 waiting.fail()
             return

@@ -19,12 +19,20 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.server.registry.endpoint import Endpoint, Tls
-from a2c_smcp.server.registry.resp import ErrorReply, Message, Parser, Part, Push, Reply, encode
+from a2c_smcp.server.registry.resp import (
+    CommandPart,
+    PublishedMessage,
+    RedisError,
+    RespParser,
+    RespPush,
+    RespValue,
+    encode,
+)
 
 log = logging.getLogger(__name__)
 
-Then: TypeAlias = Callable[[Any], None]
-"""Called once: with the reply, an `ErrorReply`, or `LinkLost`."""
+RedisCallback: TypeAlias = Callable[[Any], None]
+"""Called once: with the reply, an `RedisError`, or `RedisLost`."""
 
 T = TypeVar("T")
 
@@ -32,19 +40,19 @@ BACKLOG_BYTES: Final = 64_000_000
 """What may wait to be sent; when more does, the connection counts as lost."""
 
 
-class LinkLost(ConnectionError):
+class RedisLost(ConnectionError):
     """Redis did not answer: the command may or may not have been done."""
 
 
-class NotSent(LinkLost):
+class CommandNotSent(RedisLost):
     """There is no connection: the command was not done."""
 
 
-def _unread(reply: Reply) -> Any:
+def _unread(reply: RespValue) -> Any:
     return reply
 
 
-class Link(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     """A connection to Redis.
 
     Args:
@@ -57,12 +65,12 @@ class Link(asyncio.Protocol):
         self.lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._message = message
         self._loop = asyncio.get_running_loop()
-        self._parser = Parser()
-        self._waiting: deque[tuple[Then, float]] = deque()
+        self._parser = RespParser()
+        self._waiting: deque[tuple[RedisCallback, float]] = deque()
         self._unsent: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._moved = self._loop.time()
+        self._active_at = self._loop.time()
         self._buffered = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -72,7 +80,7 @@ class Link(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Hand on what came, each where it belongs."""
-        self._moved = self._loop.time()
+        self._active_at = self._loop.time()
         try:
             replies = self._parser.feed(data)
         except (ValueError, TypeError) as problem:
@@ -82,15 +90,15 @@ class Link(asyncio.Protocol):
             if self.lost.done():
                 return
             try:
-                self._hand_on(reply)
+                self._dispatch(reply)
             except Exception:  # what fails in one message must not end the others
                 log.exception("handling a message of Redis failed")
 
-    def _hand_on(self, reply: Reply) -> None:
-        if type(reply) is Message:
+    def _dispatch(self, reply: RespValue) -> None:
+        if type(reply) is PublishedMessage:
             if self._message is not None:
                 self._message(reply)
-        elif type(reply) is Push:
+        elif type(reply) is RespPush:
             pass  # a subscription is confirmed
         elif self._waiting:
             then, _ = self._waiting.popleft()
@@ -104,18 +112,18 @@ class Link(asyncio.Protocol):
             "Redis closed the connection" if problem is None else f"the connection broke ({type(problem).__name__})"
         )
 
-    def send(self, *parts: Part, then: Then | None = None) -> None:
+    def send(self, *parts: CommandPart, then: RedisCallback | None = None) -> None:
         """Send a command. Its reply reaches `then`; without one an error is logged and ends the connection."""
-        self.write(encode(*parts), then or self._unasked)
+        self.write(encode(*parts), then or self._log_refusal)
 
-    def write(self, command: bytes, then: Then) -> None:
+    def write(self, command: bytes, then: RedisCallback) -> None:
         """Send a command that is encoded already."""
         if self._transport is None:
-            then(NotSent("there is no connection to Redis"))
+            then(CommandNotSent("there is no connection to Redis"))
             return
         if self._transport.get_write_buffer_size() > BACKLOG_BYTES:
             self.fail("Redis reads too slowly")
-            then(LinkLost("Redis reads too slowly"))
+            then(RedisLost("Redis reads too slowly"))
             return
         self._waiting.append((then, self._loop.time()))
         self._write(command)
@@ -131,7 +139,7 @@ class Link(asyncio.Protocol):
             self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
 
-    async def ask(self, *parts: Part, read: Callable[[Reply], T] = _unread) -> T:
+    async def ask(self, *parts: CommandPart, read: Callable[[RespValue], T] = _unread) -> T:
         """Send a command and wait for what `read` makes of its reply, at its place in the history.
 
         Raises:
@@ -177,10 +185,10 @@ class Link(asyncio.Protocol):
             self._transport = None
         while self._waiting:
             then, _ = self._waiting.popleft()
-            call_guarded(log, "a reader of a reply of Redis", then, LinkLost(why))
+            call_guarded(log, "a reader of a reply of Redis", then, RedisLost(why))
 
-    def _unasked(self, reply: Any) -> None:
-        if isinstance(reply, ErrorReply):
+    def _log_refusal(self, reply: Any) -> None:
+        if isinstance(reply, RedisError):
             log.error("Redis refused a command: %s", reply)
             self.fail(f"Redis refused a command ({str(reply).partition(' ')[0]})")
 
@@ -190,16 +198,18 @@ class Link(asyncio.Protocol):
             # A large message on a slow line: what is written in part is no silence.
             buffered = self._transport.get_write_buffer_size()
             if buffered < self._buffered:
-                self._moved = now
+                self._active_at = now
             self._buffered = buffered
-        waited = now - max(self._waiting[0][1], self._moved) if self._waiting else 0
+        waited = now - max(self._waiting[0][1], self._active_at) if self._waiting else 0
         if waited >= self.deadline:
             self.fail(f"no answer within {seconds_text(self.deadline)}")
         else:
             self._timer = self._loop.call_later(self.deadline / 4, self._watch)
 
 
-async def dial(endpoint: Endpoint, deadline: float, message: Callable[[bytes], None], *, name: str) -> Link:
+async def connect_redis(
+    endpoint: Endpoint, deadline: float, message: Callable[[bytes], None], *, name: str
+) -> RedisConnection:
     """Connect to the Redis (of Sentinels: to the primary that they name), log in, and choose the database.
 
     Raises:
@@ -212,14 +222,16 @@ async def dial(endpoint: Endpoint, deadline: float, message: Callable[[bytes], N
         return await _connect(await _primary(endpoint, deadline, endpoint.master), deadline, message, name)
 
 
-async def _connect(endpoint: Endpoint, deadline: float, message: Callable[[bytes], None] | None, name: str) -> Link:
+async def _connect(
+    endpoint: Endpoint, deadline: float, message: Callable[[bytes], None] | None, name: str
+) -> RedisConnection:
     loop = asyncio.get_running_loop()
     secure = _context(endpoint.tls) if endpoint.tls is not None else None
     if endpoint.path is not None:
-        _, link = await loop.create_unix_connection(lambda: Link(deadline, message), endpoint.path)
+        _, link = await loop.create_unix_connection(lambda: RedisConnection(deadline, message), endpoint.path)
     else:
         host, port = endpoint.hosts[0]
-        _, link = await loop.create_connection(lambda: Link(deadline, message), host, port, ssl=secure)
+        _, link = await loop.create_connection(lambda: RedisConnection(deadline, message), host, port, ssl=secure)
     try:
         account = ["AUTH", endpoint.username or "default", endpoint.password] if endpoint.password else []
         await link.ask("HELLO", 3, *account, "SETNAME", name)
@@ -237,8 +249,8 @@ async def _primary(endpoint: Endpoint, deadline: float, master: str) -> Endpoint
         sentinel = Endpoint(hosts=(host,), tls=endpoint.tls, password=endpoint.sentinel_password)
         try:
             async with asyncio.timeout(deadline / (len(endpoint.hosts) + 1)):
-                address = await _asked(sentinel, deadline, master)
-        except (OSError, ErrorReply) as why:
+                address = await _listing(sentinel, deadline, master)
+        except (OSError, RedisError) as why:
             problem = why
             continue
         if address is not None:
@@ -246,10 +258,10 @@ async def _primary(endpoint: Endpoint, deadline: float, master: str) -> Endpoint
     raise ConnectionError("no Sentinel knows the primary") from problem
 
 
-async def _asked(sentinel: Endpoint, deadline: float, master: str) -> tuple[str, int] | None:
+async def _listing(sentinel: Endpoint, deadline: float, master: str) -> tuple[str, int] | None:
     link = await _connect(sentinel, deadline, None, "a2c")
     try:
-        found: Reply = await link.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)
+        found: RespValue = await link.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)
     finally:
         link.fail("done")
     return None if found is None else (found[0].decode(), int(found[1]))

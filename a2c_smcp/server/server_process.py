@@ -29,7 +29,7 @@ MAX_WAITING: Final = 4_096
 STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
-class Listening(TypedDict):
+class ListenAddress(TypedDict):
     """Where a server listens."""
 
     url: str
@@ -37,18 +37,18 @@ class Listening(TypedDict):
     pid: int
 
 
-class Runner:
+class ServerProcess:
     """Runs an application: `start` returns once it listens, `wait` once it was told to end."""
 
     def __init__(self, app: SMCPApp) -> None:
         self._app = app
         self._stack = ExitStack()
         self._sockets: list[socket.socket] = []
-        self._server = _Server(app)
+        self._server = _DrainingServer(app)
 
-    def __enter__(self) -> "Runner":
+    def __enter__(self) -> "ServerProcess":
         self._stack.__enter__()
-        self._stack.enter_context(_signals(self._server.told, self._hang_up))
+        self._stack.enter_context(_signals(self._server.on_signal, self._reload))
         self._loop = self._stack.enter_context(asyncio.Runner(loop_factory=_loop_factory()))
         return self
 
@@ -57,7 +57,7 @@ class Runner:
         for one in self._sockets:
             one.close()
 
-    def start(self) -> Listening:
+    def start(self) -> ListenAddress:
         """Listen.
 
         Raises:
@@ -65,7 +65,7 @@ class Runner:
         """
         settings = self._app.settings
         self._sockets = bind(settings.host, settings.port)
-        self._loop.run(self._server.begin(self._sockets))
+        self._loop.run(self._server.listen(self._sockets))
         url = url_of(settings.host, self._sockets, settings.scheme)
         return {"url": url, "path": settings.path, "pid": os.getpid()}
 
@@ -75,15 +75,15 @@ class Runner:
         Raises:
             KeyboardInterrupt: A second signal ended it before all was done.
         """
-        self._loop.run(self._server.go_on(self._sockets))
+        self._loop.run(self._server.serve_until_signal(self._sockets))
         if self._server.force_exit:
             raise KeyboardInterrupt
 
-    def _hang_up(self) -> None:
+    def _reload(self) -> None:
         self._loop.get_loop().call_soon_threadsafe(self._app.reload)
 
 
-class _Server(uvicorn.Server):
+class _DrainingServer(uvicorn.Server):
     """uvicorn in two halves, so that what listens can be told in between, and with a drain before its end."""
 
     def __init__(self, app: SMCPApp) -> None:
@@ -91,7 +91,7 @@ class _Server(uvicorn.Server):
         self._smcp = app
         self._connections = Connections(connection_limits(app))
 
-    async def begin(self, sockets: list[socket.socket]) -> None:
+    async def listen(self, sockets: list[socket.socket]) -> None:
         asyncio.get_running_loop().set_exception_handler(_log_unhandled)
         try:
             self.config.load()
@@ -123,14 +123,14 @@ class _Server(uvicorn.Server):
         ]
         self.started = True
 
-    async def go_on(self, sockets: list[socket.socket]) -> None:
+    async def serve_until_signal(self, sockets: list[socket.socket]) -> None:
         await self.main_loop()
         log.info("shutting down: calls under way may take %g s", self._smcp.settings.drain)
         await self._smcp.drain(self._smcp.settings.drain, lambda: self.force_exit)
         await self.shutdown(sockets)
         self._connections.close()
 
-    def told(self, number: int) -> None:
+    def on_signal(self, number: int) -> None:
         """A signal came."""
         if self.should_exit:
             self.force_exit = True
