@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import Throttle, event_name
-from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.observer import ObservedClient, ServerObserver, event_name
 from a2c_smcp.server.offices import Member
 from a2c_smcp.server.payload import RequestHead
 
@@ -82,10 +82,10 @@ class AuditLog(ServerObserver):
 
     def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
         """A request was refused."""
-        if not self._throttle.passes(self._clock()):
+        if not self._throttle.allows(self._clock()):
             return
-        if dropped := self._throttle.take_dropped():
-            self._write("refused", count=dropped, note="more than this log takes in a second")
+        if suppressed := self._throttle.take_suppressed():
+            self._write("refused", count=suppressed, note="more than this log takes in a second")
         self._write("refused", event=event_name(event), **_client_ids(client), req_id=req_id, code=error.code)
 
     def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.common.rate_limit import TokenBucket
 from a2c_smcp.errors import (
     BadRequest,
     ComputerLost,
@@ -30,9 +31,8 @@ from a2c_smcp.server.calls import (
     PendingCall,
     ReplyCallback,
 )
-from a2c_smcp.server.labels import event_name
-from a2c_smcp.server.limits import Bucket, ServerLimits, limit_exceeded
-from a2c_smcp.server.observer import ServerObserver, guard_observer
+from a2c_smcp.server.limits import ServerLimits, limit_exceeded
+from a2c_smcp.server.observer import ServerObserver, event_name, guard_observer
 from a2c_smcp.server.offices import (
     Identity,
     Member,
@@ -131,7 +131,7 @@ class CallRouter:
         self.expiring: dict[str, ClientConnection] = {}
         self.in_flight = 0
         self.challenged: dict[str, bool | None] = {}
-        self._office_buckets: dict[str, Bucket] = {}
+        self._office_buckets: dict[str, TokenBucket] = {}
         self._deadlines = CallDeadlines()
 
     # Connections and seats
@@ -279,7 +279,7 @@ class CallRouter:
             return
         bucket = self._office_buckets.get(office_id)
         if bucket is None:
-            bucket = self._office_buckets[office_id] = Bucket(rate, 2 * rate, now)
+            bucket = self._office_buckets[office_id] = TokenBucket(rate, 2 * rate, now)
         if not bucket.take(now, cost) and limited:
             raise limit_exceeded("requests per second per office", rate)
 

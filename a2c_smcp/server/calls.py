@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from a2c_smcp.common.rate_limit import TokenBucket
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.limits import Bucket, ServerLimits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.offices import Identity, Member
 from a2c_smcp.server.payload import RawJson, RequestHead
 
@@ -46,8 +47,8 @@ class ClientConnection:
         self.member: Member | None = None
         self.sender_replaced = False
         self.closing_error: SMCPError | None = None
-        self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
-        self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
+        self.requests = TokenBucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
+        self.joins = TokenBucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
         self.outgoing: set[PendingCall] | None = None
         self.incoming: set[PendingCall] | None = None
 

@@ -54,30 +54,6 @@ class ServerLimits:
         return wait + self.timeout_margin
 
 
-class Bucket:
-    """A token bucket: `rate` a second, `burst` at once; a rate of 0 lets everything pass."""
-
-    __slots__ = ("_at", "_level", "burst", "rate")
-
-    def __init__(self, rate: float, burst: float, now: float) -> None:
-        self.rate = rate
-        self.burst = burst
-        self._level = burst
-        self._at = now
-
-    def take(self, now: float, cost: float = 1) -> bool:
-        """Take tokens if there is one; what costs more than there are is paid by those who come later."""
-        if not self.rate:
-            return True
-        level = min(self.burst, self._level + (now - self._at) * self.rate)
-        self._at = now
-        if level < 1:
-            self._level = level
-            return False
-        self._level = level - cost
-        return True
-
-
 def limit_exceeded(what: str, limit: float) -> RateLimited:
     """The refusal that says which limit was exceeded."""
     return RateLimited(f"Limit exceeded: {what} ({limit:g})", details={"limit": what, "value": limit})

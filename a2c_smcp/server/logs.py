@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.redaction import redact_text
-from a2c_smcp.server.labels import OTHER, Throttle, event_name
-from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.observer import OTHER, ObservedClient, ServerObserver, event_name
 from a2c_smcp.server.offices import Member
 from a2c_smcp.server.payload import RequestHead
 
@@ -115,10 +115,10 @@ class ThrottledLog:
         self._log(logging.WARNING, message, arguments, extra)
 
     def _log(self, level: int, message: str, arguments: tuple[object, ...], extra: Mapping[str, Any]) -> None:
-        if not self._logger.isEnabledFor(level) or not self._throttle.passes(time.monotonic()):
+        if not self._logger.isEnabledFor(level) or not self._throttle.allows(time.monotonic()):
             return
-        if dropped := self._throttle.take_dropped():
-            self._logger.warning("%d more lines were not logged", dropped)
+        if suppressed := self._throttle.take_suppressed():
+            self._logger.warning("%d more lines were not logged", suppressed)
         self._logger.log(level, message, *arguments, extra=extra)
 
 
@@ -132,10 +132,10 @@ class _LibraryThrottle(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name not in _CHATTY:
             return True
-        if not self._throttle.passes(time.monotonic()):
+        if not self._throttle.allows(time.monotonic()):
             return False
-        if dropped := self._throttle.take_dropped():
-            record.msg, record.args = f"{record.getMessage()} ({dropped} more lines were not logged)", ()
+        if suppressed := self._throttle.take_suppressed():
+            record.msg, record.args = f"{record.getMessage()} ({suppressed} more lines were not logged)", ()
         return True
 
 
@@ -171,7 +171,7 @@ class EventLogger(ServerObserver):
 
     def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
         """A Computer answered with an error; what it says is for the Agent."""
-        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
         ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
@@ -180,10 +180,10 @@ class EventLogger(ServerObserver):
         )
 
     def _tell(self, what: str, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
-        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
-        if dropped := self._throttle.take_dropped():
-            log.warning("%d more refusals were not logged", dropped)
+        if suppressed := self._throttle.take_suppressed():
+            log.warning("%d more refusals were not logged", suppressed)
         # The reason repeats the name of an event, which may be anything unless we know its shape.
         known = event_name(event)
         why = error.title if known == OTHER else redact_text(error.message)[:MAX_WHY]

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import OTHER, event_label
-from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.observer import OTHER, ObservedClient, ServerObserver, event_label
 from a2c_smcp.server.offices import Member
 from a2c_smcp.server.payload import RequestHead
 

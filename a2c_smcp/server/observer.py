@@ -7,20 +7,37 @@ neither the other observers nor the caller see it.
 import asyncio
 import inspect
 import logging
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import Throttle
 from a2c_smcp.server.offices import Member
 from a2c_smcp.server.payload import RequestHead
+from a2c_smcp.smcp import EVENTS
 
 log = logging.getLogger(__name__)
 
 FAILURES_PER_SECOND: Final = 5
 """An observer that fails at every request must not fill the disk; the rest is counted."""
+
+
+OTHER: Final = "other"
+KNOWN_EVENTS: Final = frozenset({*EVENTS, "connect"})
+_FUTURE_EVENT: Final = re.compile(r"(client|server):\w{1,64}", re.ASCII)
+
+
+def event_label(event: str) -> str:
+    """Return the metric label of an event. Unknown events share one label, so clients cannot create new ones."""
+    return event if event in KNOWN_EVENTS else OTHER
+
+
+def event_name(event: str) -> str:
+    """Return the event name for a log line; names that do not look like ours are replaced, they may hold anything."""
+    return event if event in KNOWN_EVENTS or _FUTURE_EVENT.fullmatch(event) else OTHER
 
 
 class ObservedClient(Protocol):
@@ -129,10 +146,10 @@ class ServerObservers(ServerObserver):
         return tell
 
     def _may_log(self) -> bool:
-        if not self._throttle.passes(time.monotonic()):
+        if not self._throttle.allows(time.monotonic()):
             return False
-        if dropped := self._throttle.take_dropped():
-            log.error("%d more failures of observers were not logged", dropped)
+        if suppressed := self._throttle.take_suppressed():
+            log.error("%d more failures of observers were not logged", suppressed)
         return True
 
 

@@ -13,8 +13,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from a2c_smcp import __version__
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import event_name
-from a2c_smcp.server.observer import ObservedClient, ServerObserver
+from a2c_smcp.server.observer import ObservedClient, ServerObserver, event_name
 from a2c_smcp.server.payload import RequestHead
 
 SCOPE: Final = "a2c_smcp.server"

@@ -65,6 +65,7 @@ PURE = [
     "common/fastjson.py",
     "common/lookalikes.py",
     "common/masking.py",
+    "common/rate_limit.py",
     "common/token_estimate.py",
     "common/visible.py",
     "types.py",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.server.labels import KNOWN, Throttle, event_label, event_name
+from a2c_smcp.server.observer import KNOWN_EVENTS, event_label, event_name
 from a2c_smcp.smcp import EVENTS
 
 
@@ -24,10 +24,4 @@ def test_anything_else_is_not_repeated(event: str) -> None:
 
 @given(st.text())
 def test_there_are_no_more_labels_than_events(event: str) -> None:
-    assert event_label(event) in KNOWN | {"other"}
-
-
-def test_a_throttle_passes_so_many_a_second_and_counts_the_rest() -> None:
-    throttle = Throttle(2)
-    assert [throttle.passes(at) for at in (7.0, 7.1, 7.2, 7.9, 8.0)] == [True, True, False, False, True]
-    assert [throttle.take_dropped(), throttle.take_dropped()] == [2, 0]
+    assert event_label(event) in KNOWN_EVENTS | {"other"}
