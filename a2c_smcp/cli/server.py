@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.terminal import Terminal
-from a2c_smcp.server.settings import ENV, LIMITS, OPTIONS, Option, load
+from a2c_smcp.server.setting_types import Option
+from a2c_smcp.server.settings import ENV, LIMITS, OPTIONS, load
 
 
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
@@ -30,7 +31,7 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
 def _argument(option: Option) -> Argument:
     default = "" if option.flag or option.default in (None, ()) else f" (default: {option.default})"
     return Argument(
-        option.words,
+        option.cli_name,
         option.help + default,
         metavar=option.metavar,
         many=option.many,

@@ -82,10 +82,10 @@ def _written(name: str, fact: Any) -> str:
 
 def span(text: str) -> float:
     """Convert a time to live."""
-    from a2c_smcp.server.units import seconds_of  # noqa: PLC0415
+    from a2c_smcp.common.durations import parse_seconds  # noqa: PLC0415
 
     try:
-        return seconds_of(text)
+        return parse_seconds(text)
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} {error}") from None
 

@@ -13,8 +13,8 @@ from a2c_smcp.server.jwt_tokens import is_readable_by_others, load_keys
 from a2c_smcp.server.observer import ServerObserver
 from a2c_smcp.server.offices import Identity
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
+from a2c_smcp.server.setting_types import ApiKey
 from a2c_smcp.server.settings import ServerSettings
-from a2c_smcp.server.values import ApiKey, api_keys
 
 log = logging.getLogger(__name__)
 
@@ -69,12 +69,14 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
     """
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        keys = api_keys([line for line in lines if line and not line.startswith("#")])
     except OSError as error:
         raise InvalidConfig(f"api_key_file {path}: {error.strerror}") from None
-    except ValueError as error:
-        words = "is not a text file" if isinstance(error, UnicodeError) else error
-        raise InvalidConfig(f"api_key_file {path}: {words}") from None
+    except UnicodeError:
+        raise InvalidConfig(f"api_key_file {path}: not a text file") from None
+    try:
+        keys = ServerSettings.of(api_keys=[line for line in lines if line and not line.startswith("#")]).api_keys
+    except InvalidConfig as error:
+        raise InvalidConfig(f"api_key_file {path}: {error}") from None
     if not keys:
         raise InvalidConfig(f"api_key_file {path}: has no key")
     return keys

@@ -9,9 +9,9 @@ from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import MemoryRegistry, RedisRegistry
 from a2c_smcp.server.assembly import create_audit_log, create_registry, create_tracing, read_api_keys
 from a2c_smcp.server.audit import AuditLog
+from a2c_smcp.server.setting_types import ApiKey
 from a2c_smcp.server.settings import ServerSettings
 from a2c_smcp.server.tracing import Tracing
-from a2c_smcp.server.values import ApiKey
 
 
 def test_seats_are_kept_in_memory_unless_there_is_a_redis() -> None:
