@@ -43,6 +43,7 @@ ONLY_IN = {
     "pydantic_ai": {"agent/adapters"},
     "starlette": {"bridge", "console", "digest", "docserver"},
     "uvicorn": {"web", "server"},
+    "redis": {"server/registry"},
 }
 PURE = [
     "agent/adapters/calls.py",

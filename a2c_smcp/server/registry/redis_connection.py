@@ -10,19 +10,17 @@ moved on the line either, the connection counts as lost, and every callback that
 
 import asyncio
 import logging
-import ssl
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from a2c_smcp.common.callbacks import call_guarded
 from a2c_smcp.common.durations import seconds_text
-from a2c_smcp.server.registry.endpoint import Endpoint, Tls
+from a2c_smcp.server.registry.redis_url import RedisEndpoint, find_primary
 from a2c_smcp.server.registry.resp import (
     CommandPart,
     PublishedMessage,
-    RedisError,
+    RedisErrorReply,
     RespParser,
     RespPush,
     RespValue,
@@ -32,7 +30,7 @@ from a2c_smcp.server.registry.resp import (
 log = logging.getLogger(__name__)
 
 RedisCallback: TypeAlias = Callable[[Any], None]
-"""Called once: with the reply, an `RedisError`, or `RedisLost`."""
+"""Called once: with the reply, an `RedisErrorReply`, or `RedisLost`."""
 
 T = TypeVar("T")
 
@@ -188,7 +186,7 @@ class RedisConnection(asyncio.Protocol):
             call_guarded(log, "a reader of a reply of Redis", then, RedisLost(why))
 
     def _log_refusal(self, reply: Any) -> None:
-        if isinstance(reply, RedisError):
+        if isinstance(reply, RedisErrorReply):
             log.error("Redis refused a command: %s", reply)
             self.fail(f"Redis refused a command ({str(reply).partition(' ')[0]})")
 
@@ -208,70 +206,36 @@ class RedisConnection(asyncio.Protocol):
 
 
 async def connect_redis(
-    endpoint: Endpoint, deadline: float, message: Callable[[bytes], None], *, name: str
+    endpoint: RedisEndpoint, deadline: float, message: Callable[[bytes], None], *, name: str
 ) -> RedisConnection:
-    """Connect to the Redis (of Sentinels: to the primary that they name), log in, and choose the database.
+    """Connect to the Redis, or to the primary that its Sentinels name; authenticate and select the database.
 
     Raises:
         OSError: It cannot be reached within the deadline.
-        ErrorReply: It refused.
+        RedisErrorReply: It refused.
     """
     async with asyncio.timeout(deadline):
-        if endpoint.master is None:
-            return await _connect(endpoint, deadline, message, name)
-        return await _connect(await _primary(endpoint, deadline, endpoint.master), deadline, message, name)
+        if endpoint.master is not None:
+            endpoint = await find_primary(endpoint, deadline)
+        connection = await _open(endpoint, deadline, message)
+        try:
+            account = ["AUTH", endpoint.username or "default", endpoint.password] if endpoint.password else []
+            await connection.ask("HELLO", 3, *account, "SETNAME", name)
+            if endpoint.db:
+                await connection.ask("SELECT", endpoint.db)
+        except BaseException:
+            connection.fail("the connection was not accepted")
+            raise
+        return connection
 
 
-async def _connect(
-    endpoint: Endpoint, deadline: float, message: Callable[[bytes], None] | None, name: str
-) -> RedisConnection:
+async def _open(endpoint: RedisEndpoint, deadline: float, message: Callable[[bytes], None]) -> RedisConnection:
     loop = asyncio.get_running_loop()
-    secure = _context(endpoint.tls) if endpoint.tls is not None else None
     if endpoint.path is not None:
-        _, link = await loop.create_unix_connection(lambda: RedisConnection(deadline, message), endpoint.path)
+        _, connection = await loop.create_unix_connection(lambda: RedisConnection(deadline, message), endpoint.path)
     else:
         host, port = endpoint.hosts[0]
-        _, link = await loop.create_connection(lambda: RedisConnection(deadline, message), host, port, ssl=secure)
-    try:
-        account = ["AUTH", endpoint.username or "default", endpoint.password] if endpoint.password else []
-        await link.ask("HELLO", 3, *account, "SETNAME", name)
-        if endpoint.db:
-            await link.ask("SELECT", endpoint.db)
-    except BaseException:
-        link.fail("the connection was not accepted")
-        raise
-    return link
-
-
-async def _primary(endpoint: Endpoint, deadline: float, master: str) -> Endpoint:
-    problem: Exception | None = None
-    for host in endpoint.hosts:
-        sentinel = Endpoint(hosts=(host,), tls=endpoint.tls, password=endpoint.sentinel_password)
-        try:
-            async with asyncio.timeout(deadline / (len(endpoint.hosts) + 1)):
-                address = await _listing(sentinel, deadline, master)
-        except (OSError, RedisError) as why:
-            problem = why
-            continue
-        if address is not None:
-            return replace(endpoint, hosts=(address,), master=None)
-    raise ConnectionError("no Sentinel knows the primary") from problem
-
-
-async def _listing(sentinel: Endpoint, deadline: float, master: str) -> tuple[str, int] | None:
-    link = await _connect(sentinel, deadline, None, "a2c")
-    try:
-        found: RespValue = await link.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", master)
-    finally:
-        link.fail("done")
-    return None if found is None else (found[0].decode(), int(found[1]))
-
-
-def _context(tls: Tls) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=tls.ca_certs)
-    if tls.certfile:
-        context.load_cert_chain(tls.certfile, tls.keyfile)
-    if not tls.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
+        _, connection = await loop.create_connection(
+            lambda: RedisConnection(deadline, message), host, port, ssl=endpoint.ssl_context()
+        )
+    return connection

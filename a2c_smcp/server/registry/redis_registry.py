@@ -26,12 +26,12 @@ from a2c_smcp.server.call_router import CallRouter
 from a2c_smcp.server.offices import Member, check_join, check_lookalike, name_taken_error
 from a2c_smcp.server.registry.bus_listener import BusListener
 from a2c_smcp.server.registry.directory import OfficeDirectory
-from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.frames import EvictFrame, NotifyFrame, pack_frame
 from a2c_smcp.server.registry.node_session import NodeLease, NodeSession
 from a2c_smcp.server.registry.redis_connection import CommandNotSent, RedisLost, connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from a2c_smcp.server.registry.remote_calls import RemoteCalls, registry_unavailable_error
-from a2c_smcp.server.registry.resp import RedisError
+from a2c_smcp.server.registry.resp import RedisErrorReply
 from a2c_smcp.server.registry.scripts import computer_field, unpack_member
 from a2c_smcp.smcp import LEAVE_OFFICE_NOTIFICATION
 
@@ -145,7 +145,7 @@ class RedisRegistry:
                     await session.reap()
                 else:
                     raise name_taken_error(member)
-        except (RedisLost, RedisError) as problem:
+        except (RedisLost, RedisErrorReply) as problem:
             log.info("a seat could not be taken: %s", problem)
         raise registry_unavailable_error()
 
@@ -162,7 +162,7 @@ class RedisRegistry:
         try:
             session = await self._ready_session()
             found = await session.holder(member)
-        except (RedisLost, RedisError):
+        except (RedisLost, RedisErrorReply):
             raise registry_unavailable_error() from None
         return found
 
@@ -179,14 +179,14 @@ class RedisRegistry:
     async def wait_released(self) -> None:
         """Wait until Redis has freed what was released; not when it is away."""
         if self._session is not None and self._ready.is_set():
-            with suppress(RedisLost, RedisError):
+            with suppress(RedisLost, RedisErrorReply):
                 await self._session.completed()
 
     async def members(self, office_id: str) -> list[Member]:
         """Everybody in an office, the Agent first, then Computers by name."""
         try:
             return await (await self._ready_session()).members(office_id)
-        except (RedisLost, RedisError):
+        except (RedisLost, RedisErrorReply):
             raise registry_unavailable_error() from None
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
@@ -222,7 +222,7 @@ class RedisRegistry:
         while not self._stopping.is_set():
             try:
                 await self._run_session(remote_calls, listener)
-            except (OSError, RedisError) as problem:
+            except (OSError, RedisErrorReply) as problem:
                 pause = FIRST_RETRY_SECONDS if self._problem is None else min(2 * pause, MAX_RETRY_SECONDS)
                 self._report_unavailable(_reason(problem))
             except Exception as problem:
@@ -307,7 +307,7 @@ def _reason(problem: Exception) -> str:
     # Words for the operator, without addresses: they are shown where readiness is asked for.
     if isinstance(problem, RedisLost):
         return str(problem)
-    if isinstance(problem, RedisError):
+    if isinstance(problem, RedisErrorReply):
         return f"Redis refused ({str(problem).partition(' ')[0]})"
     if isinstance(problem, TimeoutError):
         return "no answer in time"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 RespValue: TypeAlias = Any
-"""bytes, int, float, bool, None, list, dict, `RedisError`, `PublishedMessage` or `RespPush`."""
+"""bytes, int, float, bool, None, list, dict, `RedisErrorReply`, `PublishedMessage` or `RespPush`."""
 
 CommandPart: TypeAlias = bytes | str | int | float
 
@@ -16,11 +16,11 @@ LINE_LIMIT: Final = 64 * 1024
 """No line of Redis is longer; more without a line end is not Redis."""
 
 
-class RedisError(Exception):
+class RedisErrorReply(Exception):
     """Redis refused a command; the first word of the message is its kind."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RedisError) and self.args == other.args
+        return isinstance(other, RedisErrorReply) and self.args == other.args
 
     __hash__ = Exception.__hash__
 
@@ -78,7 +78,7 @@ _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
 }
 _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
     ord("+"): bytes,
-    ord("-"): lambda line: RedisError(line.decode("utf-8", "replace")),
+    ord("-"): lambda line: RedisErrorReply(line.decode("utf-8", "replace")),
     ord(":"): int,
     ord("("): int,
     ord(","): float,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.node_session import LEASE_MARGIN, NodeLease, lease_clock
 from a2c_smcp.server.registry.redis_connection import connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.bare_server import bare_server
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from a2c_smcp.server.limits import ServerLimits
-from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.conftest import MakeNodes

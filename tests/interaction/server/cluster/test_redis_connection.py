@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.redis_connection import BACKLOG_BYTES, RedisConnection, RedisLost, connect_redis
-from a2c_smcp.server.registry.resp import RedisError
+from a2c_smcp.server.registry.redis_url import parse_endpoint
+from a2c_smcp.server.registry.resp import RedisErrorReply
 from tests.bare_server import bare_server
 from tests.interaction.ports import free_port
 from tests.interaction.redis_server import NAME, RedisServer, redis_or_skip
@@ -67,7 +67,7 @@ async def test_a_user_of_its_own_needs_no_more_than_the_documented_rights(server
 
 async def test_a_wrong_password_is_told_without_repeating_it(servers: Callable[..., RedisServer]) -> None:
     port = servers("--requirepass", "right").port
-    with pytest.raises(RedisError, match="WRONGPASS") as refusal:
+    with pytest.raises(RedisErrorReply, match="WRONGPASS") as refusal:
         await reach(f"redis://:hunter2@127.0.0.1:{port}")
     assert "hunter2" not in str(refusal.value)
 

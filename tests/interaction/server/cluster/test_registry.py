@@ -9,9 +9,9 @@ import pytest
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, OfficeFull, SMCPError
 from a2c_smcp.server.offices import Member
-from a2c_smcp.server.registry.endpoint import parse_endpoint
 from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
 from a2c_smcp.server.registry.redis_registry import RedisRegistry
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.bare_nodes import OFFICE, BareNode

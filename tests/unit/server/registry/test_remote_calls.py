@@ -27,7 +27,7 @@ from a2c_smcp.server.registry.frames import (
 )
 from a2c_smcp.server.registry.redis_connection import CommandNotSent, RedisLost
 from a2c_smcp.server.registry.remote_calls import MAX_TRIES, MAX_UNSENT_BYTES, RemoteCalls, encode_body
-from a2c_smcp.server.registry.resp import RedisError
+from a2c_smcp.server.registry.resp import RedisErrorReply
 
 FAR = Member("o", "computer", "c", "far", "there")
 REQUEST = '{"agent":"a","req_id":"r","computer":"c","timeout":9}'
@@ -124,7 +124,7 @@ def test_a_computer_that_is_not_known_is_looked_up(here: Desk) -> None:
 
 @pytest.mark.parametrize(
     ("found", "code"),
-    [(None, 404), (Member("o", "computer", "c", "x", "here"), 404), (RedisError("OOM"), 500)],
+    [(None, 404), (Member("o", "computer", "c", "x", "here"), 404), (RedisErrorReply("OOM"), 500)],
     ids=["nowhere", "here and leaving", "Redis refused"],
 )
 def test_a_look_up_that_finds_nobody_ends_the_request(here: Desk, found: Any, code: int) -> None:
@@ -162,7 +162,7 @@ def test_a_computer_that_was_not_there_is_looked_for_again(here: Desk) -> None:
 
 def test_a_request_that_redis_refuses_fails_at_once(here: Desk) -> None:
     here.directory.enter(FAR)
-    here.bus.receivers = RedisError("OOM")
+    here.bus.receivers = RedisErrorReply("OOM")
     here.ask()
     assert here.codes() == [500]
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.server.registry.resp import LINE_LIMIT, PublishedMessage, RedisError, RespParser, RespPush, encode
+from a2c_smcp.server.registry.resp import LINE_LIMIT, PublishedMessage, RedisErrorReply, RespParser, RespPush, encode
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
         (b"+OK\r\n", b"OK"),
-        (b"-ERR no\r\n", RedisError("ERR no")),
+        (b"-ERR no\r\n", RedisErrorReply("ERR no")),
         (b":-12\r\n", -12),
         (b"(12345678901234567890\r\n", 12345678901234567890),
         (b",1.5\r\n", 1.5),
