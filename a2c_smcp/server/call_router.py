@@ -7,7 +7,7 @@ no sockets, starts no tasks and reads no clock of its own. A blocking server cal
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -63,6 +63,7 @@ CHALLENGE_SECONDS: Final = 3.0
 """How long a client may take to answer a ping while another asks for its name."""
 
 
+@runtime_checkable
 class ClientTransport(Protocol):
     """How the switchboard reaches connections. Nothing here waits."""
 

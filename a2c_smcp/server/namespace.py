@@ -18,7 +18,6 @@ from a2c_smcp.server.async_runtime import (
     resolve,
     router_lock,
     sleep,
-    transport_for,
 )
 from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header_error, identity_of
 from a2c_smcp.server.call_router import CallRouter, internal_error
@@ -37,6 +36,7 @@ from a2c_smcp.server.offices import (
 )
 from a2c_smcp.server.payload import RawJson, parse_arguments, req_id_of
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
+from a2c_smcp.server.stock_transport import transport_for
 from a2c_smcp.smcp import (
     CANCEL_TOOL_CALL_EVENT,
     EVENTS,

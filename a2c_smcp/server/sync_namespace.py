@@ -10,16 +10,15 @@ from socketio.exceptions import ConnectionRefusedError as Refused
 
 from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.errors import BadRequest, Forbidden, OfficeFull, SMCPError, Unauthorized
-from a2c_smcp.server.sync_runtime import (
+from a2c_smcp.server.blocking_runtime import (
     BaseNamespace,
     Lock,
-    PeriodicTimer,
-    ReplyFuture,
+    SyncPeriodicTimer,
+    SyncReplyFuture,
     clock,
     resolve,
     router_lock,
     sleep,
-    transport_for,
 )
 from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header_error, identity_of
 from a2c_smcp.server.call_router import CallRouter, internal_error
@@ -38,6 +37,7 @@ from a2c_smcp.server.offices import (
 )
 from a2c_smcp.server.payload import RawJson, parse_arguments, req_id_of
 from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry, SyncRegistry
+from a2c_smcp.server.sync_stock_transport import transport_for
 from a2c_smcp.smcp import (
     CANCEL_TOOL_CALL_EVENT,
     EVENTS,
@@ -94,7 +94,7 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         self.draining = False
         self._lock = router_lock()
         self._order_locks: dict[str, Any] = {}
-        self._timer = PeriodicTimer(self._tick)
+        self._timer = SyncPeriodicTimer(self._tick)
 
     def _set_server(self, server: Any) -> None:
         super()._set_server(server)
@@ -325,7 +325,7 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if order is not None and order.locked():
             with order:  # it is about to join; what comes after waits for its seat
                 pass
-        reply = ReplyFuture()
+        reply = SyncReplyFuture()
         with self._lock:
             self.router.route(connection.sid, event, payload, reply.put)
         answer = reply.get()
