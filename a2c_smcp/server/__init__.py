@@ -1,6 +1,6 @@
-"""The signalling server: offices, routing and broadcast between Agents and Computers.
+"""The signalling server: offices, routing and notifications between Agents and Computers.
 
-Names are imported when they are first used, so that one part does not need the libraries of another.
+Names are imported on first use, so that one part does not need the dependencies of another.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The ready application: the namespace with health, metrics and audit, for any ASGI server or inside another app."""
+"""The ASGI application: the namespace with health checks, metrics and audit log, alone or inside another app."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 PAUSE: Final = 0.05
 CLOSE_SECONDS: Final = 3.0
-"""How long closing connections, and the registry's farewell, may take."""
+"""Seconds for closing connections, and for stopping the registry."""
 
 
 def create_app(
@@ -42,17 +42,17 @@ def create_app(
     """Return a server as an ASGI application.
 
     Args:
-        settings: How it runs; or give the fields of `ServerSettings` as keyword arguments. Where it listens is up to
-            the ASGI server: without `host` and `allowed_hosts`, clients that need credentials may call it by any name.
-        auth: Who may connect, besides the keys of the settings.
-        registry: Where seats are kept, in place of memory or the Redis of the settings.
-        observer: Somebody else to be told of what happens.
+        settings: The settings; or pass fields of `ServerSettings` as keyword arguments. The ASGI server decides where
+            to listen: with credentials and without `host` and `allowed_hosts`, any Host header is allowed.
+        auth: Authenticates clients in addition to the keys of the settings.
+        registry: Stores members in place of memory or the Redis of the settings.
+        observer: An additional observer.
 
     Raises:
-        InvalidConfig: The settings cannot be used; one line for each thing to mend.
+        InvalidConfig: The settings cannot be used; one line for each problem.
     """
     if settings is not None and options:
-        raise InvalidConfig("Give settings or keyword options, not both")
+        raise InvalidConfig("Pass settings or keyword options, not both")
     chosen = settings or ServerSettings.of(**options)
     if (auth is not None or chosen.authenticated) and not options.keys() & {"host", "allowed_hosts"} and not settings:
         chosen = replace(chosen, allowed_hosts=("*",))
@@ -62,7 +62,7 @@ def create_app(
 
 
 class SMCPApp:
-    """A server. `server` and `namespace` are what it is made of; `create_app` makes it."""
+    """A server as an ASGI application; `create_app` makes one. `server` and `namespace` are its parts."""
 
     def __init__(
         self,
@@ -101,28 +101,28 @@ class SMCPApp:
         )
         self.server.eio.refused = self._refused
         self.server.register_namespace(self.namespace)
-        self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.router.in_flight)
+        self.metrics.gauge("in_flight", "Requests that wait for a reply.", lambda: self.namespace.router.in_flight)
         backlog = self.server.eio.backlog
-        self.metrics.gauge("backlog_bytes", "What waits to be written to all clients.", lambda: backlog.bytes)
+        self.metrics.gauge("backlog_bytes", "Unsent bytes of all clients.", lambda: backlog.bytes)
         if (audit := self._audit) is not None:
-            self.metrics.gauge("audit_writable", "Whether the audit log can be written.", lambda: audit.problem is None)
-            self.metrics.gauge("audit_lost", "Lines that the audit log has lost.", lambda: audit.lost)
-        self.metrics.gauge("ready", "Whether this node takes connections.", lambda: self.problem() is None)
+            self.metrics.gauge("audit_writable", "Whether the audit log is writable.", lambda: audit.problem is None)
+            self.metrics.gauge("audit_lost", "Lines that were not written to the audit log.", lambda: audit.lost)
+        self.metrics.gauge("ready", "Whether this node accepts connections.", lambda: self.problem() is None)
 
-    # Beginning and end
+    # Start and stop
 
     async def start(self) -> None:
-        """Begin; done by the ASGI server's lifespan, or else by the first connection."""
+        """Start; the ASGI server's lifespan does it, or else the first connection."""
         async with self._starting:
             if not self._started:
                 if self._audit is not None and self._audit.closed:
-                    self._audit.reopen()  # a second life
+                    self._audit.reopen()  # started again after a stop
                 await self.namespace.start()
                 self.draining = self.namespace.draining = False
                 self._started = True
 
     async def stop(self) -> None:
-        """End: what is still connected is drained first."""
+        """Drain the connections and stop."""
         if not self._started:
             return
         await self.drain(self.settings.drain)
@@ -130,7 +130,7 @@ class SMCPApp:
         try:
             await asyncio.wait_for(self.namespace.stop(), CLOSE_SECONDS)
         except TimeoutError:
-            log.warning("the registry did not end in time; its leases free the seats of this node")
+            log.warning("registry stop timed out: members of this node expire with its lease")
         await self.server.shutdown()
         for part in (self._audit, self._tracing):
             close = getattr(part, "close", None)
@@ -138,10 +138,10 @@ class SMCPApp:
                 await asyncio.to_thread(close)
 
     async def drain(self, seconds: float, is_forced: Callable[[], bool] = lambda: False) -> None:
-        """Refuse new connections, let calls under way end for so long, and close every connection.
+        """Refuse new connections, wait up to `seconds` for calls in progress, and close every connection.
 
-        Connections are closed as their calls end. They are closed like those of a server that went away, so that
-        clients connect again by themselves; a Socket.IO disconnect would tell them not to.
+        A connection is closed as soon as it has no calls. The transport is closed without a Socket.IO disconnect, so
+        that clients connect again by themselves.
         """
         self.draining = self.namespace.draining = True
         await _wait_until(lambda: is_forced() or not self._close_idle(), seconds)
@@ -151,7 +151,7 @@ class SMCPApp:
         await _wait_until(lambda: is_forced() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
 
     def _close_idle(self) -> int:
-        """Close every connection without a call under way; return how many have one."""
+        """Close every connection without a call in progress; return the number of the others."""
         busy = 0
         for connection in list(self.namespace.router.connections.values()):
             if connection.outgoing or connection.incoming:
@@ -163,14 +163,14 @@ class SMCPApp:
         return busy
 
     def reload(self) -> None:
-        """Read keys from their files again and go on in a new audit file; for log rotation and new keys."""
+        """Read the key files again and reopen the audit log, for new keys and log rotation."""
         if self._credentials is not None:
             reload_guarded("credentials", self._credentials.reload)
         if self._audit is not None:
             reload_guarded("audit log", self._audit.reopen)
 
     def problem(self) -> str | None:
-        """Why this node takes no connections, or None."""
+        """Return why this node accepts no connections, or None."""
         if self.draining:
             return "the server is shutting down"
         if (problem := self.namespace.registry.problem()) is not None:
@@ -180,7 +180,7 @@ class SMCPApp:
     # The ASGI application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection. Errors are logged and answered here; none reaches the ASGI server."""
+        """Serve one request. Errors are logged and answered here; none reaches the ASGI server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -190,8 +190,8 @@ class SMCPApp:
             if not self.draining:
                 raise
         except Exception:
-            log.exception("a request failed")
-            with suppress(Exception):  # where an answer has begun there can be no other
+            log.exception("HTTP request failed")
+            with suppress(Exception):  # the response may have begun
                 await refuse(scope, send, 500, InternalError("The request failed on the server; it is logged there"))
 
     @asynccontextmanager
@@ -209,7 +209,7 @@ class SMCPApp:
             await self.start()
         except Exception as problem:
             if not isinstance(problem, SMCPError):
-                log.exception("the start failed")
+                log.exception("startup failed")
             reason = str(problem) if isinstance(problem, SMCPError) else type(problem).__name__
             await send({"type": "lifespan.startup.failed", "message": redact_text(reason)})
             return
@@ -251,7 +251,7 @@ class SMCPApp:
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.draining and b"sid" not in parse_qs(scope["query_string"]):
-            error = InternalError("The server is shutting down; connect again in a moment")
+            error = InternalError("The server is shutting down; connect again later")
             await refuse(scope, send, 503, error, **{"retry-after": "1"})
             return
         if not self._started:
@@ -266,14 +266,16 @@ class SMCPApp:
         if self.settings.metrics_public or not self._guarded or (token is not None and bears(scope, token)):
             await self._page(scope, send, 200, self.metrics.render(), kind=CONTENT_TYPE)
         elif token is None:
-            await refuse(scope, send, 403, Forbidden("Metrics are closed: set metrics_token or metrics_public"))
+            await refuse(
+                scope, send, 403, Forbidden("Metrics need metrics_token or metrics_public in the server's settings")
+            )
         else:
             error = Unauthorized("Send the metrics token as `Authorization: Bearer TOKEN`")
             await refuse(scope, send, 401, error, **{"www-authenticate": "Bearer"})
 
     async def _page(self, scope: Scope, send: Send, status: int, body: Any, **options: Any) -> None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
-            await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
+            await refuse(scope, send, 405, Forbidden("Method not allowed; use GET"), allow="GET, HEAD")
             return
         await answer(scope, send, status, body if isinstance(body, str) else json.dumps(body), **options)
 

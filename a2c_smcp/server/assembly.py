@@ -1,4 +1,4 @@
-"""From settings to parts: who may connect, where seats are kept, who is told of what happens."""
+"""Creates the parts of a server from its settings: authentication, registry, audit log, tracing."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +22,7 @@ SHORT_KEY: Final = 16
 
 
 class ConfiguredAuth:
-    """The API keys and token keys of the settings. Those that are in files can be read again.
+    """Authenticates with the API keys and token keys of the settings; `reload` reads the files again.
 
     Raises:
         InvalidConfig: A file cannot be read.
@@ -33,17 +33,17 @@ class ConfiguredAuth:
         self._provider = self._read()
 
     def reload(self) -> None:
-        """Read the files again.
+        """Read the key files again.
 
         Raises:
-            InvalidConfig: One cannot be read; what was read before stays in force.
+            InvalidConfig: A file cannot be read; the previous keys stay in use.
         """
         self._provider = self._read()
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
     ) -> AuthResult | Awaitable[AuthResult]:
-        """Ask the keys that are in force."""
+        """Return the identity of a client, or None."""
         return self._provider.authenticate(server, environ, auth, headers)
 
     def _read(self) -> AnyOf:
@@ -53,19 +53,19 @@ class ConfiguredAuth:
         if keys:
             providers.append(ApiKeyAuth({one.key: Identity(one.role, one.name, one.office_id) for one in keys}))
             if any(len(one.key) < SHORT_KEY for one in keys):
-                log.warning("an API key is shorter than %d characters and may be guessed", SHORT_KEY)
+                log.warning("API key is short and can be guessed: min_characters=%d", SHORT_KEY)
         if settings.token_keys:
             providers.append(TokenAuth(load_keys(settings.token_keys)))
             if is_readable_by_others(settings.token_keys):
-                log.warning("others than its owner can read %s", settings.token_keys.name)
+                log.warning("%s is readable by other users; run chmod 600", settings.token_keys.name)
         return AnyOf(*providers)
 
 
 def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
-    """Return the keys of a file, one a line; lines that are empty or begin with # do not count.
+    """Return the keys of a file, one a line; empty lines and lines that begin with # are ignored.
 
     Raises:
-        InvalidConfig: It cannot be read or has no key; the message holds nothing of it.
+        InvalidConfig: The file cannot be read or has no key; the message quotes nothing of it.
     """
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
@@ -83,7 +83,7 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
 
 
 def create_registry(settings: ServerSettings) -> Registry:
-    """Where the seats are kept."""
+    """Return the registry: in memory, or in Redis."""
     if settings.redis is None:
         return MemoryRegistry()
     from a2c_smcp.server.registry.redis_registry import RedisRegistry  # noqa: PLC0415 - only many nodes need it
@@ -92,10 +92,10 @@ def create_registry(settings: ServerSettings) -> Registry:
 
 
 def create_audit_log(settings: ServerSettings) -> AuditLog | None:
-    """The audit log, where one is wanted.
+    """Return the audit log, or None if it is off.
 
     Raises:
-        InvalidConfig: It cannot be opened.
+        InvalidConfig: The file cannot be opened.
     """
     if settings.audit_log is None:
         return None
@@ -106,7 +106,7 @@ def create_audit_log(settings: ServerSettings) -> AuditLog | None:
 
 
 def create_tracing(settings: ServerSettings) -> ServerObserver | None:
-    """What makes spans, where they are wanted.
+    """Return the observer that creates spans, or None if tracing is off.
 
     Raises:
         InvalidConfig: OpenTelemetry is not installed.
@@ -118,14 +118,14 @@ def create_tracing(settings: ServerSettings) -> ServerObserver | None:
 
         return Tracing()
     except ModuleNotFoundError as error:
-        raise InvalidConfig(f"otel: there is no {error.name}; {install_hint('otel')}") from None
+        raise InvalidConfig(f"otel: {error.name} is not installed; {install_hint('otel')}") from None
 
 
 def reload_guarded(what: str, read: Callable[[], None]) -> None:
-    """Read something again; a failure is logged, and what was read before stays in force."""
+    """Call a function that reloads something; log the result."""
     try:
         read()
     except (SMCPError, OSError) as error:
-        log.error("%s: could not be read again, so nothing changed: %s", what, error)
+        log.error("reload failed, nothing changed: part=%r reason=%s", what, error)
     else:
-        log.info("%s: read again", what)
+        log.info("reloaded: part=%r", what)

@@ -60,62 +60,62 @@ log = logging.getLogger(__name__)
 
 
 CHALLENGE_SECONDS: Final = 3.0
-"""How long a client may take to answer a ping while another asks for its name."""
+"""Seconds in which a client must answer a ping when another client wants its name."""
 
 
 @runtime_checkable
 class ClientTransport(Protocol):
-    """How the switchboard reaches connections. Nothing here waits."""
+    """Sends to client connections. No method waits."""
 
     def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
-        """Send an event that wants an ack; `answered` is called with it, at most once.
+        """Send an event that wants an ack and call `answered` with it, at most once.
 
         Returns the number of the ack, for `forget`.
 
         Raises:
-            RateLimited: So much waits for that connection already that more could end it.
+            RateLimited: Too much is queued for that connection already.
         """
 
     def forget(self, sid: str, ack: int) -> None:
-        """An ack is no longer waited for."""
+        """Drop the callback of an ack."""
 
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
         """Send an event to connections of this node."""
 
     def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
-        """Say why, and end a connection.
+        """Send the reason and close a connection.
 
         Args:
-            come_back: Whether a client that follows the rules of Socket.IO connects again by itself.
+            reconnect: Whether a Socket.IO client should connect again by itself.
         """
 
     def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
-        """Ping a client; `done` is told, once, whether it answered within `CHALLENGE_SECONDS`."""
+        """Ping a client; call `done` once with whether it answered within `CHALLENGE_SECONDS`."""
 
 
 class RemoteRouter(Protocol):
-    """The other nodes of a cluster."""
+    """Routes calls to the other nodes of a cluster."""
 
     def route(self, call: PendingCall, office_id: str, payload: Payload) -> None:
-        """Take over a call to a Computer of that office that this node does not have.
+        """Take over a call to a Computer that is not on this node.
 
-        It ends, now or later, with `CallRouter.complete` or `CallRouter.fail`. One that is not yet over when this
-        returns has `call.ack` set, for `forget`.
+        The call ends with `CallRouter.complete` or `CallRouter.fail`. If it is not over when this returns,
+        `call.ack` is set, for `forget`.
         """
 
     def forget(self, ack: int) -> None:
-        """A call that was taken over is over."""
+        """Drop a call that is over."""
 
 
 class ServingLease(Protocol):
-    """How long this node may serve its Agents."""
+    """The lease under which this node serves its Agents."""
 
     def is_over(self) -> bool:
-        """Whether another node may have the seats of this one by now."""
+        """Return whether other nodes may have taken over this node's members."""
 
 
 class CallRouter:
-    """The connections of this node, their seats, and the calls under way."""
+    """The connections of this node, their office memberships, and the calls in progress."""
 
     def __init__(
         self, transport: ClientTransport, limits: ServerLimits, observer: ServerObserver, clock: Callable[[], float]
@@ -135,13 +135,13 @@ class CallRouter:
         self._office_buckets: dict[str, TokenBucket] = {}
         self._deadlines = CallDeadlines()
 
-    # Connections and seats
+    # Connections and members
 
     def connect(self, sid: str, identity: Identity, *, address: str, version: str | None) -> ClientConnection:
-        """Take a new connection.
+        """Add a new connection.
 
         Raises:
-            RateLimited: Its address has too many.
+            RateLimited: Its address has too many connections.
         """
         number = self.addresses.get(address, 0)
         if self.limits.connections_per_address and number >= self.limits.connections_per_address:
@@ -155,7 +155,7 @@ class CallRouter:
         return connection
 
     def disconnect(self, sid: str) -> ClientConnection | None:
-        """Forget a connection: what it serves fails at once, what it asked for is nobody's any more."""
+        """Remove a connection: calls to it fail immediately, its own pending calls are dropped."""
         connection = self.connections.pop(sid, None)
         if connection is None:
             return None
@@ -172,18 +172,18 @@ class CallRouter:
         return connection
 
     def fail_calls_of(self, connection: ClientConnection) -> None:
-        """Fail every call that the connection was to answer."""
+        """Fail every call that the connection has to answer."""
         for call in list(connection.incoming or ()):
             self.fail(
                 call,
                 ComputerLost(
-                    f"The computer {call.head.computer!r} left before it answered",
+                    f"The computer {call.head.computer!r} left before it replied",
                     details={"computer": call.head.computer},
                 ),
             )
 
     def add_member(self, connection: ClientConnection, member: Member) -> bool:
-        """Record the seat of a connection; False, and nothing is recorded, if the connection is gone."""
+        """Add a connection to its office; return False, and add nothing, if the connection is gone."""
         if self.connections.get(connection.sid) is not connection or connection.closing_error is not None:
             return False
         self.offices.setdefault(member.office_id, OfficeMembers()).add(member)
@@ -192,7 +192,7 @@ class CallRouter:
         return True
 
     def remove_member(self, connection: ClientConnection) -> Member | None:
-        """Free the seat of a connection; calls that it was to answer fail."""
+        """Remove a connection from its office and fail the calls that it has to answer."""
         member, connection.member = connection.member, None
         if member is None:
             return None
@@ -205,11 +205,10 @@ class CallRouter:
         return member
 
     def evict(self, sid: str, office_id: str, answered: Callable[[], None] | None = None) -> None:
-        """End the connection of a member whose seat is asked for.
+        """Close the connection of a member whose name another client wants.
 
         Args:
-            answered: Makes it a challenge: the connection is pinged first, and if it answers, this is called and
-                nothing else happens.
+            answered: If given, the connection is pinged first; if it answers, this is called and it stays open.
         """
         connection = self.connections.get(sid)
         if connection is None or connection.member is None or connection.member.office_id != office_id:
@@ -232,7 +231,7 @@ class CallRouter:
             self.transport.hang_up(connection.sid, error, reconnect=reconnect)
 
     def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
-        """Tell the members on this node whom it concerns, the sender left out."""
+        """Send a notification to its recipients on this node, except the connection `skip`."""
         if (office := self.offices.get(office_id)) is not None:
             self.transport.notify(recipients(office, event, data, skip), event, data)
 
@@ -242,12 +241,12 @@ class CallRouter:
         """Count a request against the limits of its connection and its office.
 
         Args:
-            limited: Whether it is refused when a limit is exceeded, or only counted.
+            limited: Whether to raise when a limit is exceeded, or only to count.
 
         Raises:
             Unauthorized: The credentials have expired.
             RateLimited: A limit is exceeded.
-            InternalError: Another node may serve another Agent of the office by now.
+            InternalError: The lease is over, so another node may serve another Agent of the office.
             SMCPError: The connection is being closed.
         """
         if connection.closing_error is not None:
@@ -264,14 +263,14 @@ class CallRouter:
             self._charge_office(member.office_id, now, 1, limited=limited)
 
     def count_notification(self, member: Member, now: float, remote: int, *, limited: bool) -> None:
-        """Count a notification for each member that gets it, those on other nodes included.
+        """Count a notification once for each recipient, those on other nodes included.
 
         Raises:
             RateLimited: The limit of the office is exceeded.
         """
         office = self.offices.get(member.office_id)
         members = len(office.computers) + (office.agent is not None) if office is not None else 0
-        if members + remote > 2:  # the sender gets none, and the request itself has been counted
+        if members + remote > 2:  # without the sender, and without the request itself, which is counted
             self._charge_office(member.office_id, now, members + remote - 2, limited=limited)
 
     def _charge_office(self, office_id: str, now: float, cost: int, *, limited: bool) -> None:
@@ -289,14 +288,14 @@ class CallRouter:
             raise lease_expired_error()
 
     def disconnect_agents(self) -> int:
-        """Disconnect every Agent of this node, because its seat may be somebody else's; return how many."""
+        """Disconnect every Agent of this node, because the lease is over; return how many."""
         agents = [one for one in self.connections.values() if one.member is not None and one.member.role == "agent"]
         for connection in agents:
             self.transport.hang_up(connection.sid, lease_expired_error(), reconnect=True)
         return len(agents)
 
     def route(self, sid: str, event: str, payload: Payload, reply: ReplyCallback) -> None:
-        """Pass an Agent's request on; `reply` is called once, now or later, with the ack."""
+        """Route an Agent's request; `reply` is called once, now or later, with the ack."""
         connection = self.connections.get(sid)
         if connection is None:
             return
@@ -319,9 +318,9 @@ class CallRouter:
             self.fail(call, internal_error(event))
 
     def sender_replaced(self, connection: ClientConnection, event: str, claimed: str) -> None:
-        """Report, once per connection, that a payload's sender is not the name that the connection joined with.
+        """Report, once per connection, that a payload names a sender other than the joined name.
 
-        Released Agents keep an id apart from that name, so the caller replaces the name instead of refusing.
+        Released Agents send an id that differs from that name, so the caller replaces it instead of refusing.
         """
         if not connection.sender_replaced:
             connection.sender_replaced = True
@@ -338,7 +337,7 @@ class CallRouter:
         reply: ReplyCallback,
         refuse: ErrorCallback,
     ) -> bool:
-        """Pass on a request that another node has accepted; `reply` or `refuse` is called once, now or later.
+        """Route a request that another node accepted; `reply` or `refuse` is called once, now or later.
 
         Returns False, and calls neither, if the connection is not a Computer of that office.
         """
@@ -395,7 +394,7 @@ class CallRouter:
             self.fail(call, error)
 
     def complete(self, call: PendingCall, answer: AckArguments) -> None:
-        """Hand the answer to the caller; one that comes late is dropped."""
+        """Pass the reply to the caller; a late one is dropped."""
         if call.completed:
             return
         size = payload_size(answer)
@@ -410,25 +409,25 @@ class CallRouter:
             self._answer(call, answer)
 
     def fail(self, call: PendingCall, error: SMCPError) -> None:
-        """Answer the caller with an error."""
+        """Reply to the caller with an error."""
         if call.completed:
             return
         self._finish(call, str(error.code))
         if call.refuse is not None:
-            call_guarded(log, "refusing a call of another node", call.refuse, error)
+            call_guarded(log, "the error callback of a remote call", call.refuse, error)
         if call.caller is not None:
             self.observer.failed(call.event, error, call.caller, call.head.req_id)
             self._answer(call, (error_ack(call.event, error, call.head.req_id),))
 
     def _answer(self, call: PendingCall, answer: AckArguments) -> None:
-        # What goes wrong on the way to one caller must not keep the others from their answers.
+        # A failure to send to one caller must not affect the others.
         try:
             call.reply(answer)
         except Exception:
             log.exception("answering %s failed", event_name(call.event), extra={"req_id": call.head.req_id})
 
     def tick(self, now: float) -> None:
-        """Let what has run out of time fail, and end connections whose credentials are over."""
+        """Fail calls past their deadline and close connections whose credentials have expired."""
         for call in self._deadlines.due(now):
             waited = call.deadline - call.started
             late = RequestTimeout(
@@ -477,17 +476,17 @@ class CallRouter:
 
 
 def credentials_expired_error() -> Unauthorized:
-    """The refusal of credentials that were good once."""
+    """Return the error for expired credentials."""
     return Unauthorized("The credentials of this connection have expired; connect again with new ones")
 
 
 def lease_expired_error() -> InternalError:
-    """What an Agent hears whose seat may be another's, because its node lost the registry for too long."""
-    return InternalError("This node lost the registry and may not serve its agents any more; connect again")
+    """Return the error for the Agents of a node whose lease is over."""
+    return InternalError("This node lost the registry and may no longer serve its agents; connect again")
 
 
 def too_large_error(what: str, size: int, limit: int) -> BadRequest:
-    """The refusal of a message that is too large to pass on."""
+    """Return the error for a message above the message limit."""
     return BadRequest(
         f"The {what} of {size} bytes is over the message limit of {limit} bytes; send it in parts",
         details={"limit": "message size", "size": size, "value": limit},
@@ -495,12 +494,12 @@ def too_large_error(what: str, size: int, limit: int) -> BadRequest:
 
 
 def is_empty_ack(answer: AckArguments) -> bool:
-    """Whether an ack has no argument or only null: what a client sends for an event that it has no handler for."""
+    """Return whether an ack has no argument or only null, as clients send for events without a handler."""
     if type(answer) is RawJson:
         return answer.text in ("", "null")
     return answer in ((), (None,))
 
 
 def internal_error(event: str) -> InternalError:
-    """What a caller is told when something failed that is none of its business."""
+    """Return the error for an internal failure, without its cause."""
     return InternalError(f"{event} failed on the server; it is logged there")

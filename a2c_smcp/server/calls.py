@@ -1,4 +1,4 @@
-"""What a switchboard keeps account of: connections, the calls between them, and when those run out."""
+"""The state of the call router: client connections, the calls between them, and their deadlines."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -10,17 +10,20 @@ from a2c_smcp.server.offices import Identity, Member
 from a2c_smcp.server.payload import RawJson, RequestHead
 
 AckArguments: TypeAlias = RawJson | tuple[Any, ...]
-"""The arguments of an ack: unparsed text, or values."""
+"""The arguments of an ack: unparsed JSON, or values."""
 
 ReplyCallback: TypeAlias = Callable[[AckArguments], None]
 ErrorCallback: TypeAlias = Callable[[SMCPError], None]
 
 
 class ClientConnection:
-    """A client of this node.
+    """A client connection of this node.
 
     Attributes:
-        ended: Why nothing of it is accepted any more, although its line is still there.
+        closing_error: Why the server closes the connection; set while it is still open.
+        outgoing: Calls that this client made; None until the first.
+        incoming: Calls that this client has to answer; None until the first.
+        sender_replaced: Whether a wrong sender name of this connection has been reported.
     """
 
     __slots__ = (
@@ -54,13 +57,12 @@ class ClientConnection:
 
 
 class PendingCall:
-    """A request that waits for its answer.
+    """A request that waits for its reply.
 
-    One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
-    it and words the answer.
+    A request that another node accepted has no caller here; `refuse` passes its errors to that node.
 
     Attributes:
-        late: What the caller hears when the time is over, where that is not the Computer's doing.
+        timeout_error: The error for the caller at the deadline, where the Computer is not the cause.
     """
 
     __slots__ = (
@@ -102,7 +104,7 @@ class PendingCall:
 
 
 class CallDeadlines:
-    """Calls by the moment they run out, in slots of a quarter second: adding and forgetting cost next to nothing."""
+    """Calls by deadline, in slots of a quarter second, so that adding and removing are cheap."""
 
     SLOT = 0.25
 
@@ -116,11 +118,11 @@ class CallDeadlines:
         return int(call.deadline / self.SLOT) + 1
 
     def add(self, call: PendingCall) -> None:
-        """Watch a call."""
+        """Add a call."""
         self._slots.setdefault(self._slot(call), set()).add(call)
 
     def forget(self, call: PendingCall) -> None:
-        """Watch it no more: a call that is over would be held until its time is, which may be an hour."""
+        """Remove a call that is over; otherwise it would stay in memory until its deadline."""
         slot = self._slot(call)
         calls = self._slots.get(slot)
         if calls is not None:
@@ -129,7 +131,7 @@ class CallDeadlines:
                 del self._slots[slot]
 
     def due(self, now: float) -> Iterator[PendingCall]:
-        """Calls whose time is over, each once. Ending one may end others, and with them a slot that comes later."""
+        """Yield the calls past their deadline, each once. Callers may remove other calls, and with them later slots."""
         current = int(now / self.SLOT)
         for slot in [slot for slot in self._slots if slot <= current]:
             yield from self._slots.pop(slot, ())

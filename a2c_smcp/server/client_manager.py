@@ -1,4 +1,4 @@
-"""The table of Socket.IO clients, and those who wait for acks from them."""
+"""The table of Socket.IO clients and the callbacks of their acks."""
 
 import inspect
 import math
@@ -15,7 +15,7 @@ from a2c_smcp.smcp import error_ack
 
 
 class AckWaiter:
-    """Somebody who waits for an ack."""
+    """The callback of an ack."""
 
     __slots__ = ("_answered", "_event")
 
@@ -24,11 +24,11 @@ class AckWaiter:
         self._answered = answered
 
     def __call__(self, *arguments: Any) -> None:
-        """The ack came parsed."""
+        """Take a parsed ack."""
         self._answered(arguments)
 
     def take(self, text: str) -> None:
-        """The ack came as text."""
+        """Take an ack as text."""
         try:
             answer = ack_arguments(text)
         except ValueError:
@@ -37,26 +37,26 @@ class AckWaiter:
             self._answered(answer)
 
     def fail(self) -> None:
-        """The ack is malformed: an error at once, not after the time-out."""
+        """Take a malformed ack: reply with an error now instead of after the time-out."""
         self._answered((error_ack(self._event, InternalError("The computer sent a malformed reply")),))
 
 
 POST_PACKETS: Final = 10_000
-"""Packets in one HTTP request of a polling client; clients send at once what they have collected."""
+"""Packets in one HTTP request of a polling client; clients send all collected packets together."""
 
 
 def accept_many_packets() -> None:
-    """Let stock servers of this process read requests of many packets: they drop those of more than 16, and say OK."""
+    """Raise the packet limit of stock servers: they drop the packets after the first 16 of a request and reply OK."""
     Payload.max_decode_packets = max(Payload.max_decode_packets, POST_PACKETS)
 
 
 def guard_acks(manager: Any, ignored: Callable[[], Any]) -> None:
-    """Let a stock manager see only acks that somebody waits for; malformed ones fail their call at once.
+    """Pass only expected acks to a stock manager; a malformed one fails its call immediately.
 
-    A stock manager keeps its counter among the callbacks, under 0: an ack of that number would delete it.
+    A stock manager keeps its counter among the callbacks, under 0, so an ack with that number would delete it.
 
     Args:
-        ignored: Returns what `trigger_callback` returns for an ack that is dropped.
+        ignored: Called for a dropped ack; its result is the result of `trigger_callback`.
     """
     stock = manager.trigger_callback
 
@@ -83,7 +83,7 @@ def _is_finite(value: Any) -> bool:
 
 
 class ClientManager(socketio.AsyncManager):  # type: ignore[misc]
-    """The client table, with an index from a client to its rooms, so that leaving is no walk over all rooms."""
+    """The client table, with an index from client to rooms, so that leaving does not scan all rooms."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class ClientManager(socketio.AsyncManager):  # type: ignore[misc]
         self._rooms_of: dict[tuple[str, str], set[Any]] = {}
         self._last_ack: dict[str, int] = {}
 
-    # The stock manager keeps the counter among the callbacks, under 0: an ack of that number would delete it.
+    # The stock manager keeps the counter among the callbacks, under 0, so an ack with that number would delete it.
 
     def _generate_ack_id(self, sid: str, callback: Callable[..., Any]) -> int:
         number = self._last_ack[sid] = self._last_ack.get(sid, 0) + 1
@@ -100,14 +100,14 @@ class ClientManager(socketio.AsyncManager):  # type: ignore[misc]
         return number
 
     async def trigger_callback(self, sid: str, id: int | None, data: list[Any]) -> None:  # noqa: A002
-        """Hand an ack to whoever waits for it; one that this connection was not asked for is dropped."""
+        """Pass an ack to its callback; an unexpected one is dropped."""
         if (callback := self.take_callback(sid, id)) is not None:
             answer = callback(*data)
             if inspect.isawaitable(answer):
                 await answer
 
     def take_callback(self, sid: str | None, number: int | None) -> Callable[..., Any] | None:
-        """Remove and return what waits for an ack of this number from this connection."""
+        """Remove and return the callback of an ack."""
         waiting = self.callbacks.get(sid)
         return waiting.pop(number, None) if waiting else None
 
@@ -125,21 +125,21 @@ class ClientManager(socketio.AsyncManager):  # type: ignore[misc]
         return sid
 
     def is_pre_connected(self, sid: str, namespace: str) -> bool:
-        """Whether the client waits for its authentication."""
+        """Return whether the client is not yet authenticated."""
         return (namespace, sid) in self._connecting
 
     def is_connected(self, sid: str, namespace: str) -> bool:
-        """Whether the client is fully connected."""
+        """Return whether the client is fully connected."""
         key = (namespace, sid)
         return key not in self._connecting and key not in self._leaving and key in self._rooms_of
 
     def pre_disconnect(self, sid: str, namespace: str) -> str | None:
-        """Mark a client as going, while its handlers still run."""
+        """Mark a client as leaving while its handlers still run."""
         self._leaving.add((namespace, sid))
         return cast("str | None", self.rooms[namespace][None].get(sid))
 
     def basic_disconnect(self, sid: str, namespace: str, **_: Any) -> None:
-        """Forget a client."""
+        """Remove a client."""
         for room in self._rooms_of.pop((namespace, sid), ()):
             super().basic_leave_room(sid, namespace, room)
         self.callbacks.pop(sid, None)
@@ -162,7 +162,7 @@ PongCallback: TypeAlias = Callable[[bool], None]
 
 
 def on_pong(socket: Any, done: PongCallback) -> bool:
-    """Have `done(True)` called at the next pong of an Engine.IO socket; return whether nobody waited for one before."""
+    """Call `done(True)` at the next pong of an Engine.IO socket; return whether it is the first such callback."""
     waiting: list[PongCallback] | None = vars(socket).get("a2c_pongs")
     if waiting is not None:
         waiting.append(done)
@@ -181,7 +181,7 @@ def on_pong(socket: Any, done: PongCallback) -> bool:
 
 
 def cancel_pong(socket: Any, done: PongCallback) -> None:
-    """Call `done(False)` if no pong has come for it."""
+    """Call `done(False)` if no pong arrived for it."""
     waiting: list[PongCallback] = vars(socket).get("a2c_pongs", [])
     if done in waiting:
         waiting.remove(done)

@@ -1,7 +1,7 @@
-"""One client's transport: read and written by two plain loops, with bounds on what it may hold.
+"""Engine.IO server and sockets: one read loop and one write loop per client, with bounds on memory.
 
-Until a client is in a namespace it is *outside*: it has a deadline, and its address may have only so many of them.
-Until it has joined an office its frames and HTTP bodies are small.
+Until a client is admitted to a namespace it is *pending*: it has a deadline, and its address may have few such
+sessions. Until it has joined an office, its frames and HTTP bodies must be small.
 """
 
 import asyncio
@@ -30,20 +30,20 @@ log = ThrottledLog(logging.getLogger(__name__))
 
 CLOSE_GRACE: Final = 2.0
 POLL_PACKETS: Final = 16
-"""Packets in one answer to a poll: clients made with python-engineio refuse more."""
+"""Packets in one response to a poll; python-engineio clients refuse more."""
 YIELD_EVERY: Final = 64
-"""Packets taken from a POST before others have their turn."""
+"""Packets of a POST that are handled before the event loop runs other tasks."""
 BODY_LIMIT: Final = "body size"
 POST_PACKET_TYPES: Final = frozenset("134")
-"""Packets that a client may send in a POST: close, pong, message."""
+"""Packet types that a client may POST: close, pong, message."""
 MIN_PENDING_SESSIONS: Final = 16
-"""Sessions without credentials that an address may have at least; a quarter of its connections, where that is more."""
+"""Pending sessions that an address may have at least; a quarter of its connection limit if that is more."""
 SESSION_FACTOR: Final = 2
-"""Sessions of one address, as a multiple of its connections: the namespace refuses first, and can say why."""
+"""Sessions of one address, as a multiple of its connection limit: the namespace refuses first, with a reason."""
 
 
 class SendBacklog:
-    """How many bytes wait to be written to all clients together."""
+    """The number of unsent bytes of all clients together."""
 
     __slots__ = ("bytes",)
 
@@ -52,10 +52,10 @@ class SendBacklog:
 
 
 class SendQueue(asyncio.Queue[Any]):
-    """What waits to be written to one client, counted in bytes.
+    """The send queue of one client, counted in bytes.
 
     Args:
-        total: Where they are counted as well.
+        total: The counter of all clients.
     """
 
     _queue: deque[Any]
@@ -74,7 +74,7 @@ class SendQueue(asyncio.Queue[Any]):
         self.bytes += size
         self.total.bytes += size
         if type(item) is eio_packet.Packet and item.packet_type == eio_packet.PING:
-            self._queue.appendleft(item)  # its answer says whether the client lives: it does not wait behind the rest
+            self._queue.appendleft(item)  # the pong proves that the client lives, so the ping must not wait
         else:
             super()._put(item)
 
@@ -87,7 +87,7 @@ class SendQueue(asyncio.Queue[Any]):
         return item
 
     def leave(self) -> None:
-        """Count with the others no more: the client is on its way out."""
+        """Stop counting these bytes in the total: the client is being disconnected."""
         self.total.bytes -= self.bytes
         self.total = SendBacklog()
         self.total.bytes = self.bytes
@@ -99,13 +99,13 @@ def _size_of(item: Any) -> int:
 
 
 class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
-    """One client's transport.
+    """The transport of one client.
 
     Attributes:
-        inside: Whether it was let into a namespace.
-        joined: Whether it has joined an office.
-        refusals: How often it was kept out of a namespace.
-        frames: What the POST under way holds; None while there is none.
+        admitted: Whether the client was admitted to a namespace.
+        joined: Whether the client has joined an office.
+        refusals: How often a namespace refused the client.
+        frames: The frames of the current POST; None without one.
     """
 
     server: "EngineIOServer"
@@ -132,12 +132,12 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
 
     @property
     def frame_limit(self) -> int:
-        """The largest frame or HTTP body that it may send."""
+        """The largest frame or HTTP body that the client may send."""
         limits = self.server.limits
         return limits.frame_bytes if self.joined else min(limits.early_bytes, limits.frame_bytes)
 
     def expire(self, seconds: float, check: Callable[[], bool]) -> None:
-        """Hang up after so many seconds unless `check` says otherwise then; replaces what was set before."""
+        """Close the connection after `seconds` unless `check` returns True then; replaces an earlier deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
         if not self.closing:
@@ -149,18 +149,18 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
             self.server.hang_up(self)
 
     def mark_admitted(self) -> None:
-        """Its client was let into a namespace."""
+        """Record that a namespace admitted the client."""
         self.admitted = True
         self.server.session_admitted(self)
         self.attach(self._connection)
 
     def join(self) -> None:
-        """Its client has joined an office: it may send large messages."""
+        """Record that the client has joined an office and may send large messages."""
         self.joined = True
         self.attach(self._connection)
 
     def attach(self, connection: Any) -> None:
-        """It uses this TCP connection from now on, which is trusted as far as its client is."""
+        """Use a TCP connection from now on, and trust it as much as the client."""
         self._connection = connection
         if connection is not None and self.admitted:
             connection.trust()
@@ -168,31 +168,31 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
             connection.allow_large_frames()
 
     def check_backlog(self, size: int) -> None:
-        """Check that a request may be queued. What cannot be refused, notifications and replies, has the other half.
+        """Check that a request may be queued; half of the backlog is reserved for notifications and replies.
 
         Raises:
-            RateLimited: So much waits already that the sender has to wait.
+            RateLimited: Too much is queued already.
         """
         limit = self.server.limits.backlog_bytes // 2
         waiting = self.queue.bytes
         if waiting and waiting + size > limit:
-            raise limit_exceeded("bytes that wait for one computer", limit)
+            raise limit_exceeded("unsent bytes of one computer", limit)
 
     def push(self, part: str | bytes) -> None:
-        """Queue a Socket.IO packet or an attachment; end the connection if too much waits already."""
+        """Queue a Socket.IO packet or an attachment; close the connection if too much is queued."""
         if self.closed:
             return
         plain = self._direct and isinstance(part, str)
         self.queue.put_nowait(f"4{part!s}" if plain else eio_packet.Packet(eio_packet.MESSAGE, part))
         limits = self.server.limits
         if self.queue.bytes > limits.backlog_bytes:
-            log.warning("a client reads too slowly and is disconnected", extra={"eio_sid": self.sid})
+            log.warning("slow client disconnected", extra={"eio_sid": self.sid})
             self.server.hang_up(self)
         elif self.queue.total.bytes > limits.backlog_total_bytes > 0:
             self.server.drop_slowest()
 
     def schedule_ping(self) -> None:
-        """Ping after a while; the stock method starts a task for that, which outlives the client."""
+        """Schedule the next ping with a timer; the stock method starts a task that outlives the client."""
         if self.last_ping:
             self.last_ping = None
             self._pinging = asyncio.get_running_loop().call_later(self.server.ping_interval, self._ping)
@@ -203,7 +203,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
             self.queue.put_nowait(eio_packet.Packet(eio_packet.PING))
 
     async def check_ping_timeout(self) -> bool:
-        """Whether its client still answers pings; a line that is full and moves has its pong still on the way."""
+        """Return whether the client answers pings; while a full connection makes progress, its pong may be late."""
         if self.last_ping:
             unsent = self._connection.unsent() if self._direct and self._connection is not None else 0
             moved = self.queue.taken - unsent
@@ -236,11 +236,11 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
         if packets[-1] is None:
             packets.pop()
             if packets:
-                self.queue.put_nowait(None)  # the next poll is the last
+                self.queue.put_nowait(None)  # ends the next poll
         return packets
 
     async def handle_post_request(self, environ: dict[str, Any]) -> None:  # noqa: ARG002
-        """Take the packets of a POST, in order."""
+        """Handle the packets of a POST, in order."""
         for number, frame in enumerate(self.frames or ()):
             if self.closed:
                 return
@@ -250,16 +250,16 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
                 await self.close(wait=False, abort=True, reason=self.server.reason.CLIENT_DISCONNECT)
 
     async def close(self, wait: bool = True, abort: bool = False, reason: str | None = None) -> None:  # noqa: ARG002, FBT001, FBT002
-        """Close without waiting for a client that may never read."""
+        """Close without waiting for the client, which may never read."""
         await super().close(wait=False, abort=abort, reason=reason)
         self.server.left(self)
         for timer in (self._pinging, self._deadline):
             if timer is not None:
                 timer.cancel()
         if abort:
-            self.server.sockets.pop(self.sid, None)  # nobody comes to hear that it is over
+            self.server.sockets.pop(self.sid, None)  # no request will collect the close packet
         self.queue.leave()
-        self.queue.put_nowait(None)  # wakes the writer, or a poll that waits for something to say
+        self.queue.put_nowait(None)  # wakes the writer, or a waiting poll
         if self._reader is not None and self._reader is not asyncio.current_task():
             loop = asyncio.get_running_loop()
             self._ending = loop.call_later(0 if abort else CLOSE_GRACE, self._reader.cancel)
@@ -279,7 +279,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
         finally:
             self._reader = None
             if self._ending is not None:
-                self._ending.cancel()  # it ends by itself already
+                self._ending.cancel()  # the reader has ended by itself
             self.queue.put_nowait(None)
             await self.close(wait=False, abort=True, reason=self.server.reason.TRANSPORT_CLOSE)
             _, late = await asyncio.wait([writer], timeout=CLOSE_GRACE)
@@ -287,7 +287,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
                 task.cancel()
 
     async def _upgrade(self, ws: Any) -> None:
-        # An upgrade from polling keeps the stock loops, which wait for ever for one that is not finished.
+        # An upgrade from polling keeps the stock loops, which have no deadline for an unfinished one.
         task = asyncio.current_task()
         if self.upgrading or task is None:
             await ws.close()
@@ -304,7 +304,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
             if self.upgraded:
                 raise
             self.upgrading = False
-            log.info("an upgrade failed: %s", type(problem).__name__, extra={"eio_sid": self.sid})
+            log.info("transport upgrade failed: error=%s", type(problem).__name__, extra={"eio_sid": self.sid})
             await ws.close()
         finally:
             timer.cancel()
@@ -317,7 +317,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
                 if not frame:
                     continue
                 if len(frame) > self.frame_limit:
-                    log.warning("a frame over the frame limit ended its connection", extra={"eio_sid": self.sid})
+                    log.warning("connection closed: frame above the frame limit", extra={"eio_sid": self.sid})
                     return
                 if frame[0] == "4":
                     await deliver(self.sid, frame[1:])
@@ -325,7 +325,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
                     return
 
     async def _take(self, frame: str | bytes) -> bool:
-        """Take one frame; whether more may follow."""
+        """Handle one frame; return whether more may follow."""
         if isinstance(frame, bytes):
             await self.server.deliver(self.sid, frame)
         elif frame[0] == "4":
@@ -335,7 +335,7 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
         elif frame == "1":
             return False
         else:
-            log.info("a frame of unknown kind was dropped", extra={"eio_sid": self.sid})
+            log.info("frame of unknown type dropped", extra={"eio_sid": self.sid})
         return True
 
     async def _write(self, ws: Any) -> None:
@@ -347,10 +347,10 @@ class EngineIOSocket(async_socket.AsyncSocket):  # type: ignore[misc]
 
 
 def _frames(body: bytes) -> list[str | bytes]:
-    """Return the packets of an HTTP body; attachments are in base64 there.
+    """Return the packets of an HTTP body, in which attachments are base64.
 
     Raises:
-        BadRequest: One of them is none, or there are too many.
+        BadRequest: The body is malformed, or has too many packets.
     """
     try:
         text = body.decode("utf-8")
@@ -359,7 +359,7 @@ def _frames(body: bytes) -> list[str | bytes]:
         if (number := text.count("\x1e") + 1) <= POST_PACKETS:
             return [_frame(frame) for frame in text.split("\x1e")] if text else []
     except (KeyError, ValueError):
-        raise BadRequest("The request holds something that is no packet; none of it was processed") from None
+        raise BadRequest("The request holds a malformed packet; nothing of it was processed") from None
     raise BadRequest(
         f"The request holds {number} packets; the limit is {POST_PACKETS}: send them in parts",
         details={"limit": "packets per request", "size": number, "value": POST_PACKETS},
@@ -375,7 +375,7 @@ def _frame(text: str) -> str | bytes:
 
 
 class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
-    """Engine.IO with our sockets."""
+    """An Engine.IO server with our sockets."""
 
     limits = ServerLimits()
     start_service_task: bool
@@ -389,16 +389,16 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
         self.refused: Callable[[SMCPError, str], None] = _log_refusal
 
     def create_queue(self, *_: Any, **__: Any) -> SendQueue:
-        """What a new socket writes from."""
+        """Return the send queue of a new socket."""
         return SendQueue(self.backlog)
 
     def drop_slowest(self) -> None:
-        """Too much waits for all clients together: disconnect the one that it waits for most."""
+        """Disconnect the client with the most unsent bytes."""
         waiting = [one for one in self.sockets.values() if one.queue.total is self.backlog]
         slowest = max(waiting, key=lambda one: one.queue.bytes, default=None)
         if slowest is not None:
             log.warning(
-                "clients read too slowly: %d bytes wait, the slowest is disconnected",
+                "total backlog exceeded: slowest client disconnected backlog_bytes=%d",
                 self.backlog.bytes,
                 extra={"eio_sid": slowest.sid},
             )
@@ -406,32 +406,32 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
             self.hang_up(slowest)
 
     async def deliver(self, sid: str, data: str | bytes) -> None:
-        """Hand a message to the Socket.IO layer."""
+        """Pass a message to the Socket.IO layer."""
         await self.handlers["message"](sid, data)
 
     async def shutdown(self) -> None:
-        """End; a later connection begins anew."""
+        """Shut down; a later connection starts the service task again."""
         ran = self.service_task_event is not None
         await super().shutdown()
         self.service_task_event = None
         self.start_service_task = ran or self.start_service_task
 
     def hang_up(self, socket: EngineIOSocket) -> None:
-        """End a connection from outside of it."""
+        """Close a connection from outside its own tasks."""
         task = asyncio.ensure_future(socket.close(wait=False, abort=True, reason=self.reason.SERVER_DISCONNECT))
         keep_task(task)
 
-    # How many sessions an address may have
+    # Sessions per address
 
     def session_admitted(self, socket: EngineIOSocket) -> None:
-        """The client of a socket is outside no more."""
+        """Record that the session of a socket is no longer pending."""
         pending = self._pending.get(socket.address, {})
         pending.pop(socket, None)
         if not pending:
             self._pending.pop(socket.address, None)
 
     def left(self, socket: EngineIOSocket) -> None:
-        """A session is over."""
+        """Remove a session."""
         self.session_admitted(socket)
         sessions = self._sessions.get(socket.address, set())
         sessions.discard(socket)
@@ -439,10 +439,10 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
             self._sessions.pop(socket.address, None)
 
     def _reserve_session(self, address: str) -> None:
-        """Let an address have one more session, at the cost of its oldest that is still outside.
+        """Make place for a new session of an address by closing its oldest pending one, if necessary.
 
         Raises:
-            RateLimited: All of its sessions are in use.
+            RateLimited: The address has too many sessions and none is pending.
         """
         each = self.limits.connections_per_address
         limit = SESSION_FACTOR * each
@@ -453,14 +453,14 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
         if not pending:
             raise limit_exceeded("sessions per address", limit)
         oldest = next(iter(pending))
-        log.info("the oldest session without credentials was closed", extra={"address": address})
+        log.info("oldest pending session closed: too many sessions of one address", extra={"address": address})
         self.left(oldest)
         self.hang_up(oldest)
 
     # Requests
 
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> Any:
-        """Serve a request. Its body is read here, so that nobody can hold much by sending slowly."""
+        """Serve a request. Its body is read here, so that slow senders cannot hold much memory."""
         socket = self.sockets.get(_session_of(scope))
         if socket is not None and (connection := connection_of(scope)) is not None:
             socket.attach(connection)
@@ -479,7 +479,7 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
 
     async def _post(self, socket: EngineIOSocket, scope: Scope, receive: Receive, send: Send) -> None:
         if socket.frames is not None:
-            raise BadRequest("A session sends one request after the other")
+            raise BadRequest("A session must send one POST at a time")
         socket.frames = []
         try:
             body = await self._body(scope, receive, socket)
@@ -489,11 +489,11 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
             socket.frames = None
 
     async def _body(self, scope: Scope, receive: Receive, socket: EngineIOSocket | None) -> bytes:
-        """Read the body of a request: small and soon from a client that has not joined, else with signs of progress.
+        """Return the body of a request: within a deadline before the client has joined, afterwards while it progresses.
 
         Raises:
-            BadRequest: It is too large.
-            RequestTimeout: It did not come in time.
+            BadRequest: The body is too large.
+            RequestTimeout: The body did not arrive in time.
         """
         limits = self.limits
         limit = socket.frame_limit if socket is not None else min(limits.early_bytes, limits.frame_bytes)
@@ -518,7 +518,7 @@ class EngineIOServer(engineio.AsyncServer):  # type: ignore[misc]
             raise RequestTimeout(f"The request's body did not arrive within {seconds:g} s") from None
 
     async def _handle_connect(self, environ: dict[str, Any], transport: str, jsonp_index: int | None = None) -> Any:
-        # As the stock method, but with our kind of socket; cookies are never set.
+        # Like the stock method, with our sockets and without cookies.
         if self.start_service_task:
             self.start_service_task = False
             self.service_task_handle = self.start_background_task(self._service_task)
@@ -585,6 +585,6 @@ _tasks: set["asyncio.Future[Any]"] = set()
 
 
 def keep_task(task: "asyncio.Future[Any]") -> None:
-    """Hold on to a task: the event loop holds it weakly."""
+    """Keep a reference to a task: the event loop only has a weak one."""
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)

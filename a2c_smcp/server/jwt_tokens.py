@@ -1,13 +1,13 @@
-"""Signed tokens that bind role, name and office, and the files that hold their keys.
+"""JWTs that bind role, name and office, and the files of their keys.
 
 A token is a JWT signed with HS256. Its claims:
 
-    role, name, office_id   who its bearer is; all three are needed
-    exp, iat, jti           when it ends, when it was signed, its own id; needed
-    nbf                     when it begins, where that is later
+    role, name, office_id   the identity of its bearer; required
+    exp, iat, jti           expiry, time of signing, id; required
+    nbf                     start of validity, if later
 
 A key file is a JWK Set (RFC 7517) of symmetric keys. The first key signs and all verify, so that keys can be
-rotated: put a new one first, and drop the old one when the tokens it signed have ended.
+rotated: put a new one first, and remove the old one when its tokens have expired.
 """
 
 import base64
@@ -36,7 +36,7 @@ LEEWAY: Final = 5.0
 REQUIRED_CLAIMS: Final = ("exp", "iat", "jti", "role", "name", "office_id")
 
 _OPTIONS: Final[Any] = {"require": list(REQUIRED_CLAIMS), "verify_aud": False}
-# What decoding raises on bytes from anywhere: json adds the last two to the library's own.
+# Exceptions of decoding untrusted bytes: json adds the last two to the library's own.
 _BROKEN: Final = (jwt.InvalidTokenError, ValueError, OverflowError, RecursionError)
 _FAILURES: Final[Sequence[tuple[type[Exception], str]]] = (
     (jwt.ExpiredSignatureError, "The token has expired; get a new one"),
@@ -51,7 +51,7 @@ class TokenKey:
     """A key that signs and verifies tokens.
 
     Attributes:
-        kid: The name by which a token says which key signed it.
+        kid: The key id that tokens name in their header.
     """
 
     kid: str
@@ -65,13 +65,13 @@ class TokenKey:
 
     @classmethod
     def new(cls) -> "TokenKey":
-        """Make a random key."""
+        """Return a new random key."""
         return cls(secrets.token_hex(8), secrets.token_bytes(KEY_BYTES))
 
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a valid token says; times are in seconds since the epoch."""
+    """The claims of a valid token; times are in seconds since the epoch."""
 
     role: Role
     name: str
@@ -84,7 +84,7 @@ class TokenClaims:
 
     @property
     def identity(self) -> Identity:
-        """What the token binds a connection to."""
+        """The identity that the token binds a connection to."""
         return Identity(self.role, self.name, self.office_id, expires=self.expires, subject=self.jti)
 
 
@@ -101,11 +101,11 @@ def sign_token(
     """Return a token that is valid for `ttl` seconds.
 
     Args:
-        now: When it is signed, in seconds since the epoch; by default this moment.
-        not_before: When it begins to be valid, if later than now.
+        now: The time of signing, in seconds since the epoch; by default the current time.
+        not_before: The start of validity, if later than `now`.
 
     Raises:
-        InvalidConfig: It could never be used: an unknown role, an empty name, a time to live of nothing.
+        InvalidConfig: The token could never be valid: an unknown role, an empty name, no time to live.
     """
     issued = time.time() if now is None else now
     claims: dict[str, Any] = {
@@ -126,10 +126,10 @@ def sign_token(
 
 
 def read_token(token: str, keys: Iterable[TokenKey], *, leeway: float = LEEWAY) -> TokenClaims:
-    """Return what a token says, once its signature and times are verified.
+    """Verify the signature and times of a token and return its claims.
 
     Raises:
-        Unauthorized: It is not valid; the message says why and holds nothing of the token.
+        Unauthorized: The token is not valid; the message says why and quotes nothing of it.
     """
     kid = _kid_of(token)
     refusal = Unauthorized("The token is signed with a key that this server does not have; get a new one")
@@ -143,10 +143,10 @@ def read_token(token: str, keys: Iterable[TokenKey], *, leeway: float = LEEWAY) 
 
 
 def peek_token(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return header and claims of a token without verifying anything: for showing to a person only.
+    """Return header and claims of a token without verification, only for display.
 
     Raises:
-        Unauthorized: It is no token.
+        Unauthorized: The text is not a token.
     """
     _kid_of(token)
     try:
@@ -157,7 +157,7 @@ def peek_token(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 class _WrongKey(Unauthorized):
-    """Another key might fit."""
+    """The signature does not match this key; another may match."""
 
 
 def _kid_of(token: str) -> str | None:
@@ -183,7 +183,7 @@ def _decode(token: str, key: TokenKey, leeway: float) -> dict[str, Any]:
 
 def _claims(claims: dict[str, Any], kid: str | None) -> TokenClaims:
     if problem := _problem_of(claims):
-        raise Unauthorized(f"The token is of no use: {problem}")
+        raise Unauthorized(f"The token has an invalid claim: {problem}")
     return TokenClaims(
         role=claims["role"],
         name=claims["name"],
@@ -198,13 +198,13 @@ def _claims(claims: dict[str, Any], kid: str | None) -> TokenClaims:
 
 def _problem_of(claims: dict[str, Any]) -> str | None:
     if claims["role"] not in get_args(Role):
-        return f"the role is one of {', '.join(get_args(Role))}"
+        return f"the role must be one of {', '.join(get_args(Role))}"
     for claim in ("name", "office_id"):
         if not isinstance(claims[claim], str) or not 0 < len(claims[claim]) <= MAX_NAME:
-            return f"{claim} is a text of 1 to {MAX_NAME} characters"
+            return f"{claim} must be text of 1 to {MAX_NAME} characters"
     for claim in ("exp", "iat", "nbf"):
         if type(claims.get(claim, 0)) not in (int, float):
-            return f"{claim} is a number of seconds"
+            return f"{claim} must be a number of seconds"
     return None
 
 
@@ -215,7 +215,7 @@ def load_keys(path: Path | str) -> list[TokenKey]:
     """Return the keys of a file, the one that signs first.
 
     Raises:
-        InvalidConfig: It cannot be read or is no key file; the message holds nothing of the keys.
+        InvalidConfig: The file cannot be read or is not a key file; the message quotes no key.
     """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))["keys"]
@@ -229,21 +229,21 @@ def load_keys(path: Path | str) -> list[TokenKey]:
     if not keys:
         raise InvalidConfig(f"token keys {path}: the file has no key")
     if len({key.kid for key in keys}) != len(keys):
-        raise InvalidConfig(f"token keys {path}: two keys have one kid")
+        raise InvalidConfig(f"token keys {path}: two keys have the same kid")
     return keys
 
 
 def write_keys(path: Path | str, keys: Sequence[TokenKey], *, replace: bool = False) -> None:
-    """Write a key file that only its owner can read.
+    """Write a key file with mode 600.
 
     Raises:
-        InvalidConfig: There is such a file and it is not to be replaced.
-        OSError: It cannot be written.
+        InvalidConfig: The file exists and `replace` is False.
+        OSError: The file cannot be written.
     """
     target = Path(path)
     entries = [{"kty": "oct", "alg": ALGORITHM, "kid": key.kid, "k": _padless(key.secret)} for key in keys]
     text = json.dumps({"keys": entries}, indent=2) + "\n"
-    # Written beside it and moved, so that a server never reads half a file.
+    # Written to another file and moved, so that a server never reads a partial file.
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IRUSR | stat.S_IWUSR)
     try:
@@ -252,15 +252,15 @@ def write_keys(path: Path | str, keys: Sequence[TokenKey], *, replace: bool = Fa
         if replace:
             draft.replace(target)
         else:
-            os.link(draft, target)  # unlike a check before writing, this cannot overwrite
+            os.link(draft, target)  # unlike a check before writing, this never overwrites
     except FileExistsError:
-        raise InvalidConfig(f"{target} exists; --rotate puts a new key before those in it") from None
+        raise InvalidConfig(f"{target} exists; use --rotate to add a new first key") from None
     finally:
         draft.unlink(missing_ok=True)
 
 
 def is_readable_by_others(path: Path | str) -> bool:
-    """Whether others than the owner can read a file."""
+    """Return whether users other than the owner can read a file."""
     return bool(Path(path).stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 

@@ -1,4 +1,4 @@
-"""The log of `a2c server`: text or JSON, with the ids of what it is about as fields, and never a payload or a token.
+"""The log of `a2c server`: text or JSON lines with ids as fields, never payloads or tokens.
 
 A library adds no handlers: only the program calls `configure`.
 """
@@ -25,22 +25,21 @@ from a2c_smcp.server.payload import RequestHead
 log = logging.getLogger(__name__)
 
 FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "sid", "eio_sid", "address")
-"""What a record may carry in `extra`, in the order in which a line shows it."""
+"""Fields of `extra` that are shown, in this order."""
 
 REFUSALS_PER_SECOND: Final = 20
 MAX_WHY: Final = 300
 MAX_CAUSES: Final = 8
 
-# They log frames, URLs with their queries, or clients' mistakes; below a warning nothing of it is ours to show.
+# These log frames, URLs with queries, or errors of clients; only warnings and errors are shown.
 _CHATTY: Final = ("asyncio", "engineio", "socketio", "uvicorn", "uvicorn.access", "uvicorn.error", "websockets")
 _BARE: Final = re.compile(r"[\w.:/@+-]+")
 
 
 def configure(form: str, level: str, stream: TextIO | None = None) -> None:
-    """Send every record of the process to `stream` (standard error) in one form.
+    """Send every record of the process to `stream` (standard error) in one format.
 
-    The traceback of an error is always part of its record, the error's message only at the level `debug`: it may hold
-    what somebody sent.
+    The traceback of an exception is always logged, its message only at the level `debug`: it may hold client data.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     formatter = JsonFormatter if form == "json" else TextFormatter
@@ -53,7 +52,7 @@ def configure(form: str, level: str, stream: TextIO | None = None) -> None:
     for name in _CHATTY:
         library = logging.getLogger(name)
         library.setLevel(max(logging.WARNING, root.level))
-        # Somebody else in this process may have given it a way of its own, past ours.
+        # Another part of the process may have added a handler.
         library.handlers.clear()
         library.propagate = True
     logging.captureWarnings(True)
@@ -70,7 +69,7 @@ class TextFormatter(logging.Formatter):
         self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; the traceback of an error follows it."""
+        """Return the line, followed by the traceback of an exception."""
         words = [_moment(record), record.levelname, record.name, _one_line(_message(record))]
         words += [f"{name}={_value(value)}" for name, value in _fields(record)]
         line = " ".join(words)
@@ -79,14 +78,14 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a record."""
+    """One JSON object per record."""
 
     def __init__(self, *, messages: bool = False) -> None:
         super().__init__()
         self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object, on one line."""
+        """Return the object, on one line."""
         entry: dict[str, Any] = {
             "time": _moment(record),
             "level": record.levelname.lower(),
@@ -100,7 +99,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class ThrottledLog:
-    """A logger for what clients can cause before they are known: a few lines a second, the rest is counted."""
+    """A logger for events that unauthenticated clients cause: a few lines a second, the rest is counted."""
 
     def __init__(self, logger: logging.Logger, per_second: int = REFUSALS_PER_SECOND) -> None:
         self._logger = logger
@@ -118,12 +117,12 @@ class ThrottledLog:
         if not self._logger.isEnabledFor(level) or not self._throttle.allows(time.monotonic()):
             return
         if suppressed := self._throttle.take_suppressed():
-            self._logger.warning("%d more lines were not logged", suppressed)
+            self._logger.warning("log lines suppressed: count=%d", suppressed)
         self._logger.log(level, message, *arguments, extra=extra)
 
 
 class _LibraryThrottle(logging.Filter):
-    """Throttles what libraries log about requests of clients that are not known yet."""
+    """Throttles log lines of libraries, which unauthenticated clients can cause."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,7 +134,7 @@ class _LibraryThrottle(logging.Filter):
         if not self._throttle.allows(time.monotonic()):
             return False
         if suppressed := self._throttle.take_suppressed():
-            record.msg, record.args = f"{record.getMessage()} ({suppressed} more lines were not logged)", ()
+            record.msg, record.args = f"{record.getMessage()} (lines suppressed: {suppressed})", ()
         return True
 
 
@@ -146,31 +145,31 @@ class EventLogger(ServerObserver):
         self._throttle = Throttle(REFUSALS_PER_SECOND)
 
     def joined(self, member: Member, address: str) -> None:
-        """A member took a seat."""
+        """Log a join."""
         log.info("joined", extra=_member_ids(member) | {"address": address})
 
     def left(self, member: Member, why: str) -> None:
-        """A member left its seat."""
+        """Log a leave."""
         log.info("left: %s", why, extra=_member_ids(member))
 
     def sender_replaced(self, event: str, _claimed: str, client: ObservedClient) -> None:
-        """A payload claimed another sender; the name is not logged, since a client may have sent anything as one."""
+        """Log that a payload named another sender; the name is not logged, it may hold anything."""
         ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
-            "sender name replaced by the joined name; later ones of this connection are not logged",
+            "sender name replaced by the joined name: logged once per connection",
             extra=ids | {"event": event_name(event), "address": client.address},
         )
 
     def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
-        """A request was refused."""
+        """Log a refused request."""
         self._tell("refused", event, error, client, req_id)
 
     def failed(self, event: str, error: SMCPError, client: ObservedClient, req_id: str) -> None:
-        """A request that was passed on ended in an error of the Server."""
+        """Log a relayed request that ended with an error of the Server."""
         self._tell("failed", event, error, client, req_id)
 
     def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
-        """A Computer answered with an error; what it says is for the Agent."""
+        """Log that a Computer replied with an error; its message is only for the Agent."""
         if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
         ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
@@ -183,8 +182,8 @@ class EventLogger(ServerObserver):
         if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
         if suppressed := self._throttle.take_suppressed():
-            log.warning("%d more refusals were not logged", suppressed)
-        # The reason repeats the name of an event, which may be anything unless we know its shape.
+            log.warning("refusals suppressed: count=%d", suppressed)
+        # The reason may quote the event's name, which may hold anything unless it looks like ours.
         known = event_name(event)
         why = error.title if known == OTHER else redact_text(error.message)[:MAX_WHY]
         ids: dict[str, Any] = {"event": known, "code": error.code, "req_id": req_id}
@@ -197,8 +196,8 @@ class EventLogger(ServerObserver):
 
 def _is_news(record: logging.LogRecord) -> bool:
     message = record.getMessage()
-    # uvicorn calls a websocket unfinished that was answered by HTTP, which is how we refuse one. Engine.IO calls the
-    # first bad request of each kind an error, and repeats what was sent.
+    # uvicorn warns about a websocket that was refused by HTTP, as we do. Engine.IO logs the first bad request of each
+    # kind as an error and quotes it.
     return not message.startswith("ASGI callable returned without") and "(further occurrences of this" not in message
 
 
@@ -208,14 +207,14 @@ def _member_ids(member: Member) -> dict[str, Any]:
 
 def _message(record: logging.LogRecord) -> str:
     message = record.getMessage()
-    # Of an exception only its kind is told: its words may hold what somebody sent.
+    # Only the type of an exception is logged: its message may hold client data.
     kind = record.exc_info[0] if record.exc_info else None
     return f"{message.rstrip()} ({kind.__name__})" if kind else message
 
 
 def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
     problem = record.exc_info[1] if record.exc_info else None
-    # Whoever ends the process by force knows that what ran was cancelled.
+    # A forced shutdown cancels tasks on purpose.
     if problem is None or record.exc_info is None or isinstance(problem, asyncio.CancelledError | KeyboardInterrupt):
         return []
     if messages:
@@ -227,7 +226,7 @@ def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
         found.append((type(problem), problem.__traceback__))
         if len(found) == MAX_CAUSES:
             break
-    for kind, trace in reversed(found):  # as Python shows them: what came first stands first
+    for kind, trace in reversed(found):  # like Python: the cause first
         frames = "".join(traceback.format_tb(trace)).splitlines()
         lines += ["Traceback (most recent call last):", *frames, kind.__name__]
     return lines
@@ -247,5 +246,5 @@ def _value(value: object) -> str:
 
 
 def _one_line(text: str) -> str:
-    # What others sent must not be able to fake a line of its own, or drive the terminal that shows it.
+    # Client data must not be able to forge a line or control the terminal.
     return visible_line(text)

@@ -1,4 +1,4 @@
-"""The namespace `/smcp`: what the Server does with each event."""
+"""The namespace `/smcp`: handles every event of clients."""
 
 import logging
 import re
@@ -24,7 +24,7 @@ from a2c_smcp.server.call_router import CallRouter, internal_error
 from a2c_smcp.server.calls import ClientConnection
 from a2c_smcp.server.handshake import address_of, headers_of, may_drop_headers, version_of
 from a2c_smcp.server.limits import ServerLimits, limit_exceeded
-from a2c_smcp.server.observer import ServerObserver, UnknownClient, guard_observer
+from a2c_smcp.server.observer import ServerObserver, UnknownClient, event_name, guard_observer
 from a2c_smcp.server.offices import (
     Identity,
     Member,
@@ -58,20 +58,20 @@ from a2c_smcp.smcp import (
 log = logging.getLogger(__name__)
 
 TAKE_OVER_SECONDS: Final = 10.0
-"""How long a join waits for a seat that its holder is to leave: longer than a ping takes, and than a lease."""
+"""How long a join waits until the current holder of the name has left: longer than a ping and than a lease."""
 TAKE_OVER_POLL_SECONDS: Final = 0.05
 
 _UPDATE = re.compile(r"server:update_\w{1,64}", re.ASCII)
 
 
 class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
-    """Offices, routing and broadcast, for any python-socketio server.
+    """Offices, routing and notifications, for any python-socketio server.
 
     Args:
-        auth: Who may connect, and as whom. None lets everybody in: only for a server that others cannot reach.
-        registry: Where seats are kept; by default in this process.
-        limits: What one client may ask for.
-        observer: Who is told of what happens.
+        auth: Authenticates clients. None accepts everybody: only for a server that other machines cannot reach.
+        registry: Stores the members of offices; by default in this process.
+        limits: Limits on each client.
+        observer: Called for joins, leaves, requests and errors.
     """
 
     OFFICE_EVENTS: ClassVar = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
@@ -98,7 +98,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     def _set_server(self, server: Any) -> None:
         super()._set_server(server)
         self.router = CallRouter(transport_for(server), self.limits, self.observer, clock)
-        if hasattr(server, "switchboard"):
+        if hasattr(server, "call_router"):
             server.call_router = self.router
 
     def _tick(self) -> None:
@@ -106,19 +106,19 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             self.router.tick(clock())
 
     async def start(self) -> None:
-        """Begin the registry's work; the ready application does so before it takes connections."""
+        """Start the registry; `SMCPApp` does so before it accepts connections."""
         await self.registry.start(self.router)
         self._timer.start()
 
     async def stop(self) -> None:
-        """Give up every seat and end."""
+        """Remove every member of this node and stop."""
         self._timer.stop()
         await self.registry.stop()
 
     async def trigger_event(self, event: str, *args: Any) -> Any:
-        """Answer one event. Whatever happens, the sender gets an answer."""
+        """Handle one event. The sender always gets a reply."""
         sid = args[0]
-        # A client can send events of these names too; only the server's own come while it is not connected.
+        # A client can send events of these names too; those of the server come while it is not connected.
         if event in ("connect", "disconnect") and not self.server.manager.is_connected(sid, SMCP_NAMESPACE):
             return await (self._connect(*args) if event == "connect" else self._disconnect(*args))
         connection = self.router.connections.get(sid)
@@ -132,7 +132,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
         except Exception:
-            log.exception("%s failed", event if event in EVENTS else "an event", extra={"sid": sid})
+            log.exception("event handler failed: event=%s", event_name(event), extra={"sid": sid})
             return self._refuse(connection, event, payload, internal_error(event))
 
     def _refuse(self, connection: ClientConnection, event: str, payload: Any, error: SMCPError) -> Any:
@@ -142,13 +142,13 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             return False, refusal(error)
         return error_ack(event, error, req_id)
 
-    # Coming and going
+    # Connecting and leaving
 
     async def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> bool:
         try:
             identity = await self._identify(environ, auth)
             if self.draining:
-                raise Unauthorized("The server is shutting down; connect again in a moment")
+                raise Unauthorized("The server is shutting down; connect again later")
             with self._lock:
                 self.router.connect(sid, identity, address=address_of(environ), version=version_of(environ))
         except SMCPError as error:
@@ -166,7 +166,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         except SMCPError:
             raise
         except Exception as problem:
-            log.error("the authentication provider failed", exc_info=without_message(problem))
+            log.error("authentication provider failed", exc_info=without_message(problem))
             raise Unauthorized("The credentials could not be checked") from None
         if not answer and may_drop_headers(environ) and not any(credentials_of(auth, headers)):
             raise dropped_header_error()
@@ -199,7 +199,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     async def _handle_server_event(self, connection: ClientConnection, event: str, payload: Any) -> Any:
         started = clock()
         with self._lock:
-            # Whoever wants to leave is never kept by a limit.
+            # A limit never prevents leaving.
             self.router.admit(connection, started, limited=event != LEAVE_OFFICE_EVENT)
         async with self._order_locks.setdefault(connection.sid, Lock()):
             answer = await self._answer(connection, event, payload)
@@ -222,10 +222,10 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         if event == LIST_ROOM_EVENT:
             require_office(member, request["office_id"])
             return await self._list(member, request["req_id"])
-        if event != UPDATE_PROGRESS_EVENT:  # it goes to one member
+        if event != UPDATE_PROGRESS_EVENT:  # which has one recipient
             reach = self.registry.remote_member_count(member.office_id)
             with self._lock:
-                # An update that is refused comes again with the next change; a cancel does not.
+                # A refused update is repeated with the next change; a cancel is not.
                 self.router.count_notification(member, clock(), reach, limited=event != CANCEL_TOOL_CALL_EVENT)
         await self._notify(member, event.replace("server:", "notify:", 1), request)
         return None
@@ -247,7 +247,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         with self._lock:
             there = self.router.add_member(connection, member)
         if not there:
-            await self.registry.remove_member(member)  # it went away while it was being seated
+            await self.registry.remove_member(member)  # the client disconnected during the join
             return False, "disconnected"
         self.observer.joined(member, connection.address)
         await self._notify(member, EVENTS[JOIN_OFFICE_EVENT].notification or "", member.notification())
@@ -256,7 +256,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         return True, None
 
     async def _claim(self, connection: ClientConnection, member: Member, *, take_over: bool) -> None:
-        """Take the seat; where the same party has it, or one that is not there any more, once that has left it."""
+        """Add the member to the registry; if the same party or a dead connection has the name, wait until it left."""
         deadline = clock() + TAKE_OVER_SECONDS
         asked: set[str] = set()
         vacant = False
@@ -267,7 +267,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
                 except (OfficeFull, Forbidden):
                     holder = await self.registry.holder(member)
                     if holder is None and vacant:
-                        raise  # another reason than somebody who has left since
+                        raise  # refused for another reason
                     vacant = holder is None
                     if holder is not None and not (take_over and await self._gives_way(holder, member, asked)):
                         raise
@@ -281,10 +281,10 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
                 self.router.challenged.pop(sid, None)
 
     async def _gives_way(self, holder: Member, member: Member, asked: set[str]) -> bool:
-        """Whether the holder of a seat leaves it; it is asked to, once.
+        """Return whether the holder of a name gives way; evicts it once.
 
-        The same credentials under the same name always get it. On a server without authentication nobody can prove to
-        be the same party: there a connection that answers a ping keeps its seat.
+        The same credentials under the same name always do. Without authentication nobody can prove to be the same
+        party, so a connection that answers a ping keeps its name.
         """
         same = is_same_party(holder, member)
         if holder.sid == member.sid or not (same or (self.auth is None and holder.name == member.name)):
@@ -322,7 +322,7 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
     async def _route(self, connection: ClientConnection, event: str, payload: Any) -> Any:
         order = self._order_locks.get(connection.sid)
         if order is not None and order.locked():
-            async with order:  # it is about to join; what comes after waits for its seat
+            async with order:  # the client is joining: later events wait for its membership
                 pass
         reply = ReplyFuture()
         with self._lock:
@@ -332,13 +332,12 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
 
 
 def event_row(event: str) -> Event:
-    """The table's row for an event that a client may send to the Server.
+    """Return the row of the event table for an event that a client may send to the Server.
 
-    An update of a kind that this release does not know is passed on like the others, so that a newer Computer can
-    tell a newer Agent.
+    Updates of unknown kinds are relayed like the others, so that newer Computers can notify newer Agents.
 
     Raises:
-        BadRequest: There is no such event.
+        BadRequest: The event is unknown.
     """
     row = EVENTS.get(event)
     if row is not None and row.senders and not event.startswith("client:"):

@@ -22,7 +22,7 @@ from a2c_smcp.smcp import EVENTS
 log = logging.getLogger(__name__)
 
 FAILURES_PER_SECOND: Final = 5
-"""An observer that fails at every request must not fill the disk; the rest is counted."""
+"""Logged failures of observers; the rest is counted, so that a broken observer cannot fill the disk."""
 
 
 OTHER: Final = "other"
@@ -41,7 +41,7 @@ def event_name(event: str) -> str:
 
 
 class ObservedClient(Protocol):
-    """What an observer may know of a connection."""
+    """The attributes of a connection that observers see."""
 
     sid: str
     address: str
@@ -50,7 +50,7 @@ class ObservedClient(Protocol):
 
 @dataclass(slots=True)
 class UnknownClient:
-    """A connection that was refused before it was one."""
+    """A client that was refused before it was connected."""
 
     sid: str
     address: str
@@ -58,10 +58,10 @@ class UnknownClient:
 
 
 class ServerObserver:
-    """Hears everything and does nothing; the parts that do something override what they need."""
+    """Base class of observers; every method does nothing."""
 
     def wall_clock(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return time.time()
 
     def connections(self, number: int) -> None:
@@ -71,32 +71,32 @@ class ServerObserver:
         """The number of offices with members on this node changed."""
 
     def joined(self, member: Member, address: str) -> None:
-        """A member took a seat."""
+        """A member joined."""
 
     def left(self, member: Member, why: str) -> None:
-        """A member left its seat."""
+        """A member left."""
 
     def sender_replaced(self, event: str, claimed: str, client: ObservedClient) -> None:
-        """A payload claimed another sender and was passed on under the joined name; once per connection."""
+        """A payload named another sender, which was replaced by the joined name; called once per connection."""
 
     def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
-        """A request was refused before it was passed on."""
+        """A request was refused before it was relayed."""
 
     def served(self, event: str, seconds: float, client: ObservedClient) -> None:
-        """An event for the Server itself was accepted and is done."""
+        """An event for the Server itself was handled."""
 
     def failed(self, event: str, error: SMCPError, client: ObservedClient, req_id: str) -> None:
-        """A request that was passed on ended in an error of the Server."""
+        """A relayed request ended with an error of the Server."""
 
     def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
-        """A Computer answered with an error, which is passed on: its code, or `tool` for a tool that failed."""
+        """A Computer replied with an error: `code` is its code, or `tool` for a failed tool."""
 
     def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
-        """A request is over: `outcome` is `ok`, `gone`, or the code of the error."""
+        """A request is over: `outcome` is `ok`, `gone` if the caller disconnected, or the error code."""
 
 
 class ServerObservers(ServerObserver):
-    """Several observers as one; none of them can fail its caller."""
+    """Calls several observers; an exception of one reaches neither the others nor the caller."""
 
     def __init__(self, *observers: ServerObserver) -> None:
         self._throttle = Throttle(FAILURES_PER_SECOND)
@@ -112,13 +112,13 @@ class ServerObservers(ServerObserver):
             "forwarded",
             "answered",
         ):
-            # Only those that override a method hear it, so that a silent one costs nothing on the hot path.
+            # Only overridden methods are called, so that the others cost nothing on the hot path.
             heard = [one for one in observers if getattr(type(one), name) is not getattr(ServerObserver, name)]
             setattr(self, name, _call_all([self._guarded(one, name) for one in heard]))
         self._clocks = [one for one in observers if type(one).wall_clock is not ServerObserver.wall_clock]
 
     def wall_clock(self) -> float:
-        """Seconds since the epoch, from the first observer that has a clock of its own."""
+        """Return seconds since the epoch, from the first observer that overrides the clock."""
         for one in self._clocks:
             try:
                 return float(one.wall_clock())
@@ -149,12 +149,12 @@ class ServerObservers(ServerObserver):
         if not self._throttle.allows(time.monotonic()):
             return False
         if suppressed := self._throttle.take_suppressed():
-            log.error("%d more failures of observers were not logged", suppressed)
+            log.error("observer failures suppressed: count=%d", suppressed)
         return True
 
 
 def guard_observer(observer: ServerObserver) -> ServerObserver:
-    """Return the observer behind a guard."""
+    """Return the observer with every call guarded."""
     return observer if isinstance(observer, ServerObservers) else ServerObservers(observer)
 
 

@@ -1,4 +1,4 @@
-"""Who may sit where and who may reach whom. Pure decisions: no sockets, no awaits, no clocks."""
+"""Rules of offices: who may join, who may address whom, who receives a notification. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -21,10 +21,10 @@ _skeleton = lru_cache(maxsize=8_192)(skeleton)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member's place in an office: who it is and which connection of which node it is.
+    """A member of an office: role, name, and the connection and node it is on.
 
-    `sid` is unique for ever, so a late message about an old seat can be told from its successor. `owner` is a
-    fingerprint of the credentials that took it, or empty: see `credential_fingerprint`.
+    `sid` is never reused, so a late message about a previous member of the same name is recognized. `owner` is the
+    fingerprint of the credentials (`credential_fingerprint`), or empty.
     """
 
     office_id: str
@@ -36,12 +36,12 @@ class Member:
     owner: str = ""
 
     def info(self) -> SessionInfo:
-        """The seat as `server:list_room` shows it."""
+        """Return the entry of `server:list_room`."""
         info: SessionInfo = {"sid": self.sid, "name": self.name, "role": self.role, "office_id": self.office_id}
         return info if self.version is None else info | {"a2c_version": self.version}
 
     def notification(self) -> dict[str, Any]:
-        """The payload that tells the office of this member's coming or going."""
+        """Return the payload of the join and leave notifications."""
         return {"office_id": self.office_id, self.role: self.name}
 
 
@@ -50,10 +50,10 @@ class Identity:
     """What a connection's credentials bind it to; None binds nothing.
 
     Attributes:
-        expires: When the credentials end, in seconds since the epoch.
-        subject: What they are called in logs.
-        principal: Who presents them, where two connections of the same principal are the same party: the second one
-            may take over the seat of the first. Without one, credentials that bind a name are the same party.
+        expires: When the credentials expire, in seconds since the epoch.
+        subject: The name of the credentials in logs.
+        principal: Who presents the credentials. Of two connections with the same principal and name, the second
+            takes over from the first. Without a principal, credentials that bind a name count as the same party.
     """
 
     role: Role | None = None
@@ -64,14 +64,14 @@ class Identity:
     principal: str | None = field(default=None, repr=False, compare=False)
 
     def described(self) -> str:
-        """What it binds, in words for whoever holds the credentials."""
+        """Return what the credentials bind, for an error message."""
         who = f"as {self.role or 'any role'} {repr(self.name) if self.name is not None else 'of any name'}"
         return f"{who} in {f'office {self.office_id!r}' if self.office_id is not None else 'any office'}"
 
 
 @dataclass(slots=True)
 class OfficeMembers:
-    """The members of one office, as far as this node knows them."""
+    """The members of one office that this node knows."""
 
     agent: Member | None = None
     computers: dict[str, Member] = field(default_factory=dict)
@@ -85,18 +85,18 @@ class OfficeMembers:
         return self.agent is not None or bool(self.computers)
 
     def holder(self, member: Member) -> Member | None:
-        """Who sits where `member` would sit."""
+        """Return the member that has the role or name which `member` asks for."""
         return self.agent if member.role == "agent" else self.computers.get(member.name)
 
     def add(self, member: Member) -> None:
-        """Seat a member; whoever sat there is gone."""
+        """Add a member, in place of any that has its role or name."""
         if member.role == "agent":
             self.agent = member
         else:
             self.computers[member.name] = member
 
     def remove(self, member: Member) -> bool:
-        """Free a seat, if this very connection holds it."""
+        """Remove a member if it is on this very connection; return whether it was."""
         holder = self.holder(member)
         if holder is None or holder.sid != member.sid:
             return False
@@ -108,11 +108,11 @@ class OfficeMembers:
 
 
 def check_join(office: OfficeMembers | None, member: Member) -> None:
-    """Decide whether `member` is free for this connection.
+    """Check that a member can join.
 
     Raises:
-        OfficeFull: The office has an Agent.
-        Forbidden: The office has a Computer of that name, or a member whose name looks the same.
+        OfficeFull: The office has another Agent.
+        Forbidden: The office has another Computer of that name, or a member whose name looks the same.
     """
     if office is None:
         return
@@ -123,10 +123,10 @@ def check_join(office: OfficeMembers | None, member: Member) -> None:
 
 
 def check_lookalike(office: OfficeMembers, member: Member) -> None:
-    """Let only members in whose name cannot be taken for another member's.
+    """Check that a name cannot be mistaken for another member's.
 
     Raises:
-        Forbidden: It can.
+        Forbidden: It looks like another member's name.
     """
     wanted = _skeleton(member.name)
     if any(other.name != member.name and _skeleton(other.name) == wanted for other in office):
@@ -136,7 +136,7 @@ def check_lookalike(office: OfficeMembers, member: Member) -> None:
 
 
 def credential_fingerprint(identity: Identity) -> str:
-    """Return a fingerprint of who presents these credentials; empty where they prove nobody in particular."""
+    """Return a fingerprint of who presents these credentials; empty if they identify nobody."""
     if identity.principal is not None:
         facts = ("principal", identity.principal)
     elif identity.name is not None:
@@ -144,28 +144,28 @@ def credential_fingerprint(identity: Identity) -> str:
         facts = ("bound", "\0".join(str(one) for one in bound))
     else:
         return ""
-    return hashlib.sha256("\0".join(("a2c seat", *facts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256("\0".join(("a2c member", *facts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def is_same_party(holder: Member, member: Member) -> bool:
-    """Whether `member` is asked for by the party that holds it: the same credentials under the same name."""
+    """Return whether both have the same credentials, role and name."""
     return (
         bool(member.owner) and holder.owner == member.owner and (holder.role, holder.name) == (member.role, member.name)
     )
 
 
 def taken_over_error() -> Forbidden:
-    """What a connection hears whose seat was taken over."""
-    return Forbidden("Another connection with the same credentials and name took over this seat")
+    """Return the error for a connection that another one replaced."""
+    return Forbidden("Another connection with the same credentials and name replaced this one")
 
 
 def unresponsive_error() -> NotFound:
-    """What a connection hears that did not answer a ping while somebody asked for its name."""
-    return NotFound("This connection did not answer a ping while its name was asked for; connect again")
+    """Return the error for a connection that did not answer a ping when another client wanted its name."""
+    return NotFound("This connection did not answer a ping when another client wanted its name; connect again")
 
 
 def name_taken_error(member: Member) -> OfficeFull | Forbidden:
-    """The refusal of a seat that somebody else holds."""
+    """Return the error for a role or name that another member has."""
     if member.role == "agent":
         return OfficeFull("The office has an agent already; an office has one agent at a time")
     return Forbidden(f"The computer name {member.name!r} is taken in this office; choose another name")
@@ -174,10 +174,10 @@ def name_taken_error(member: Member) -> OfficeFull | Forbidden:
 def member_for(
     request: EnterOfficeReq, *, current: Member | None, bound: Identity, sid: str, node: str, version: str | None
 ) -> Member:
-    """Return the seat that this connection asks for.
+    """Return the member that this connection asks to be.
 
     Raises:
-        Forbidden: The credentials, or what the connection joined as before, say otherwise.
+        Forbidden: The credentials or an earlier join of the connection do not allow it.
     """
     for what, wanted, allowed in (
         ("role", request["role"], bound.role),
@@ -200,10 +200,10 @@ def member_for(
 
 
 def require_member(current: Member | None) -> Member:
-    """Return the sender's seat.
+    """Return the sender's membership.
 
     Raises:
-        NotInOffice: It has joined no office.
+        NotInOffice: The sender has not joined an office.
     """
     if current is None:
         raise NotInOffice("Join an office first (server:join_office)")
@@ -211,7 +211,7 @@ def require_member(current: Member | None) -> Member:
 
 
 def require_role(member: Member, role: Role, event: str) -> None:
-    """Let only members of that role pass.
+    """Check the role of the sender.
 
     Raises:
         Forbidden: The sender has the other role.
@@ -221,10 +221,10 @@ def require_role(member: Member, role: Role, event: str) -> None:
 
 
 def recipients(office: OfficeMembers, event: str, data: Mapping[str, Any], sender: str) -> list[str]:
-    """Return the connections that a notification is for.
+    """Return the connections that receive a notification.
 
-    The progress of a call concerns the Agent that made it and nobody else, and what changed at resources the Agent of
-    the office; everything else is for all but the sender.
+    Progress goes to the Agent that made the call, resource updates to the Agent of the office, everything else to all
+    members but the sender.
     """
     if event not in (UPDATE_PROGRESS_NOTIFICATION, UPDATE_RESOURCES_NOTIFICATION):
         return [member.sid for member in office if member.sid != sender]
@@ -235,15 +235,15 @@ def recipients(office: OfficeMembers, event: str, data: Mapping[str, Any], sende
 
 
 def require_office(member: Member, office_id: str) -> None:
-    """Let only payloads pass that name the sender's office.
+    """Check that a payload names the sender's own office.
 
     Raises:
-        CrossOffice: The payload names another, existing or not.
+        CrossOffice: The payload names another office, existing or not.
     """
     if member.office_id != office_id:
         raise CrossOffice("The payload names an office that this connection is not in")
 
 
 def computer_not_found(computer: str) -> ComputerLost:
-    """The answer to a request for a Computer that is not in the sender's office, whether or not another has it."""
+    """Return the error for a Computer that is not in the sender's office, whether or not another office has it."""
     return ComputerLost(f"No computer {computer!r} in this office", details={"computer": computer})

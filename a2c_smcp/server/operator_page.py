@@ -1,10 +1,10 @@
-"""The page of a server's operator: offices, members, requests and errors, to look at and nothing else.
+"""The read-only page of the server's operator: offices, members, requests and errors.
 
-    /console/        the page: a form for the token, and what it shows; it holds nothing of its own
-    /console/state   what it shows, as JSON, for who sends the token: Authorization: Bearer TOKEN
+    /console/        the page, which asks for the token; without data of its own
+    /console/state   the data as JSON, with the header Authorization: Bearer TOKEN
 
-The token is never part of an address, so that no log has it, and no cookie holds it, so that no other page can use it.
-Nothing is computed while nobody looks; only who took a seat when is remembered.
+The token is never part of a URL, so it is in no log, and in no cookie, so other pages cannot use it. The data is
+computed on request; only the times of joins are recorded.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ ROOT: Final = "/console"
 MAX_OFFICES: Final = 200
 MAX_MEMBERS: Final = 200
 MEMBERS_TIMEOUT: Final = 2.0
-"""Seconds that other nodes' members may take to come; without them this node's are shown."""
+"""Seconds to wait for the members of other nodes; after that, those of this node are shown."""
 
 HEADERS: Final[Mapping[str, str]] = {
     "content-security-policy": (
@@ -50,12 +50,12 @@ _FILES: Final = {
 
 
 class NodeStatus(Protocol):
-    """What the page asks the server it belongs to."""
+    """The state of the server that the page shows."""
 
     metrics: Metrics
 
     def problem(self) -> str | None:
-        """Why this node takes no connections, or None."""
+        """Return why this node accepts no connections, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _Presence:
 
 
 class OperatorPage(ServerObserver):
-    """Hears who comes and goes on this node, and shows it to who has the token."""
+    """Serves the page; as an observer it records when members of this node joined."""
 
     def __init__(self, token: str, node: NodeStatus, registry: Registry) -> None:
         self._token = token
@@ -75,20 +75,20 @@ class OperatorPage(ServerObserver):
         self._offices: dict[str, dict[str, _Presence]] = {}
 
     def joined(self, member: Member, address: str) -> None:  # noqa: ARG002
-        """Remember since when."""
+        """Record the time of a join."""
         self._offices.setdefault(member.office_id, {})[member.sid] = _Presence(member, self.wall_clock())
 
     def left(self, member: Member, why: str) -> None:  # noqa: ARG002
-        """Forget."""
+        """Remove a member."""
         members = self._offices.get(member.office_id, {})
         members.pop(member.sid, None)
         if not members:
             self._offices.pop(member.office_id, None)
 
     async def serve(self, scope: Scope, send: Send, path: str) -> None:
-        """Answer a request below `ROOT`."""
+        """Serve a request below `ROOT`."""
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
-            await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
+            await refuse(scope, send, 405, Forbidden("Method not allowed; use GET"), allow="GET, HEAD")
             return
         below = path.removeprefix(ROOT)
         if below == "":
@@ -105,7 +105,7 @@ class OperatorPage(ServerObserver):
             await answer(scope, send, 200, json.dumps(await self.state()), headers=HEADERS)
 
     async def state(self) -> dict[str, Any]:
-        """Everything the page shows."""
+        """Return the data of the page."""
         shown = sorted(self._offices)[:MAX_OFFICES]
         offices = await asyncio.gather(*map(self._office, shown))
         return {

@@ -1,4 +1,4 @@
-"""Payloads on their way through: the few fields that routing needs, the rest unparsed. Pure."""
+"""Relayed payloads: only the fields that routing needs are parsed. Pure."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from a2c_smcp.types import Role
 
 
 class RawJson:
-    """JSON text that passes through without being parsed: a payload, or the arguments of an ack."""
+    """JSON text that is relayed without parsing: a payload, or the arguments of an ack."""
 
     __slots__ = ("text",)
 
@@ -31,13 +31,13 @@ class RawJson:
 
 
 Payload: TypeAlias = RawJson | Mapping[str, Any] | Any
-"""`RawJson` where the transport hands on text; parsed data where a stock Socket.IO server decoded it."""
+"""`RawJson` where the transport passes text; parsed data where a stock Socket.IO server decoded it."""
 
 _Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
 
 
 class RequestHead(msgspec.Struct, frozen=True, gc=False):
-    """What the Server reads of a `client:*` request."""
+    """The fields of a `client:*` request that the Server reads."""
 
     agent: _Name
     req_id: _Name
@@ -66,10 +66,10 @@ _arguments: Final = msgspec.json.Decoder(list[Any])
 
 
 def parse_head(event: str, payload: Payload) -> RequestHead:
-    """Return the routing head; the whole of a raw payload is checked to be well-formed JSON on the way.
+    """Return the routing head; a raw payload is checked to be well-formed JSON as a whole.
 
     Raises:
-        BadRequest: It is not an object with the fields that routing needs.
+        BadRequest: The payload is not an object with the fields that routing needs.
     """
     try:
         if type(payload) is RawJson:
@@ -80,7 +80,7 @@ def parse_head(event: str, payload: Payload) -> RequestHead:
 
 
 def _explain(event: str, payload: Payload, problem: Exception) -> BadRequest:
-    # The slow way round, for words that name the field.
+    # The slow path: validates again for a message that names the field.
     if isinstance(problem, RecursionError):
         return BadRequest(f"{event}: the payload is nested too deeply")
     try:
@@ -112,7 +112,7 @@ def replace_sender(payload: Payload, role: Role, name: str) -> Payload:
 
 
 def req_id_of(payload: Payload) -> str | None:
-    """The request id of a payload that may be anything; for answering a bad request."""
+    """Return the request id of an unvalidated payload, for the reply to a bad request."""
     found: Any = None
     if type(payload) is RawJson:
         try:
@@ -125,7 +125,7 @@ def req_id_of(payload: Payload) -> str | None:
 
 
 def payload_size(payload: Payload) -> int:
-    """The size in bytes of a raw payload; 0 for one that a stock server has parsed (its transport limits it)."""
+    """Return the size in bytes of a raw payload; 0 for one that a stock server parsed (its transport limits it)."""
     if type(payload) is not RawJson:
         return 0
     text = payload.text
@@ -133,9 +133,9 @@ def payload_size(payload: Payload) -> int:
 
 
 def check_arguments(text: str) -> None:
-    """Check the arguments of an ack before they are passed on as text.
+    """Check the arguments of an ack before they are relayed as text.
 
-    They are decoded in full: a number such as `1e999` is well-formed JSON, but readers refuse it or read infinity.
+    They are decoded in full: a number like `1e999` is well-formed JSON, but readers refuse it or read infinity.
 
     Raises:
         ValueError: The text is not a JSON list, or holds a number that is not finite.
@@ -149,7 +149,7 @@ def check_arguments(text: str) -> None:
 def error_code_of(answer: "RawJson | tuple[Any, ...]") -> str | None:
     """Return the code of an ack that reports an error, `"tool"` for a tool that failed, None for any other.
 
-    Only an ack whose text has the words is looked at more closely.
+    Only an ack whose text contains the field names is parsed.
     """
     if type(answer) is RawJson:
         if not answer.text.startswith('{"error"') and '"isError":true' not in answer.text:
@@ -173,5 +173,5 @@ def error_code_of(answer: "RawJson | tuple[Any, ...]") -> str | None:
 
 
 def parse_arguments(arguments: RawJson) -> tuple[Any, ...]:
-    """The parsed arguments of an ack whose text has been checked."""
+    """Return the parsed arguments of an ack whose text was checked."""
     return tuple(msgspec.json.decode(f"[{arguments.text}]"))

@@ -1,7 +1,7 @@
-"""A server as a process: sockets, signals, and an end that loses nothing.
+"""Runs a server as a process: sockets, signals, graceful shutdown.
 
-SIGINT, SIGTERM   end: refuse new connections, let calls under way finish, close; a second one ends at once
-SIGHUP            read keys again, go on in a new audit file
+SIGINT, SIGTERM   shut down: refuse new connections, finish calls in progress, close; a second one stops immediately
+SIGHUP            read the key files again and reopen the audit log
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from a2c_smcp.web.listening import ACCEPT_AT_ONCE, ConnectionLimits, Connections
 log = logging.getLogger(__name__)
 
 MAX_WAITING: Final = 4_096
-"""Connections without credentials, where addresses are not counted."""
+"""Connections without credentials when connections per address are not limited."""
 STOP: Final = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
 class ListenAddress(TypedDict):
-    """Where a server listens."""
+    """The address of a listening server."""
 
     url: str
     path: str
@@ -38,7 +38,7 @@ class ListenAddress(TypedDict):
 
 
 class ServerProcess:
-    """Runs an application: `start` returns once it listens, `wait` once it was told to end."""
+    """Runs an application: `start` returns when it listens, `wait` when it has shut down."""
 
     def __init__(self, app: SMCPApp) -> None:
         self._app = app
@@ -58,7 +58,7 @@ class ServerProcess:
             one.close()
 
     def start(self) -> ListenAddress:
-        """Listen.
+        """Start to listen and return the address.
 
         Raises:
             InvalidConfig: The address or the certificate cannot be used.
@@ -70,10 +70,10 @@ class ServerProcess:
         return {"url": url, "path": settings.path, "pid": os.getpid()}
 
     def wait(self) -> None:
-        """Serve until a signal.
+        """Serve until a signal arrives.
 
         Raises:
-            KeyboardInterrupt: A second signal ended it before all was done.
+            KeyboardInterrupt: A second signal stopped it before shutdown was complete.
         """
         self._loop.run(self._server.serve_until_signal(self._sockets))
         if self._server.force_exit:
@@ -84,7 +84,7 @@ class ServerProcess:
 
 
 class _DrainingServer(uvicorn.Server):
-    """uvicorn in two halves, so that what listens can be told in between, and with a drain before its end."""
+    """uvicorn with separate steps for listening and serving, and with a drain before shutdown."""
 
     def __init__(self, app: SMCPApp) -> None:
         super().__init__(_config(app))
@@ -95,7 +95,7 @@ class _DrainingServer(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(_log_unhandled)
         try:
             self.config.load()
-        except (OSError, ValueError) as error:  # of ssl alone: everything else is ours
+        except (OSError, ValueError) as error:  # raised by ssl
             reason = error.strerror or type(error).__name__ if isinstance(error, OSError) else str(error)
             raise InvalidConfig(f"tls_cert, tls_key: {reason}") from None
         self._connections.guard(self.config)
@@ -105,7 +105,7 @@ class _DrainingServer(uvicorn.Server):
         keep_backlog(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, as uvicorn does, but with the deadline of a header for TLS handshakes too; uvicorn allows 60 s."""
+        """Listen like uvicorn, but with the header deadline for TLS handshakes; uvicorn allows 60 s."""
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             raise SystemExit(STARTUP_FAILURE)
@@ -125,16 +125,16 @@ class _DrainingServer(uvicorn.Server):
 
     async def serve_until_signal(self, sockets: list[socket.socket]) -> None:
         await self.main_loop()
-        log.info("shutting down: calls under way may take %g s", self._smcp.settings.drain)
+        log.info("shutting down: drain_seconds=%g", self._smcp.settings.drain)
         await self._smcp.drain(self._smcp.settings.drain, lambda: self.force_exit)
         await self.shutdown(sockets)
         self._connections.close()
 
     def on_signal(self, number: int) -> None:
-        """A signal came."""
+        """Handle a signal."""
         if self.should_exit:
             self.force_exit = True
-            signal.signal(number, signal.SIG_DFL)  # the third one does not ask
+            signal.signal(number, signal.SIG_DFL)  # a third one kills the process
         self.should_exit = True
 
 
@@ -155,18 +155,18 @@ def _config(app: SMCPApp) -> uvicorn.Config:
 
 
 def websocket_options(app: SMCPApp) -> dict[str, Any]:
-    """Return how uvicorn is to speak WebSocket for the application."""
+    """Return uvicorn's WebSocket options for the application."""
     return {
         "ws": "websockets-sansio",
         "ws_max_size": app.settings.limits.frame_bytes,
-        "ws_ping_interval": None,  # Socket.IO has its own
+        "ws_ping_interval": None,  # Socket.IO has its own pings
         "ws_ping_timeout": None,
         "ws_per_message_deflate": False,  # doubles the memory of a connection
     }
 
 
 def connection_limits(app: SMCPApp) -> ConnectionLimits:
-    """Return what clients may hold before the application knows them."""
+    """Return the limits on connections of clients that are not authenticated yet."""
     settings = app.settings
     return ConnectionLimits(
         header_seconds=settings.limits.header_seconds,
@@ -190,7 +190,7 @@ def _tls(settings: ServerSettings) -> dict[str, Any]:
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     with suppress(ModuleNotFoundError):
-        import uvloop  # noqa: PLC0415 - faster, where there is one
+        import uvloop  # noqa: PLC0415 - optional
 
         return uvloop.new_event_loop
     return None

@@ -1,14 +1,14 @@
-"""The Socket.IO server under the ready application: python-socketio with its hot path cut short.
+"""The Socket.IO server of the application: python-socketio with a shorter hot path.
 
-What differs from the stock server, and why:
+Differences from the stock server:
 
-- `client:*` events and their acks pass through as text, without a task, a future or a parsed payload for each.
-- A websocket is read and written by two plain loops; the stock ones start a task and a timer for every message.
-- What waits for a slow reader is bounded; a client that exceeds it is disconnected, the others notice nothing.
-- A packet that is no packet is answered or dropped; it neither ends the connection nor logs a traceback.
-- Disconnecting costs the rooms of that client, not a walk over all rooms.
+- `client:*` events and their acks are relayed as text, without a task, a future or a parsed payload for each.
+- A websocket has one read loop and one write loop; the stock loops start a task and a timer for every message.
+- The backlog of a slow reader is bounded; a client that exceeds it is disconnected, others are not affected.
+- A malformed packet is answered or dropped; it neither closes the connection nor logs a traceback.
+- Disconnecting a client does not scan all rooms.
 
-It leans on internals of python-socketio and python-engineio; `tests/interaction/server` shows each of them at work.
+It overrides internals of python-socketio and python-engineio; `tests/unit/test_private_members.py` guards each.
 """
 
 import asyncio
@@ -54,15 +54,15 @@ throttled = ThrottledLog(log)
 SERIAL_EVENTS = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
 MAX_ATTACHMENTS = 32
 MAX_REFUSALS = 5
-"""How often a connection may try to enter a namespace in vain."""
+"""Refused attempts to enter a namespace before the connection is closed."""
 JOIN_SECONDS = 300.0
-"""How long a client may stay before its first office; released ones let their user type the name of it."""
+"""Seconds in which a client must join its first office; users of released clients type its name."""
 MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
-"""What decoding a packet raises that is none."""
+"""Exceptions of decoding a malformed packet."""
 
 
 class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
-    """A Socket.IO server made for the relay. It is also the `Port` of the switchboard it serves."""
+    """A Socket.IO server for the relay. It is also the `ClientTransport` of its call router."""
 
     def __init__(self, limits: ServerLimits | None = None, **options: Any) -> None:
         self.limits = limits or ServerLimits()
@@ -83,7 +83,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
     def _engineio_server_class(self) -> type[EngineIOServer]:
         return EngineIOServer
 
-    # The Port
+    # ClientTransport
 
     def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
         """Send an event that wants an ack."""
@@ -113,13 +113,13 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             self._push(self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE), packet)
 
     def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
-        """Say why, and end a client's connection."""
+        """Send the reason and close a client's connection."""
         eio_sid = self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE)
         self.notify([sid], DISCONNECT_NOTIFICATION, farewell(error))
         keep_task(asyncio.ensure_future(self._hang_up(sid, self.eio.sockets.get(eio_sid), reconnect=reconnect)))
 
     def challenge(self, sid: str, done: Callable[[bool], None]) -> None:
-        """Ping a client; `done` is told whether it answered."""
+        """Ping a client and call `done` with whether it answered."""
         socket = self.eio.sockets.get(self.manager.eio_sid_from_sid(sid, SMCP_NAMESPACE))
         if socket is None:
             return
@@ -128,7 +128,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         asyncio.get_running_loop().call_later(CHALLENGE_SECONDS, cancel_pong, socket, done)
 
     async def _hang_up(self, sid: str, socket: Any, *, reconnect: bool) -> None:
-        # A client that is told to leave the namespace does not connect again by itself; one whose transport ends does.
+        # A client that is disconnected from the namespace does not reconnect by itself; one without a transport does.
         if not reconnect:
             await self.disconnect(sid, namespace=SMCP_NAMESPACE)
         if socket is not None:
@@ -140,14 +140,14 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             socket.push(packet)
 
     def _send(self, eio_sid: str | None, kind: int, data: list[Any], number: int | None) -> None:
-        # Data with binary parts: the stock encoder makes several packets of it.
+        # The stock encoder splits data with binary parts into several packets.
         encoded = self.packet_class(kind, namespace=SMCP_NAMESPACE, data=data, id=number).encode()
         socket = self.eio.sockets.get(eio_sid)
         if socket is not None:
             for part in encoded if isinstance(encoded, list) else [encoded]:
                 socket.push(part)
 
-    # The way in
+    # Incoming packets
 
     async def _handle_eio_message(self, eio_sid: str, data: Any) -> None:
         try:
@@ -178,7 +178,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         try:
             router.route(sid, event, payload, lambda answer: self._answer(eio_sid, number, answer))
         except Exception:
-            log.exception("%s could not be routed", event)
+            log.exception("routing failed: event=%s", event)
             self._answer(eio_sid, number, (error_ack(event, internal_error(event)),))
         return True
 
@@ -197,9 +197,9 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         number, text = ack
         waiting = self._waiting(eio_sid, number)
         if waiting is None:
-            return True  # too late, or never asked for
+            return True  # late or unexpected
         if type(waiting) is not AckWaiter:
-            return False  # of somebody who uses this server besides
+            return False  # of another user of this server
         del self.manager.callbacks[self.manager.sid_from_eio_sid(eio_sid, SMCP_NAMESPACE)][number]
         waiting.take(text)
         return True
@@ -214,7 +214,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             await self._attach(eio_sid, partial, data)
             return
         if not isinstance(data, str):
-            raise BadRequest("An attachment without a packet")
+            raise BadRequest("Attachment without a packet")
         packet = self.packet_class(encoded_packet=data)
         match packet.packet_type:
             case sio_packet.CONNECT:
@@ -228,7 +228,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             case sio_packet.BINARY_EVENT | sio_packet.BINARY_ACK:
                 self._expect_attachments(eio_sid, packet)
             case _:
-                raise BadRequest("A packet of unknown kind")
+                raise BadRequest("Unknown packet type")
 
     async def _take_event(self, eio_sid: str, packet: Any) -> None:
         data = _event_data(packet.data)
@@ -238,7 +238,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             and packet.namespace == SMCP_NAMESPACE
             and self.manager.is_connected(sid, SMCP_NAMESPACE)
         ):
-            # What the client sends next relies on its seat: it is read when this is done.
+            # The client's next packets rely on its membership, so they are read after this.
             await self._handle_event_internal(self, sid, eio_sid, data, packet.namespace, packet.id)
             self._mark_joined(sid, eio_sid)
         else:
@@ -252,11 +252,11 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
     def _expect_attachments(self, eio_sid: str, packet: Any) -> None:
         if self.manager.sid_from_eio_sid(eio_sid, packet.namespace or "/") is None:
-            raise BadRequest("A binary packet before the connection")
+            raise BadRequest("Binary packet before the connection")
         if not 0 < packet.attachment_count <= MAX_ATTACHMENTS:
-            raise BadRequest(f"A binary packet has 1 to {MAX_ATTACHMENTS} attachments")
+            raise BadRequest(f"A binary packet must have 1 to {MAX_ATTACHMENTS} attachments")
         if sorted(_placeholders(packet.data)) != list(range(packet.attachment_count)):
-            raise BadRequest("A binary packet names each of its attachments once")
+            raise BadRequest("A binary packet must name each of its attachments once")
         self._binary_packet[eio_sid] = packet
         self._attached[eio_sid] = 0
 
@@ -279,7 +279,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
                 await self._handle_ack(eio_sid, packet.namespace, packet.id, arguments)
 
     def _abandon(self, eio_sid: str, problem: Exception) -> None:
-        """Drop a packet whose attachments did not come, or are none; whoever waits for it is answered."""
+        """Drop a packet with missing or malformed attachments, and reply with an error."""
         packet = self._binary_packet.get(eio_sid)
         self._drop_partial(eio_sid)
         if packet is not None and packet.namespace == SMCP_NAMESPACE:
@@ -302,7 +302,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
             socket.mark_admitted()
             socket.expire(JOIN_SECONDS, lambda: socket.joined)
             if self.call_router is None:
-                socket.join()  # there are no offices
+                socket.join()  # without a router there are no offices
             return
         socket.refusals += 1
         if socket.refusals >= MAX_REFUSALS:
@@ -317,7 +317,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         return any(manager.sid_from_eio_sid(eio_sid, namespace) for namespace in manager.get_namespaces())
 
     def _expect_connect(self, eio_sid: str) -> None:
-        """Hang up on a client that does not enter a namespace soon: it could answer pings for ever."""
+        """Set the deadline for entering a namespace; a client that only answers pings would stay forever."""
         if (socket := self.eio.sockets.get(eio_sid)) is not None:
             socket.expire(self.limits.hello_seconds, lambda: self._is_admitted(eio_sid))
 
@@ -326,7 +326,7 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
         await super()._handle_eio_disconnect(eio_sid, reason)
 
     def _refuse(self, eio_sid: str, number: int | None, problem: Exception, *, is_ack: bool) -> None:
-        throttled.info("a malformed packet was refused: %s", type(problem).__name__, extra={"eio_sid": eio_sid})
+        throttled.info("malformed packet refused: error=%s", type(problem).__name__, extra={"eio_sid": eio_sid})
         if number is None:
             return
         if is_ack:
@@ -340,20 +340,20 @@ class SMCPServer(socketio.AsyncServer):  # type: ignore[misc]
 
 def _event_data(data: Any) -> list[Any]:
     if not isinstance(data, list) or not data or not isinstance(data[0], str):
-        raise BadRequest("An event is a list that begins with its name")
+        raise BadRequest("An event must be a list that begins with its name")
     return data
 
 
 def _ack_data(data: Any) -> list[Any]:
     if not isinstance(data, list):
-        raise BadRequest("The arguments of an ack are a list")
+        raise BadRequest("The arguments of an ack must be a list")
     return data
 
 
 def _placeholders(data: Any) -> Iterator[int]:
-    """Yield the number of every placeholder for an attachment; -1 for one that has no usable number.
+    """Yield the number of every attachment placeholder; -1 for one without a valid number.
 
-    One attachment that is named many times would be copied as often on its way out.
+    An attachment that is named many times would be copied as often when it is sent.
     """
     if isinstance(data, list):
         for item in data:
@@ -367,7 +367,7 @@ def _placeholders(data: Any) -> Iterator[int]:
 
 
 def _library_log() -> logging.Logger:
-    # The libraries log whole payloads at INFO, and clients' mistakes with a traceback.
+    # The libraries log whole payloads at INFO, and errors of clients with a traceback.
     quiet = logging.getLogger(f"{__name__}.library")
     quiet.setLevel(logging.WARNING)
     if not quiet.filters:

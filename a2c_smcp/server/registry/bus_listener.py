@@ -1,4 +1,4 @@
-"""Tells the members of this node what happens on the others."""
+"""Handles the messages that other nodes, or Redis scripts, publish for this node."""
 
 import logging
 from functools import partial
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class BusListener:
-    """Hears the channel of this node."""
+    """Applies messages to the directory, the remote calls and the members of this node."""
 
     def __init__(self, router: CallRouter, directory: OfficeDirectory, remote_calls: RemoteCalls, bus: NodeBus) -> None:
         self._bus = bus
@@ -38,11 +38,11 @@ class BusListener:
         self._remote_calls = remote_calls
 
     def handle(self, message: bytes) -> None:
-        """Another node, or Redis for it, has something to tell."""
+        """Handle a message of the channel of this node."""
         try:
             head, body = unpack_frame(message)
         except msgspec.MsgspecError:
-            log.error("a message of another node cannot be read; is it of another release?")
+            log.error("message of another node is malformed: do all nodes run the same release?")
             return
         if isinstance(head, CallFrame | ReplyFrame | ErrorFrame | AbsentFrame):
             self._remote_calls.take(head, body)
@@ -68,27 +68,27 @@ class BusListener:
         self._bus.publish(evict.node, pack_frame(AliveFrame(evict.sid)), lambda _: None)
 
     def entered(self, member: Member) -> None:
-        """A member of another node is there."""
+        """Notify the members of this node that a member joined on another node."""
         self._router.broadcast(member.office_id, ENTER_OFFICE_NOTIFICATION, member.notification(), member.sid)
 
     def left(self, member: Member) -> None:
-        """A member of another node is gone; what it was to answer fails."""
+        """Notify the members of this node that a member left another node, and fail the calls to it."""
         self._remote_calls.lost(member)
         self._router.broadcast(member.office_id, LEAVE_OFFICE_NOTIFICATION, member.notification(), member.sid)
 
     def awaited_nodes(self) -> set[str]:
-        """The nodes that are to answer something."""
+        """Return the nodes that owe a reply."""
         return self._remote_calls.awaited_nodes()
 
     def retry(self) -> None:
-        """Requests that wait for a node to come back may be tried again."""
+        """Send the requests again that wait for a node."""
         self._remote_calls.retry()
 
     def node_lost(self, node: str) -> None:
-        """A node that is to answer does not listen any more."""
+        """Fail the calls to a node that no longer listens."""
         self._remote_calls.node_lost(node)
 
     def evicted(self, member: Member) -> None:
-        """Hang up on a member whose seat somebody else has by now: it comes back and hears the reason."""
-        log.warning("a member lost its seat to another node while Redis was away", extra={"sid": member.sid})
+        """Close the connection of a member whose name another node has; the client reconnects and gets the error."""
+        log.warning("member replaced by another node during a Redis outage", extra={"sid": member.sid})
         self._router.transport.hang_up(member.sid, name_taken_error(member), reconnect=True)

@@ -1,7 +1,7 @@
-"""What a node of a cluster knows of its offices: its own members, and those of the other nodes. Pure.
+"""The members of offices that a node of a cluster knows: its own, and those of other nodes. Pure.
 
-An office is known as long as this node has a member in it; just as long Redis tells the node of every change. So
-what stands here is true but for what is still on its way, and a request to another node costs no look-up.
+A node tracks an office while it has a member there. During that time Redis sends it every change, so the directory is
+current except for messages in transit, and a request to another node needs no lookup.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,17 +12,17 @@ from a2c_smcp.server.offices import Member, OfficeMembers
 
 
 class OwnedMember(NamedTuple):
-    """A seat of this node, and the stamp of the command that took it."""
+    """A member of this node, and the stamp of the command that added it."""
 
     member: Member
     stamp: int
 
 
 class MembershipChanges(NamedTuple):
-    """What a new listing of an office says against what was known.
+    """The differences between a new listing of an office and the directory.
 
     Attributes:
-        doubtful: Members that the listing lacks; they are kept until a final one lacks them too.
+        unconfirmed: Members that the listing lacks; they are kept until a final listing lacks them too.
     """
 
     entered: list[Member]
@@ -32,19 +32,19 @@ class MembershipChanges(NamedTuple):
 
 @dataclass(slots=True)
 class OfficeRecord:
-    """One office."""
+    """The members of one office."""
 
     own: dict[str, OwnedMember] = field(default_factory=dict)
     others: OfficeMembers = field(default_factory=OfficeMembers)
     nodes: dict[str, int] = field(default_factory=dict)
 
     def add(self, member: Member) -> None:
-        """Seat a member of another node."""
+        """Add a member of another node."""
         self.others.add(member)
         self.nodes[member.node] = self.nodes.get(member.node, 0) + 1
 
     def remove(self, member: Member) -> bool:
-        """Free the seat of a member of another node, if it holds it."""
+        """Remove a member of another node; return whether it was there."""
         if not self.others.remove(member):
             return False
         left = self.nodes[member.node] - 1
@@ -56,10 +56,10 @@ class OfficeRecord:
 
 
 class OfficeDirectory:
-    """The offices in which a node has members.
+    """The offices with members of this node.
 
     Args:
-        node: Its name.
+        node: The name of this node.
     """
 
     def __init__(self, node: str) -> None:
@@ -70,13 +70,13 @@ class OfficeDirectory:
     # Members of this node
 
     def take(self, member: Member, stamp: int) -> None:
-        """This node has a member there."""
+        """Add a member of this node."""
         own = self._rooms.setdefault(member.office_id, OfficeRecord()).own
         self.size += member.sid not in own
         own[member.sid] = OwnedMember(member, stamp)
 
     def remove_own(self, member: Member) -> OwnedMember | None:
-        """It has it no more; an office without members of this node is forgotten."""
+        """Remove a member of this node; an office without own members is no longer tracked."""
         room = self._rooms.get(member.office_id)
         owned = room.own.pop(member.sid, None) if room is not None else None
         if room is None or owned is None:
@@ -87,46 +87,46 @@ class OfficeDirectory:
         return owned
 
     def own(self) -> Iterator[OwnedMember]:
-        """Every seat of this node."""
+        """Yield every member of this node."""
         for room in self._rooms.values():
             yield from room.own.values()
 
     def offices(self) -> list[str]:
-        """Every office with members of this node."""
+        """Return every office with members of this node."""
         return list(self._rooms)
 
     def __contains__(self, office_id: str) -> bool:
         return office_id in self._rooms
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove everything."""
         self._rooms.clear()
         self.size = 0
 
     # Members of other nodes
 
     def find(self, office_id: str, computer: str) -> Member | None:
-        """The Computer of that name in that office, if another node has it."""
+        """Return the Computer of that name if another node has it."""
         room = self._rooms.get(office_id)
         return room.others.computers.get(computer) if room is not None else None
 
     def others(self, office_id: str) -> OfficeMembers:
-        """The members of an office on other nodes."""
+        """Return the members of an office on other nodes."""
         room = self._rooms.get(office_id)
         return room.others if room is not None else OfficeMembers()
 
     def nodes(self, office_id: str) -> list[str]:
-        """The other nodes with members in an office."""
+        """Return the other nodes with members in an office."""
         room = self._rooms.get(office_id)
         return list(room.nodes) if room is not None else []
 
     def remote_member_count(self, office_id: str) -> int:
-        """How many members of an office the other nodes have."""
+        """Return how many members of an office are on other nodes."""
         room = self._rooms.get(office_id)
         return sum(room.nodes.values()) if room is not None else 0
 
     def enter(self, member: Member) -> MembershipChanges:
-        """A member of another node took a seat; whoever was known to sit there is gone."""
+        """Add a member of another node, in place of any that has its role or name."""
         room = self._rooms.get(member.office_id)
         if room is None or member.node == self.node:
             return MembershipChanges([], [], [])
@@ -138,12 +138,12 @@ class OfficeDirectory:
         return MembershipChanges([member], gone, [])
 
     def leave(self, member: Member) -> bool:
-        """A member of another node left; False if it was not known."""
+        """Remove a member of another node; return whether it was known."""
         room = self._rooms.get(member.office_id)
         return room is not None and room.remove(member)
 
     def compare(self, office_id: str, members: Iterable[Member], *, final: bool) -> MembershipChanges:
-        """Compare with what Redis has; only a final listing makes members vanish that it lacks."""
+        """Update an office from a listing of Redis; only a final listing removes members that it lacks."""
         changes = MembershipChanges([], [], [])
         present = set()
         for member in members:

@@ -1,6 +1,6 @@
-"""What nodes tell one another. Pure.
+"""The messages between nodes. Pure.
 
-A frame is one line of JSON, the head, and what follows it unparsed: `["ask",7,"n1",…]\\n{"agent":…}`.
+A frame is a line of JSON, the head, and an unparsed body: `["call",7,"n1",…]\\n{"agent":…}`.
 """
 
 from typing import Final, TypeAlias
@@ -22,9 +22,9 @@ class CallFrame(_FrameHead, frozen=True):
     """An Agent's request for a Computer of the other node; its payload follows.
 
     Attributes:
-        number: What its answer is called by.
-        node: Who asks.
-        seconds: How long it waits.
+        number: The number that its reply refers to.
+        node: The node of the caller.
+        seconds: The time-out.
     """
 
     number: int
@@ -42,7 +42,7 @@ class ReplyFrame(_FrameHead, frozen=True):
 
 
 class ErrorFrame(_FrameHead, frozen=True):
-    """The request failed on the other node; the error follows as it would travel to a client."""
+    """The request failed on the other node; the error follows in its wire format."""
 
     number: int
 
@@ -54,7 +54,7 @@ class AbsentFrame(_FrameHead, frozen=True):
 
 
 class NotifyFrame(_FrameHead, frozen=True):
-    """A notification for the members of an office, `skip` left out; its data follow."""
+    """A notification for the members of an office except `skip`; its data follow."""
 
     office_id: str
     event: str
@@ -62,7 +62,7 @@ class NotifyFrame(_FrameHead, frozen=True):
 
 
 class JoinedFrame(_FrameHead, frozen=True):
-    """A seat was taken. `announced` says that the office hears of it by this alone."""
+    """A member joined. If `announced`, the receiver has to notify its members."""
 
     office_id: str
     field: str
@@ -71,7 +71,7 @@ class JoinedFrame(_FrameHead, frozen=True):
 
 
 class LeftFrame(_FrameHead, frozen=True):
-    """A seat was freed."""
+    """A member left."""
 
     office_id: str
     field: str
@@ -79,7 +79,7 @@ class LeftFrame(_FrameHead, frozen=True):
 
 
 class EvictFrame(_FrameHead, frozen=True):
-    """Somebody asks for the seat of that connection: end it; with a challenge, only if it does not answer a ping."""
+    """Close a connection because another client wants its name; with a challenge, only if it does not answer a ping."""
 
     sid: str
     office_id: str
@@ -88,7 +88,7 @@ class EvictFrame(_FrameHead, frozen=True):
 
 
 class AliveFrame(_FrameHead, frozen=True):
-    """The connection answered its challenge."""
+    """The connection answered the ping of a challenge."""
 
     sid: str
 
@@ -103,7 +103,7 @@ _error: Final = msgspec.json.Decoder(dict)
 
 
 def pack_frame(head: NodeFrame, body: bytes = b"") -> bytes:
-    """Return the frame as it travels."""
+    """Return an encoded frame."""
     return b"%b\n%b" % (_encoder.encode(head), body)
 
 
@@ -111,7 +111,7 @@ def unpack_frame(data: bytes) -> tuple[NodeFrame, bytes]:
     """Return head and body.
 
     Raises:
-        ValueError: It is no frame of this release.
+        ValueError: The data is not a frame of this release.
     """
     end = data.find(b"\n")
     if end < 0:
@@ -125,5 +125,5 @@ def pack_error(error: SMCPError) -> bytes:
 
 
 def unpack_error(body: bytes) -> SMCPError:
-    """The error that `pack_error` wrote."""
+    """Return the error that `pack_error` encoded."""
     return from_wire(_error.decode(body))

@@ -1,4 +1,4 @@
-"""A node's time at Redis, from a connection to its end: the lease, the seats, and putting right what differs."""
+"""A node's session at Redis, for one connection: the lease, the members, and their reconciliation with Redis."""
 
 import asyncio
 import itertools
@@ -29,28 +29,28 @@ from a2c_smcp.server.registry.scripts import (
 log = logging.getLogger(__name__)
 
 BATCH: Final = 200
-"""How many commands of one kind wait for their replies at a time."""
+"""Commands of one kind that wait for their replies at the same time."""
 
 MAX_CHANNELS: Final = 10_000
 PROBE_SECONDS: Final = 1.0
 
 LEASE_MARGIN: Final = 0.2
-"""The part of a lease by which a node ends it earlier than Redis does: for clocks that run at different speeds."""
+"""The part of a lease by which a node ends it earlier than Redis, for clocks of different speed."""
 
 _stamps: Final = itertools.count(1)
 _boot_clock: Final = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 def lease_clock() -> float:
-    """Seconds that go on while the machine sleeps, where the system has such a clock."""
+    """Return seconds of a clock that also runs while the machine sleeps, if the system has one."""
     return time.monotonic() if _boot_clock is None else time.clock_gettime(_boot_clock)
 
 
 class NodeLease:
-    """How long this node may serve its Agents, by its own clock.
+    """The time in which this node may serve its Agents, by its own clock.
 
-    It counts from the moment at which the renewal was *sent*, and ends with a margin before Redis lets another node
-    have the seats. So no two nodes serve an Agent of one office, whatever happens to Redis or to the network.
+    It starts when the renewal was *sent* and ends before Redis lets another node have the names. So no two nodes ever
+    serve an Agent of the same office, whatever happens to Redis or the network.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -59,49 +59,49 @@ class NodeLease:
         self._until = float("-inf")
 
     def renewed(self, sent: float) -> None:
-        """Redis renewed it on a command that was sent at that time."""
+        """Record a renewal by a command that was sent at `sent`."""
         self._until = max(self._until, sent + self.seconds * (1 - LEASE_MARGIN))
 
     def left(self) -> float:
-        """Seconds until it may be over."""
+        """Return the seconds until the lease ends."""
         return self._until - lease_clock()
 
     def is_over(self) -> bool:
-        """Whether another node may have the seats of this one by now."""
+        """Return whether other nodes may have taken over this node's members."""
         return lease_clock() >= self._until
 
 
 class ClusterEvents(Protocol):
-    """Who is told of what a comparison with Redis brings to light."""
+    """Callbacks for changes that a session finds."""
 
     def entered(self, member: Member) -> None:
-        """A member of another node came while nobody could tell."""
+        """A member joined on another node during an outage."""
 
     def left(self, member: Member) -> None:
-        """A member of another node went while nobody could tell."""
+        """A member of another node left during an outage."""
 
     def evicted(self, member: Member) -> None:
-        """Another node gave a seat of this one to somebody else."""
+        """Another node has the name of a member of this node."""
 
     def awaited_nodes(self) -> set[str]:
-        """The nodes that are to answer something."""
+        """Return the nodes that owe a reply."""
 
     def retry(self) -> None:
-        """Requests that wait for a node to come back may be tried again."""
+        """Send the requests again that wait for a node."""
 
     def node_lost(self, node: str) -> None:
-        """A node that is to answer does not listen any more."""
+        """A node that owes a reply no longer listens."""
 
 
 class NodeSession:
-    """One connection to Redis at work.
+    """The session of one connection to Redis.
 
     Attributes:
-        wait: Seconds after which somebody who came too `early` may try again.
+        wait: Seconds after which a join that was too `early` may be tried again.
 
     Args:
-        directory: What the node knows; it outlives the connection.
-        lease: How long it may serve its Agents; it outlives the connection too.
+        directory: The members that the node knows; it outlives the session.
+        lease: The lease of the node; it outlives the session.
     """
 
     def __init__(
@@ -128,18 +128,18 @@ class NodeSession:
         self._missed: set[str] = set()
 
     async def open(self) -> None:
-        """Listen, take the lease, and register what the node holds."""
+        """Subscribe, take the lease, and register the members of this node."""
         await self.link.subscribe(self._key("bus", self._node))
         await asyncio.gather(*(self.link.ask("SCRIPT", "LOAD", script.source) for script in SCRIPTS))
         await self._renew()
         await self.restore()
 
     async def keep(self, stopping: asyncio.Event) -> None:
-        """Renew the lease, free the seats of dead nodes, settle doubts; until the connection is lost or it is time.
+        """Renew the lease, remove members of dead nodes and confirm missing ones, until `stopping` is set.
 
         Raises:
-            LinkLost: Redis is away.
-            ErrorReply: It refused.
+            RedisLost: The connection was lost.
+            RedisErrorReply: It refused.
         """
         stop: asyncio.Future[Any] = asyncio.ensure_future(stopping.wait())
         ends: list[asyncio.Future[Any]] = [stop, self.link.lost]
@@ -169,10 +169,10 @@ class NodeSession:
         await self._confirm_missing()
 
     async def _probe(self) -> None:
-        """Find out whether the nodes that are to answer still listen; two misses in a row and they do not.
+        """Check that the nodes that owe a reply still listen; after two misses in a row their calls fail.
 
-        A node that is killed keeps its seats until its lease is over, but whoever waits for it need not wait so long.
-        One miss may be a node that has lost its connection and is about to come back.
+        A killed node keeps its members until its lease ends, but callers need not wait so long. A single miss may be a
+        node that is reconnecting.
         """
         awaited_nodes = list(self._events.awaited_nodes())
         if not awaited_nodes:
@@ -181,21 +181,21 @@ class NodeSession:
         found: list[Any] = await self.link.ask("PUBSUB", "NUMSUB", *(self._key("bus", node) for node in awaited_nodes))
         missed = {node for node, number in zip(awaited_nodes, found[1::2], strict=True) if number == 0}
         for node in missed & self._missed:
-            log.warning("a node that is to answer does not listen any more", extra={"node": node})
+            log.warning("node lost: calls to it fail", extra={"node": node})
             self._events.node_lost(node)
         self._missed = missed - self._missed
 
     async def close(self) -> None:
-        """Give up every seat, then the lease."""
+        """Remove every member of this node, then the lease."""
         while await self._run(CLEAR, self._node, next(_stamps)):
             pass
 
-    # Seats
+    # Members
 
     async def take(self, member: Member) -> str:
-        """Take a seat: `ok`, or why not (see `JOIN`)."""
+        """Add a member; return `ok`, or why not (see `JOIN`)."""
         office_id, stamp = member.office_id, next(_stamps)
-        # Of many that join an office that is new to this node, the first asks who is there.
+        # Of several joins in an office that is new to this node, the first lists the office.
         first = office_id not in self._directory and office_id not in self._listing
         if first:
             self._listing.add(office_id)
@@ -210,38 +210,38 @@ class NodeSession:
                 self._directory.take(member, stamp)
                 if len(reply) > 1:
                     self._directory.compare(office_id, unpack_members(office_id, reply[1]), final=True)
-                elif not known:  # the first was refused, or the last member left and with it went what was known
+                elif not known:  # the first was refused, or the last own member left meanwhile
                     self._send_list(office_id)
             return str(reply[0].decode())
 
         return await self.link.ask(*self._join_command(member, stamp, announce=False, members=first), read=read)
 
     def release(self, owned: OwnedMember) -> None:
-        """Free a seat; nobody waits for it."""
+        """Remove a member, without waiting."""
         member = owned.member
         self._released += 1
         self.link.send(*self._call(RELEASE, self._node, member.office_id, field_of(member), member.sid, owned.stamp))
 
     async def completed(self) -> None:
-        """Wait for the answer to everything sent so far: Redis answers in order."""
+        """Wait for the replies to all earlier commands: Redis replies in order."""
         await self.link.ask("PING")
 
     async def members(self, office_id: str) -> list[Member]:
-        """Everybody in an office, the Agent first, then Computers by name."""
+        """Return the members of an office, the Agent first, then Computers by name."""
         return unpack_members(office_id, await self.link.ask("HGETALL", self._key("o", office_id)))
 
     async def holder(self, member: Member) -> Member | None:
-        """Who has the seat that `member` asks for."""
+        """Return the member that has the role or name which `member` asks for."""
         field = field_of(member)
         found: RespValue = await self.link.ask("HGET", self._key("o", member.office_id), field)
         return None if found is None else unpack_member(member.office_id, field, found.decode())
 
     def look_up(self, office_id: str, computer: str, then: RedisCallback) -> None:
-        """Ask for the seat of a Computer."""
+        """Ask for a Computer."""
         self.link.send("HGET", self._key("o", office_id), computer_field(computer), then=then)
 
     def publish(self, node: str, frame: bytes, then: RedisCallback) -> None:
-        """Send a frame to a node; `then` is told how many listen there."""
+        """Send a frame to a node; call `then` with the number of receivers."""
         start = self._channels.get(node)
         if start is None:
             if len(self._channels) > MAX_CHANNELS:
@@ -252,24 +252,24 @@ class NodeSession:
     # Dead nodes
 
     def steady(self) -> bool:
-        """Whether this node has held its lease for the length of a lease, so that it may judge others by theirs.
+        """Return whether this node has held its lease for the length of a lease, so that it may declare others dead.
 
-        When Redis was away, every lease is over; then the living need that time to come back.
+        After an outage every lease is over, and the other nodes need that time to reconnect.
         """
         return self._clock() - self._steady >= self._lease
 
     async def reap(self) -> None:
-        """Free the seats of nodes whose lease is over. The offices are told by the freed seats, each once."""
+        """Remove the members of nodes whose lease is over; each removal notifies its office once."""
         last = None
         while (dead := await self._run(REAP, self._node)) is not None:
             if dead != last:
-                log.warning("the lease of a node is over, its seats are freed", extra={"node": dead.decode()})
+                log.warning("lease of a node expired: its members are removed", extra={"node": dead.decode()})
             last = dead
 
-    # The truth
+    # Reconciliation
 
     async def restore(self) -> None:
-        """Make Redis hold what the node holds, no more and no less, and learn what happened meanwhile."""
+        """Make Redis hold exactly the members of this node, and update the directory from Redis."""
         if self._restoring.locked():
             async with self._restoring:
                 return
@@ -282,7 +282,7 @@ class NodeSession:
             for owned in _batches(list(self._directory.own())):
                 await asyncio.gather(*(self._join_again(one) for one in owned))
                 await self._stay_alive()
-            # Whatever the node holds for its Agents is in Redis again: from here on the lease counts.
+            # All members of this node are in Redis again: from here on the lease counts.
             if not self._incomplete:
                 self._complete = True
                 self._own.renewed(self._sent)
@@ -295,7 +295,7 @@ class NodeSession:
             await self._renew()
 
     async def renew(self) -> None:
-        """Redis lost the lease of this node: take it again, with everything that goes with it."""
+        """Take the lease and register the members again, after Redis lost them."""
         await self._renew()
         await self.restore()
 
@@ -305,7 +305,7 @@ class NodeSession:
 
     async def _join_again(self, owned: OwnedMember) -> None:
         def read(reply: RespValue) -> None:
-            # A seat that a dead node holds is tried again when the count does not agree at the next beat.
+            # A name that a dead node has is tried again when the counts differ at the next renewal.
             if reply[0] == b"dead" and owned.member.role == "agent":
                 self._incomplete = True
             if reply[0] == b"taken" and self._directory.remove_own(owned.member) is not None:
@@ -333,32 +333,32 @@ class NodeSession:
             self._unconfirmed[office_id] = self._clock() + self._lease
 
     def report(self, changes: MembershipChanges) -> None:
-        """Say who came and went."""
+        """Report joins and leaves."""
         for member in changes.gone:
             self._events.left(member)
         for member in changes.entered:
             self._events.entered(member)
 
     async def _confirm_missing(self) -> None:
-        # Members that were not listed when Redis had just come back have had their time to register again.
+        # Members that were missing right after an outage have had time to register again.
         now = self._clock()
         for office_id in [office_id for office_id, due in self._unconfirmed.items() if due <= now]:
             del self._unconfirmed[office_id]
             await self._list(office_id, final=True)
 
     async def _renew(self) -> tuple[bool, int]:
-        """Renew the lease; return whether Redis has what the node holds, and how many nodes are dead."""
+        """Renew the lease; return whether Redis has the members of this node, and how many nodes are dead."""
         released, sent = self._released, lease_clock()
 
         def read(reply: RespValue) -> tuple[bool, int]:
             known, alive, count, dead, epoch = reply
             self._own.epoch = epoch.decode()
             self._sent = sent
-            # Once the lease was over, others may have the seats: it counts again when they are taken again.
+            # After the lease has expired, others may have the names: it counts again once all are taken again.
             self._complete = self._complete and bool(alive)
             if self._complete:
                 self._own.renewed(sent)
-            # Seats that are freed after the command was sent are counted there and not here.
+            # Members that are freed after the command was sent are counted there and not here.
             agreed = count == self._directory.size or released != self._released
             now = self._clock()
             if not known or now - self._renewed_at > self._lease:

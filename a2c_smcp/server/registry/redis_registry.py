@@ -1,12 +1,12 @@
-"""The registry of many nodes, in Redis: together they are one Server.
+"""The registry in Redis, with which many nodes form one Server.
 
-A node has one connection (`link`), on which it takes and frees seats, renews its lease, publishes to the channels of
-other nodes and hears its own. What Redis says is applied as it is read, so the `directory` follows the history.
+A node has one connection (`redis_connection`), on which it adds and removes members, renews its lease, publishes to the
+channels of other nodes and subscribes to its own. Replies are applied in order, so the `directory` stays consistent.
 
-When Redis is away the node goes on alone for as long as its lease cannot be over: members stay, local requests and
-notifications pass, whoever wants to join is told to try again. When the lease may be over, another node may seat
-another Agent in an office of this one: the node disconnects its Agents and refuses what they still send. When Redis is
-back, whatever became of its data, the node compares what it holds with what Redis has and puts it right (`session`).
+During a Redis outage the node continues until its lease ends: members stay, local requests and notifications work, and
+joins fail with an error. When the lease ends, another node may add another Agent to an office of this one, so the node
+disconnects its Agents and refuses their requests. After the outage, even if Redis lost its data, the node reconciles
+its members with Redis (`node_session`).
 """
 
 import asyncio
@@ -47,18 +47,18 @@ STOPPED: Final = "the node is stopped"
 
 
 class RedisRegistry:
-    """Seats in Redis, shared by every node that is given the same Redis and prefix.
+    """Stores members in Redis, shared by every node with the same Redis and prefix.
 
     Args:
-        url: Where Redis is; `endpoint` lists the forms.
-        node: A name for logs. Each start is a node of its own, whatever its name: what it left behind when it was
-            killed is freed by the others.
-        lease_seconds: How long a node that is gone without a word keeps its seats.
-        prefix: What the keys and channels begin with.
-        deadline: Seconds within which Redis has to answer.
+        url: The URL of Redis; `redis_url` lists the forms.
+        node: A name for logs. Each start is a new node, whatever its name; other nodes remove the members of a killed
+            one.
+        lease_seconds: How long a node that disappeared keeps its members.
+        prefix: The prefix of keys and channels.
+        deadline: Seconds within which Redis must reply.
 
     Raises:
-        InvalidConfig: One of them cannot be used.
+        InvalidConfig: An argument cannot be used.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class RedisRegistry:
         self._was_ready = False
         self._stable_at = 0.0
 
-    # The Registry
+    # Registry
 
     async def start(self, router: CallRouter) -> None:
-        """Connect and register; if Redis is away, go on trying behind the scenes."""
+        """Connect and register; if Redis is not available, keep trying in the background."""
         self._stopping.clear()
         self._tried.clear()
         self._router = router
@@ -106,7 +106,7 @@ class RedisRegistry:
         await self._tried.wait()
 
     async def stop(self) -> None:
-        """Give up every seat of this node, tell the others, and end."""
+        """Remove every member of this node, which notifies the others, and stop."""
         self._stopping.set()
         try:
             if self._task is not None:
@@ -120,7 +120,7 @@ class RedisRegistry:
             self._directory.clear()
 
     async def add_member(self, member: Member) -> None:
-        """Take a seat, atomically."""
+        """Add a member, atomically."""
         try:
             session = await self._ready_session()
             tries, patience = JOIN_TRIES, self._lease.seconds + self._deadline
@@ -146,11 +146,11 @@ class RedisRegistry:
                 else:
                     raise name_taken_error(member)
         except (RedisLost, RedisErrorReply) as problem:
-            log.info("a seat could not be taken: %s", problem)
+            log.info("join failed: reason=%s", problem)
         raise registry_unavailable_error()
 
     async def _refuse_lookalike(self, member: Member) -> None:
-        # Only now: of two that look alike and come at once, the one that Redis seated later sees the other.
+        # Checked afterwards: of two similar names that join at once, the later one sees the other.
         try:
             check_lookalike(self._directory.others(member.office_id), member)
         except Forbidden:
@@ -158,7 +158,7 @@ class RedisRegistry:
             raise
 
     async def holder(self, member: Member) -> Member | None:
-        """Return who has the seat that `member` asks for."""
+        """Return the member that has the role or name which `member` asks for."""
         try:
             session = await self._ready_session()
             found = await session.holder(member)
@@ -167,30 +167,30 @@ class RedisRegistry:
         return found
 
     async def evict(self, holder: Member, *, challenge: bool) -> None:
-        """Have the other node end the connection of a member."""
+        """Ask another node to close a member's connection."""
         self.publish(holder.node, pack_frame(EvictFrame(holder.sid, holder.office_id, self.node, challenge)), _nothing)
 
     async def remove_member(self, member: Member) -> None:
-        """Free a seat. Nobody waits for Redis: if it is away, the seat is freed when it returns."""
+        """Remove a member, without waiting for Redis; during an outage it is removed afterwards."""
         owned = self._directory.remove_own(member)
         if owned is not None and self._session is not None and self._ready.is_set():
             self._session.release(owned)
 
     async def wait_released(self) -> None:
-        """Wait until Redis has freed what was released; not when it is away."""
+        """Wait until Redis has removed the members; not during an outage."""
         if self._session is not None and self._ready.is_set():
             with suppress(RedisLost, RedisErrorReply):
                 await self._session.completed()
 
     async def members(self, office_id: str) -> list[Member]:
-        """Everybody in an office, the Agent first, then Computers by name."""
+        """Return the members of an office, the Agent first, then Computers by name."""
         try:
             return await (await self._ready_session()).members(office_id)
         except (RedisLost, RedisErrorReply):
             raise registry_unavailable_error() from None
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
-        """Tell the members of an office on other nodes. Leaving is told by the freed seat itself, once."""
+        """Notify the members of an office on other nodes; the removal of a member notifies them of a leave itself."""
         nodes = self._directory.nodes(office_id)
         if not nodes or event == LEAVE_OFFICE_NOTIFICATION:
             return
@@ -199,15 +199,15 @@ class RedisRegistry:
             self.publish(node, frame, _nothing)
 
     def remote_member_count(self, office_id: str) -> int:
-        """How many members of an office are on other nodes."""
+        """Return how many members of an office are on other nodes."""
         return self._directory.remote_member_count(office_id)
 
     def problem(self) -> str | None:
-        """Why this node is not ready to serve, or None."""
+        """Return why this node is not ready, or None."""
         return self._problem
 
     async def _ready_session(self) -> NodeSession:
-        # A connection that is just being made is worth a moment's wait; one that cannot be made is not.
+        # Wait for a session that is being opened, but not for a Redis that cannot be reached.
         if self._session is not None and not self._ready.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), self._deadline)
@@ -226,7 +226,7 @@ class RedisRegistry:
                 pause = FIRST_RETRY_SECONDS if self._problem is None else min(2 * pause, MAX_RETRY_SECONDS)
                 self._report_unavailable(_reason(problem))
             except Exception as problem:
-                log.exception("the registry failed")
+                log.exception("registry failed")
                 pause = MAX_RETRY_SECONDS
                 self._report_unavailable(type(problem).__name__)
             with suppress(TimeoutError):
@@ -239,7 +239,7 @@ class RedisRegistry:
         session = self._session = NodeSession(link, self._directory, listener, prefix=self._prefix, lease=self._lease)
         try:
             await session.open()
-            log.info("the node is registered", extra={"node": self.node})
+            log.info("node registered", extra={"node": self.node})
             self._problem = None
             self._stable_at = loop.time() + self._lease.seconds if self._was_ready else loop.time()
             self._was_ready = True
@@ -257,11 +257,11 @@ class RedisRegistry:
                 remote_calls.abandon(registry_unavailable_error())
 
     async def _watch_lease(self, router: CallRouter) -> None:
-        """Disconnect the Agents of this node as soon as another node may have their seats."""
+        """Disconnect the Agents of this node as soon as its lease is over."""
         while True:
             if self._lease.is_over():
                 if number := router.disconnect_agents():
-                    log.warning("the lease of this node may be over: %d agents were disconnected", number)
+                    log.warning("lease of this node expired: agents_disconnected=%d", number)
                 await asyncio.sleep(LEASE_POLL_SECONDS)
             else:
                 await asyncio.sleep(min(max(self._lease.left(), LEASE_POLL_SECONDS), MAX_RETRY_SECONDS))
@@ -273,21 +273,21 @@ class RedisRegistry:
         self._problem = problem
         self._tried.set()
 
-    # The bus
+    # NodeBus
 
     def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
-        """Send a frame to a node; `then` is told how many listen there, or an exception."""
+        """Send a frame to a node; call `then` with the number of receivers, or an exception."""
         if self._session is None:
             then(CommandNotSent(self._problem))
         else:
             self._session.publish(node, frame, then)
 
     def is_stable(self) -> bool:
-        """Whether every node has had the time to come back to a Redis that was away."""
+        """Return whether every node has had time to reconnect after an outage."""
         return asyncio.get_running_loop().time() >= self._stable_at
 
     def look_up(self, office_id: str, computer: str, then: Callable[[Member | Exception | None], None]) -> None:
-        """Ask Redis where a Computer is."""
+        """Ask Redis for a Computer."""
         if self._session is None:
             then(CommandNotSent(self._problem))
             return
@@ -304,15 +304,15 @@ def _nothing(_: object) -> None:
 
 
 def _reason(problem: Exception) -> str:
-    # Words for the operator, without addresses: they are shown where readiness is asked for.
+    # Shown by /readyz, so without addresses.
     if isinstance(problem, RedisLost):
         return str(problem)
     if isinstance(problem, RedisErrorReply):
         return f"Redis refused ({str(problem).partition(' ')[0]})"
     if isinstance(problem, TimeoutError):
-        return "no answer in time"
+        return "no reply in time"
     if isinstance(problem, socket.gaierror):
-        return "its name is not known"
+        return "unknown host name"
     if isinstance(problem, OSError) and problem.errno:
         return os.strerror(problem.errno).lower()
     return "no connection"

@@ -1,9 +1,9 @@
-"""Requests between the nodes of a cluster: those that go out from here, and those that come in.
+"""Calls between the nodes of a cluster, in both directions.
 
-Like the switchboard, plain synchronous code: it is told what happened and tells its `NodeBus` what to send.
+Like the call router, this is synchronous code without I/O; it passes its `NodeBus` what to send.
 
-While Redis is away, a request uses the time that it has: one that was not sent is sent when Redis is back, one that may
-have been sent waits for its answer, which the other node keeps meanwhile. It is never sent twice: it may have run.
+During a Redis outage a request waits until its deadline: one that was not sent is sent when Redis is back; one that may
+have been sent waits for its reply, which the other node keeps. It is never sent twice, because it may have run.
 """
 
 import itertools
@@ -35,30 +35,30 @@ from a2c_smcp.server.registry.redis_connection import CommandNotSent
 from a2c_smcp.server.socketio_server import SMCPServer
 
 MAX_TRIES: Final = 3
-"""How often a request is sent to where Redis says that the Computer is."""
+"""How often a request is sent after a lookup in Redis."""
 
 GRACE_SECONDS: Final = 1.0
-"""Seconds that the other node waits longer, so that the caller's own time-out comes first."""
+"""Seconds that the other node waits longer, so that the caller's own time-out fires first."""
 
 MAX_UNSENT_BYTES: Final = 32_000_000
-"""What is kept of answers that could not be sent, in all; of the others the caller hears that they are lost."""
+"""The total size of unsent replies that are kept; the callers of further ones get an error."""
 
 
 class NodeBus(Protocol):
-    """How the trunk reaches other nodes. Nothing here waits."""
+    """Sends to other nodes. No method waits."""
 
     def publish(self, node: str, frame: bytes, then: Callable[[Any], None]) -> None:
-        """Send a frame; `then` is told how many listen there, or an exception."""
+        """Send a frame; call `then` with the number of receivers, or an exception."""
 
     def look_up(self, office_id: str, computer: str, then: Callable[[Member | Exception | None], None]) -> None:
-        """Ask Redis where a Computer is."""
+        """Ask Redis for a Computer."""
 
     def is_stable(self) -> bool:
-        """Whether what Redis says is complete: not while nodes come back to a Redis that was away."""
+        """Return whether the data in Redis is complete; it is not while nodes reconnect after an outage."""
 
 
 class RemoteCall:
-    """A call on its way to another node."""
+    """A call to another node."""
 
     __slots__ = ("body", "call", "node", "number", "office_id", "sid", "tries")
 
@@ -73,7 +73,7 @@ class RemoteCall:
 
 
 class RemoteCalls:
-    """The calls between this node and the others."""
+    """The calls between this node and the other nodes."""
 
     def __init__(self, router: CallRouter, directory: OfficeDirectory, bus: NodeBus) -> None:
         self._router = router
@@ -87,10 +87,10 @@ class RemoteCalls:
         self._unsent_bytes = 0
         self._takes_text = isinstance(router.transport, SMCPServer)
 
-    # Out
+    # Outgoing
 
     def route(self, call: PendingCall, office_id: str, payload: Payload) -> None:
-        """Take over a call to a Computer that this node does not have."""
+        """Route a call to a Computer on another node."""
         try:
             body = encode_body(payload)
         except BadRequest as error:
@@ -108,7 +108,7 @@ class RemoteCalls:
             self._look_up(remote)
 
     def forget(self, ack: int) -> None:
-        """A call is over."""
+        """Drop a call that is over."""
         remote = self._calls.pop(ack, None)
         if remote is not None:
             self._waiting.pop(ack, None)
@@ -118,31 +118,31 @@ class RemoteCalls:
         """A Computer of another node left its office: what it was to answer there fails."""
         for number in list(self._by_seat.get((member.office_id, member.sid), ())):
             call = self._calls[number].call
-            self._router.fail(call, computer_lost_error(call.head.computer, "left before it answered"))
+            self._router.fail(call, computer_lost_error(call.head.computer, "left before it replied"))
 
     def awaited_nodes(self) -> set[str]:
-        """The nodes that are to answer something."""
+        """Return the nodes that owe a reply."""
         return {remote.node for remote in self._calls.values() if remote.node}
 
     def node_lost(self, node: str) -> None:
-        """A node is no longer there: what its Computers were to answer fails. It is not sent again: it may have run."""
+        """Fail the calls to a node that is gone; they are not sent again, because they may have run."""
         for remote in [remote for remote in self._calls.values() if remote.node == node]:
-            self._router.fail(remote.call, computer_lost_error(remote.call.head.computer, "left before it answered"))
+            self._router.fail(remote.call, computer_lost_error(remote.call.head.computer, "left before it replied"))
 
     def abandon(self, error: SMCPError) -> None:
-        """This node ends: everything under way fails."""
+        """Fail every call, because this node stops."""
         for remote in list(self._calls.values()):
             self._router.fail(remote.call, error)
 
     def resume(self) -> None:
-        """The other nodes are in reach again: send the answers and the requests that could not be sent."""
+        """Send the unsent replies and requests after an outage."""
         unsent, self._unsent, self._unsent_bytes = self._unsent, [], 0
         for node, frame in unsent:
             self._bus.publish(node, frame, lambda _: None)
         self.retry()
 
     def retry(self) -> None:
-        """Send the requests that wait for their node to come back."""
+        """Send the requests that wait for their node."""
         waiting, self._waiting = self._waiting, {}
         for remote in waiting.values():
             remote.tries = 0
@@ -151,7 +151,7 @@ class RemoteCalls:
     def _wait_for_node(self, remote: RemoteCall) -> None:
         self._unbind(remote)
         remote.node = ""
-        remote.call.timeout_error = registry_unavailable_error()  # what the caller hears should its time be over first
+        remote.call.timeout_error = registry_unavailable_error()
         self._waiting[remote.number] = remote
 
     def _send(self, remote: RemoteCall, target: Member) -> None:
@@ -169,7 +169,7 @@ class RemoteCalls:
         if isinstance(receivers, CommandNotSent):
             self._wait_for_node(remote)
         elif isinstance(receivers, ConnectionError):
-            remote.call.timeout_error = registry_unavailable_error()  # it may be there: its answer is worth waiting for
+            remote.call.timeout_error = registry_unavailable_error()  # it may have been sent: wait for the reply
         elif isinstance(receivers, Exception):
             self._router.fail(remote.call, registry_unavailable_error())
         elif receivers == 0:
@@ -178,7 +178,7 @@ class RemoteCalls:
             remote.call.timeout_error = None
 
     def _retry_elsewhere(self, remote: RemoteCall) -> None:
-        # Nobody was there. What Redis says now is worth another try: the Computer may have come back elsewhere.
+        # No receiver. The Computer may be on another node by now, so look it up again.
         self._unbind(remote)
         if remote.tries < MAX_TRIES:
             self._look_up(remote)
@@ -212,16 +212,16 @@ class RemoteCalls:
             if not numbers:
                 del self._by_seat[key]
 
-    # In
+    # Incoming
 
     def take(self, head: CallFrame | ReplyFrame | ErrorFrame | AbsentFrame, body: bytes) -> None:
-        """Another node asks or answers."""
+        """Handle a call or a reply of another node."""
         if type(head) is CallFrame:
             self._serve(head, body)
             return
         remote = self._calls.get(head.number)
         if remote is None:
-            return  # too late
+            return  # late
         if type(head) is ReplyFrame:
             self._router.complete(remote.call, RawJson(body.decode()))
         elif type(head) is ErrorFrame:
@@ -272,15 +272,15 @@ class RemoteCalls:
 
 @lru_cache(maxsize=256)
 def _is_plain(event: str) -> bool:
-    # Text is passed through only behind a name that reads the same in JSON.
+    # Text is relayed only with an event name that needs no JSON escapes.
     return msgspec.json.encode(event) == b'"%b"' % event.encode()
 
 
 def encode_body(payload: Payload) -> bytes:
-    """A payload as it travels between nodes.
+    """Return a payload encoded for another node.
 
     Raises:
-        BadRequest: It has parts that JSON cannot carry.
+        BadRequest: The payload has binary parts.
     """
     try:
         if type(payload) is RawJson:
@@ -291,10 +291,10 @@ def encode_body(payload: Payload) -> bytes:
 
 
 def computer_lost_error(computer: str, how: str) -> ComputerLost:
-    """The answer to a request whose Computer got lost."""
+    """Return the error for a call whose Computer was lost."""
     return ComputerLost(f"The computer {computer!r} {how}", details={"computer": computer})
 
 
 def registry_unavailable_error() -> InternalError:
-    """The answer to whatever needs the registry while it is away."""
+    """Return the error for requests that need the registry during an outage."""
     return InternalError("The registry cannot be reached; try again")

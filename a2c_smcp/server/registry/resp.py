@@ -1,7 +1,7 @@
-"""The language of Redis (RESP3): commands out, replies and pushed messages in. Pure.
+"""The protocol of Redis (RESP3): encodes commands, parses replies and pushed messages. Pure.
 
 +text  -error  :number  $length text  _  #t  ,float  (number  =length text
-*n items  ~n items  %n pairs  >n items       a push: something that no command asked for
+*n items  ~n items  %n pairs  >n items       a push: not a reply to a command
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ RespValue: TypeAlias = Any
 CommandPart: TypeAlias = bytes | str | int | float
 
 LINE_LIMIT: Final = 64 * 1024
-"""No line of Redis is longer; more without a line end is not Redis."""
+"""The longest line; longer data without a line end is invalid."""
 
 
 class RedisErrorReply(Exception):
@@ -26,24 +26,24 @@ class RedisErrorReply(Exception):
 
 
 class RespPush(list[Any]):
-    """Something that came by itself."""
+    """A push other than a published message."""
 
     __slots__ = ()
 
 
 class PublishedMessage(bytes):
-    """What somebody published to a channel; it comes by itself, too."""
+    """A message that was published to a channel."""
 
     __slots__ = ()
 
 
 def encode(*parts: CommandPart) -> bytes:
-    """Return a command as Redis reads it."""
+    """Return an encoded command."""
     return encode_start(*parts, parts=len(parts))
 
 
 def encode_start(*first: CommandPart, parts: int) -> bytes:
-    """Return the beginning of a command of so many parts; those that follow are written like `$3\\r\\nabc\\r\\n`."""
+    """Return the start of a command of `parts` parts; each further part is written like `$3\\r\\nabc\\r\\n`."""
     out = [b"*%d\r\n" % parts]
     for part in first:
         data = part if isinstance(part, bytes) else str(part).encode()
@@ -52,7 +52,7 @@ def encode_start(*first: CommandPart, parts: int) -> bytes:
 
 
 class _Open:
-    """An array whose items are still coming."""
+    """An incomplete array."""
 
     __slots__ = ("build", "items", "missing")
 
@@ -87,13 +87,13 @@ _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
 }
 _TEXT: Final[dict[int, Callable[[bytes], bytes]]] = {
     ord("$"): bytes,
-    ord("="): lambda text: text[4:],  # behind the kind of text, as in `txt:`
+    ord("="): lambda text: text[4:],  # without the format, as in `txt:`
 }
 _PUSH: Final = ord(">")
 
 
 class RespParser:
-    """Cuts a stream into replies. What has been read is never read again, however the stream is cut."""
+    """Splits a stream into replies; reads every byte once, however the stream is split."""
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
@@ -103,14 +103,14 @@ class RespParser:
         self._expected = b""
 
     def expect(self, channel: str) -> None:
-        """Be quick with messages of that channel."""
+        """Use the fast path for messages of a channel."""
         self._expected = b">3\r\n$7\r\nmessage\r\n$%d\r\n%b\r\n" % (len(channel.encode()), channel.encode())
 
     def feed(self, data: bytes) -> list[RespValue]:
         """Return the replies that `data` completes, in order.
 
         Raises:
-            ValueError: The stream is not Redis's.
+            ValueError: The stream is not RESP3.
         """
         if self._rest:
             self._rest.append(data)
@@ -130,7 +130,7 @@ class RespParser:
         return done
 
     def _read(self, data: bytes, at: int, done: list[RespValue]) -> tuple[int, int]:
-        """Read one thing; return where the next begins, and if it is not all there, where it ends at the earliest."""
+        """Read one value; return the offset of the next one, and if it is incomplete, where it ends at the earliest."""
         kind = data[at]
         if kind == _PUSH and self._expected and data.startswith(self._expected, at):
             start = at + len(self._expected)
@@ -143,7 +143,7 @@ class RespParser:
         end = data.find(b"\r\n", at)
         if end < 0:
             if len(data) - at > LINE_LIMIT:
-                raise ValueError("a line without an end")
+                raise ValueError("line too long")
             return at, len(data) + 1
         line, after = data[at + 1 : end], end + 2
         if kind in _LINE:
@@ -163,12 +163,12 @@ class RespParser:
                 return after, 0
             value = build([]) if missing == 0 else None
         else:
-            raise ValueError(f"a reply of unknown kind {chr(kind)!r}")
+            raise ValueError(f"reply of unknown type {chr(kind)!r}")
         self._close(value, done)
         return after, 0
 
     def _close(self, value: Any, done: list[RespValue]) -> None:
-        # Put the value into the innermost open array; an array that is full is a value in turn.
+        # Add the value to the innermost incomplete array; a complete array is a value in turn.
         while self._open:
             inner = self._open[-1]
             inner.items.append(value)

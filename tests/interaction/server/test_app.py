@@ -87,7 +87,7 @@ async def test_a_bug_is_an_answer_and_a_traceback_in_the_log(caplog: pytest.LogC
         await refused(server.url)
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, 500)
     ours = [record for record in caplog.records if record.name == "a2c_smcp.server.app"]
-    assert [record.getMessage() for record in ours] == ["a request failed"] * 2
+    assert [record.getMessage() for record in ours] == ["HTTP request failed"] * 2
     assert all(record.exc_info and record.exc_info[0] is RuntimeError for record in ours)
 
 
@@ -203,7 +203,7 @@ async def test_an_authentication_provider_that_fails_is_logged_with_its_tracebac
     async with serving(create_app(auth=Broken())) as server:
         refusal = await refused(server.url, auth={"token": "tiger"})
     assert refusal["code"] == 401
-    (record,) = [one for one in caplog.records if one.getMessage() == "the authentication provider failed"]
+    (record,) = [one for one in caplog.records if one.getMessage() == "authentication provider failed"]
     text = logging.Formatter().format(record)
     assert "in authenticate" in text
     assert "LookupError" in text

@@ -66,8 +66,8 @@ async def test_a_computer_that_does_not_read_is_dropped_and_its_calls_fail(small
     codes = [reply["error"]["code"] for reply in replies]
     assert set(codes) == {404, 429}
     # The sender was held back; what had been passed on failed with the connection, which gave no sign of life.
-    full = [reply["error"] for reply in replies if reply["error"]["message"].startswith("Limit exceeded: bytes")]
-    assert full[0]["details"] == {"limit": "bytes that wait for one computer", "value": 1_000_000}
+    full = [reply["error"] for reply in replies if reply["error"]["message"].startswith("Limit exceeded: unsent bytes")]
+    assert full[0]["details"] == {"limit": "unsent bytes of one computer", "value": 1_000_000}
     await talk(witness, 50)
     await slow.close()
 

@@ -88,9 +88,9 @@ def test_every_mistake_is_a_line(tmp_path: Path) -> None:
     run = a2c("server", "--config", str(config), "--drain", "soon", env={"A2C_SERVER_LOG_LEVEL": "loud"})
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr.splitlines() == [
-        f"error 400: {config}: prot: there is no such setting; did you mean port?",
+        f"error 400: {config}: prot: unknown setting; did you mean port?",
         "A2C_SERVER_LOG_LEVEL: 'loud' is not one of debug, info, warning, error",
-        "--drain: 'soon' is not a span of time like 30, 250ms, 5m, 12h or 7d",
+        "--drain: 'soon' should be a duration like 30, 250ms, 5m, 12h or 7d",
     ]
 
 

@@ -18,7 +18,7 @@ from tests.interaction.server.serve import KINDS
 
 KEY, OTHER = "a-key-of-some-length", "another-key-of-some-length"
 SIGNER = TokenKey("2025-01", b"a" * 32)
-TAKEN_OVER = {"code": 403, "message": "Another connection with the same credentials and name took over this seat"}
+TAKEN_OVER = {"code": 403, "message": "Another connection with the same credentials and name replaced this one"}
 TAKEN = "403: The computer name 'desk' is taken in this office; choose another name"
 
 

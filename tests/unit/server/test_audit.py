@@ -148,9 +148,9 @@ def test_a_full_disk_is_told_once_and_holds_up_nothing(caplog: pytest.LogCapture
         audit.joined(AGENT, "")
     audit.close()
     assert [record.getMessage() for record in caplog.records] == [
-        "the audit log cannot be written: no space left on device"
+        "audit log not writable: reason='no space left on device'"
     ]
-    assert (audit.problem, audit.lost) == ("the audit log cannot be written: no space left on device", 3)
+    assert (audit.problem, audit.lost) == ("audit log not writable: reason='no space left on device'", 3)
 
 
 def test_a_line_that_a_full_disk_took_in_part_spoils_no_other(audit: AuditLog, path: Path) -> None:

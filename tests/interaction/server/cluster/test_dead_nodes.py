@@ -56,7 +56,7 @@ async def test_calls_under_way_at_a_node_that_is_killed_do_not_wait_for_its_leas
     await asked.wait()
     doomed.process.kill()
     reply = await asyncio.wait_for(call, CAP)
-    assert (reply["error"]["code"], reply["error"]["message"]) == (404, "The computer 'c' left before it answered")
+    assert (reply["error"]["code"], reply["error"]["message"]) == (404, "The computer 'c' left before it replied")
 
 
 async def test_a_request_to_a_node_that_was_just_killed_fails_at_once(

@@ -158,7 +158,7 @@ async def test_what_fails_in_one_message_does_not_end_the_others(
     for text in ("bad", "good"):
         await link.ask("PUBLISH", "test_bad", text)
     assert heard == [b"bad", b"good"]
-    assert [record.getMessage() for record in caplog.records] == ["handling a message of Redis failed"]
+    assert [record.getMessage() for record in caplog.records] == ["Redis reply handler failed"]
     assert caplog.records[0].exc_info
     link.fail("done")
 
@@ -218,7 +218,7 @@ async def test_a_redis_that_reads_too_slowly_is_given_up(redis: RedisServer) -> 
     ("said", "why"),
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "Redis sent something that is not its language"),
-        (b"+OK\r\n", "Redis sent a reply that nobody asked for"),
+        (b"+OK\r\n", "Redis sent an unexpected reply"),
         (b"", "Redis closed the connection"),
     ],
 )
