@@ -89,7 +89,7 @@ def test_every_mistake_is_a_line(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr.splitlines() == [
         f"error 400: {config}: prot: unknown setting; did you mean port?",
-        "A2C_SERVER_LOG_LEVEL: 'loud' is not one of debug, info, warning, error",
+        "A2C_SERVER_LOG_LEVEL: 'loud' should be 'debug', 'info', 'warning' or 'error'",
         "--drain: 'soon' should be a duration like 30, 250ms, 5m, 12h or 7d",
     ]
 
