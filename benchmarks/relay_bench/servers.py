@@ -93,11 +93,11 @@ def serve(kind: Kind, questions: Connection) -> None:
 def _serve_ours(questions: Connection) -> None:
     """The ready server, as `a2c server` runs it, with every check on."""
     app = create_app(auth=Everybody(), port=0, limits=PLENTY)
-    manager, board = app.server.manager, app.namespace.board
+    manager, router = app.server.manager, app.namespace.router
 
     def connections() -> int:
         clients = manager.rooms.get(SMCP_NAMESPACE, {}).get(None, ())
-        return max(len(app.server.eio.sockets), len(clients), len(board.connections))
+        return max(len(app.server.eio.sockets), len(clients), len(router.connections))
 
     with ServerProcess(app) as runner:
         _tell(questions, urlsplit(runner.start()["url"]).port, connections)
