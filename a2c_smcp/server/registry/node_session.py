@@ -105,9 +105,15 @@ class NodeSession:
     """
 
     def __init__(
-        self, link: RedisConnection, directory: OfficeDirectory, events: ClusterEvents, *, prefix: str, lease: NodeLease
+        self,
+        connection: RedisConnection,
+        directory: OfficeDirectory,
+        events: ClusterEvents,
+        *,
+        prefix: str,
+        lease: NodeLease,
     ) -> None:
-        self.link = link
+        self.connection = connection
         self.wait = 0.0
         self._directory = directory
         self._events = events
@@ -129,8 +135,8 @@ class NodeSession:
 
     async def open(self) -> None:
         """Subscribe, take the lease, and register the members of this node."""
-        await self.link.subscribe(self._key("bus", self._node))
-        await asyncio.gather(*(self.link.ask("SCRIPT", "LOAD", script.source) for script in SCRIPTS))
+        await self.connection.subscribe(self._key("bus", self._node))
+        await asyncio.gather(*(self.connection.ask("SCRIPT", "LOAD", script.source) for script in SCRIPTS))
         await self._renew()
         await self.restore()
 
@@ -142,15 +148,15 @@ class NodeSession:
             RedisErrorReply: It refused.
         """
         stop: asyncio.Future[Any] = asyncio.ensure_future(stopping.wait())
-        ends: list[asyncio.Future[Any]] = [stop, self.link.lost]
+        ends: list[asyncio.Future[Any]] = [stop, self.connection.lost]
         probe = self._clock() + PROBE_SECONDS
         try:
             while not stopping.is_set():
                 beat = self._renewed_at + self._lease / 3
                 wait = min(beat, probe) - self._clock()
                 await asyncio.wait(ends, timeout=max(0, wait), return_when="FIRST_COMPLETED")
-                if self.link.lost.done():
-                    raise RedisLost(self.link.lost.result())
+                if self.connection.lost.done():
+                    raise RedisLost(self.connection.lost.result())
                 if self._clock() >= probe:
                     probe = self._clock() + PROBE_SECONDS
                     self._events.retry()
@@ -178,7 +184,9 @@ class NodeSession:
         if not awaited_nodes:
             self._missed = set()
             return
-        found: list[Any] = await self.link.ask("PUBSUB", "NUMSUB", *(self._key("bus", node) for node in awaited_nodes))
+        found: list[Any] = await self.connection.ask(
+            "PUBSUB", "NUMSUB", *(self._key("bus", node) for node in awaited_nodes)
+        )
         missed = {node for node, number in zip(awaited_nodes, found[1::2], strict=True) if number == 0}
         for node in missed & self._missed:
             log.warning("node lost: calls to it fail", extra={"node": node})
@@ -214,31 +222,33 @@ class NodeSession:
                     self._send_list(office_id)
             return str(reply[0].decode())
 
-        return await self.link.ask(*self._join_command(member, stamp, announce=False, members=first), read=read)
+        return await self.connection.ask(*self._join_command(member, stamp, announce=False, members=first), read=read)
 
     def release(self, owned: OwnedMember) -> None:
         """Remove a member, without waiting."""
         member = owned.member
         self._released += 1
-        self.link.send(*self._call(RELEASE, self._node, member.office_id, field_of(member), member.sid, owned.stamp))
+        self.connection.send(
+            *self._call(RELEASE, self._node, member.office_id, field_of(member), member.sid, owned.stamp)
+        )
 
     async def completed(self) -> None:
         """Wait for the replies to all earlier commands: Redis replies in order."""
-        await self.link.ask("PING")
+        await self.connection.ask("PING")
 
     async def members(self, office_id: str) -> list[Member]:
         """Return the members of an office, the Agent first, then Computers by name."""
-        return unpack_members(office_id, await self.link.ask("HGETALL", self._key("o", office_id)))
+        return unpack_members(office_id, await self.connection.ask("HGETALL", self._key("o", office_id)))
 
     async def holder(self, member: Member) -> Member | None:
         """Return the member that has the role or name which `member` asks for."""
         field = field_of(member)
-        found: RespValue = await self.link.ask("HGET", self._key("o", member.office_id), field)
+        found: RespValue = await self.connection.ask("HGET", self._key("o", member.office_id), field)
         return None if found is None else unpack_member(member.office_id, field, found.decode())
 
     def look_up(self, office_id: str, computer: str, then: RedisCallback) -> None:
         """Ask for a Computer."""
-        self.link.send("HGET", self._key("o", office_id), computer_field(computer), then=then)
+        self.connection.send("HGET", self._key("o", office_id), computer_field(computer), then=then)
 
     def publish(self, node: str, frame: bytes, then: RedisCallback) -> None:
         """Send a frame to a node; call `then` with the number of receivers."""
@@ -247,7 +257,7 @@ class NodeSession:
             if len(self._channels) > MAX_CHANNELS:
                 self._channels.clear()
             start = self._channels[node] = encode_start("PUBLISH", self._key("bus", node), parts=3)
-        self.link.write(b"%b$%d\r\n%b\r\n" % (start, len(frame), frame), then)
+        self.connection.write(b"%b$%d\r\n%b\r\n" % (start, len(frame), frame), then)
 
     # Dead nodes
 
@@ -276,7 +286,7 @@ class NodeSession:
         async with self._restoring:
             self._incomplete = False
             stamp = next(_stamps)
-            strays = await self.link.ask("HGETALL", self._key("n", self._node), read=self._find_strays)
+            strays = await self.connection.ask("HGETALL", self._key("n", self._node), read=self._find_strays)
             for batch in _batches(strays):
                 await self._run(CLEAR, self._node, stamp, *batch)
             for owned in _batches(list(self._directory.own())):
@@ -311,20 +321,22 @@ class NodeSession:
             if reply[0] == b"taken" and self._directory.remove_own(owned.member) is not None:
                 self._events.evicted(owned.member)
 
-        await self.link.ask(*self._join_command(owned.member, owned.stamp, announce=True, members=False), read=read)
+        await self.connection.ask(
+            *self._join_command(owned.member, owned.stamp, announce=True, members=False), read=read
+        )
 
     async def _list(self, office_id: str, *, final: bool) -> None:
         def read(found: RespValue) -> None:
             self._compare(office_id, found, final=final)
 
-        await self.link.ask("HGETALL", self._key("o", office_id), read=read)
+        await self.connection.ask("HGETALL", self._key("o", office_id), read=read)
 
     def _send_list(self, office_id: str) -> None:
         def read(found: Any) -> None:
             if isinstance(found, dict):
                 self._directory.compare(office_id, unpack_members(office_id, found), final=True)
 
-        self.link.send("HGETALL", self._key("o", office_id), then=read)
+        self.connection.send("HGETALL", self._key("o", office_id), then=read)
 
     def _compare(self, office_id: str, found: dict[bytes, bytes], *, final: bool) -> None:
         changes = self._directory.compare(office_id, unpack_members(office_id, found), final=final)
@@ -367,7 +379,7 @@ class NodeSession:
             return bool(alive) and agreed, dead
 
         command = self._call(RENEW, self._node, int(self._lease * 1000), self._own.epoch)
-        return await self.link.ask(*command, read=read)
+        return await self.connection.ask(*command, read=read)
 
     # Commands
 
@@ -378,7 +390,7 @@ class NodeSession:
         return "EVALSHA", script.sha, 0, self._prefix, *arguments
 
     async def _run(self, script: LuaScript, *arguments: CommandPart) -> RespValue:
-        return await self.link.ask(*self._call(script, *arguments))
+        return await self.connection.ask(*self._call(script, *arguments))
 
     def _join_command(self, member: Member, stamp: int, *, announce: bool, members: bool) -> tuple[CommandPart, ...]:
         where = (self._node, member.office_id, field_of(member), member.sid, stamp, pack_member(member, stamp))

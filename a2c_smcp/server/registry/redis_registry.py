@@ -234,9 +234,11 @@ class RedisRegistry:
         self._problem = STOPPED
 
     async def _run_session(self, remote_calls: RemoteCalls, listener: BusListener) -> None:
-        link = await connect_redis(self._endpoint, self._deadline, listener.handle, name=self.node)
+        connection = await connect_redis(self._endpoint, self._deadline, listener.handle, name=self.node)
         loop = asyncio.get_running_loop()
-        session = self._session = NodeSession(link, self._directory, listener, prefix=self._prefix, lease=self._lease)
+        session = self._session = NodeSession(
+            connection, self._directory, listener, prefix=self._prefix, lease=self._lease
+        )
         try:
             await session.open()
             log.info("node registered", extra={"node": self.node})
@@ -252,7 +254,7 @@ class RedisRegistry:
         finally:
             self._session = None
             self._ready.clear()
-            link.fail(STOPPED)
+            connection.fail(STOPPED)
             if self._stopping.is_set():
                 remote_calls.abandon(registry_unavailable_error())
 

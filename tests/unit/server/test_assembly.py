@@ -14,7 +14,7 @@ from a2c_smcp.server.settings import ServerSettings
 from a2c_smcp.server.tracing import Tracing
 
 
-def test_seats_are_kept_in_memory_unless_there_is_a_redis() -> None:
+def test_names_are_kept_in_memory_unless_there_is_a_redis() -> None:
     assert isinstance(create_registry(ServerSettings()), MemoryRegistry)
     assert isinstance(create_registry(ServerSettings(redis="redis://127.0.0.1:1")), RedisRegistry)
 

@@ -20,25 +20,25 @@ from a2c_smcp.server.payload import RawJson
 PAYLOAD = {"agent": "a", "req_id": "r", "computer": "c", "timeout": 10}
 
 
-class Desk:
-    """A port of this test: requests wait here until they are answered."""
+class FakeTransport:
+    """A transport that records requests until they are answered."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self.asked: dict[int, tuple[str, str, Any, ReplyCallback]] = {}
-        self.told: list[tuple[tuple[str, ...], str, Any]] = []
+        self.requests: dict[int, tuple[str, str, Any, ReplyCallback]] = {}
+        self.notifications: list[tuple[tuple[str, ...], str, Any]] = []
         self.hung_up: list[str] = []
 
     def request(self, sid: str, event: str, payload: Any, answered: ReplyCallback) -> int:
         number = next(self._numbers)
-        self.asked[number] = (sid, event, payload, answered)
+        self.requests[number] = (sid, event, payload, answered)
         return number
 
     def forget(self, sid: str, ack: int) -> None:
-        self.asked.pop(ack, None)
+        self.requests.pop(ack, None)
 
     def notify(self, sids: Iterable[str], event: str, data: Any) -> None:
-        self.told.append((tuple(sids), event, data))
+        self.notifications.append((tuple(sids), event, data))
 
     def hang_up(self, sid: str, error: SMCPError, *, reconnect: bool) -> None:
         self.hung_up.append(sid)
@@ -47,7 +47,7 @@ class Desk:
         raise NotImplementedError
 
 
-class Watch(ServerObserver):
+class RecordingObserver(ServerObserver):
     def __init__(self) -> None:
         self.now = 1_000.0
         self.outcomes: list[str] = []
@@ -64,8 +64,8 @@ class Scene:
 
     def __init__(self, **limits: Any) -> None:
         self.now = 0.0
-        self.desk, self.watch = Desk(), Watch()
-        self.router = CallRouter(self.desk, ServerLimits(**limits), self.watch, lambda: self.now)
+        self.transport, self.recorder = FakeTransport(), RecordingObserver()
+        self.router = CallRouter(self.transport, ServerLimits(**limits), self.recorder, lambda: self.now)
         self.join("a", "agent", "a")
         self.join("c", "computer", "c")
         self.answers: list[AckArguments] = []
@@ -84,7 +84,7 @@ class Scene:
         return code
 
     def answer(self, answer: AckArguments) -> None:
-        _, _, _, answered = next(iter(self.desk.asked.values()))
+        _, _, _, answered = next(iter(self.transport.requests.values()))
         answered(answer)
 
 
@@ -93,11 +93,11 @@ class Scene:
 def test_the_answer_of_the_computer_is_the_answer_to_the_agent(answer: AckArguments) -> None:
     scene = Scene()
     scene.ask()
-    assert [(sid, event, payload) for sid, event, payload, _ in scene.desk.asked.values()] == [
+    assert [(sid, event, payload) for sid, event, payload, _ in scene.transport.requests.values()] == [
         ("c", "client:tool_call", PAYLOAD)
     ]
     scene.answer(answer)
-    assert (scene.answers, scene.watch.outcomes, scene.router.in_flight) == ([answer], ["ok"], 0)
+    assert (scene.answers, scene.recorder.outcomes, scene.router.in_flight) == ([answer], ["ok"], 0)
 
 
 @pytest.mark.parametrize("answer", [(), (None,), RawJson(""), RawJson("null")])
@@ -121,24 +121,29 @@ def test_losing_the_computer_fails_its_calls_and_only_those() -> None:
 def test_an_agent_that_goes_is_not_answered_any_more() -> None:
     scene = Scene()
     scene.ask()
-    _, _, _, answered = scene.desk.asked[1]
+    _, _, _, answered = scene.transport.requests[1]
     scene.router.disconnect("a")
     answered(("late",))
-    assert (scene.answers, scene.watch.outcomes, scene.router.in_flight, scene.desk.asked) == ([], ["gone"], 0, {})
+    assert (scene.answers, scene.recorder.outcomes, scene.router.in_flight, scene.transport.requests) == (
+        [],
+        ["gone"],
+        0,
+        {},
+    )
 
 
 @pytest.mark.rule("2.1.timeout")
 def test_a_call_runs_out_after_its_time_and_the_margin() -> None:
     scene = Scene()
     scene.ask()
-    _, _, _, answered = scene.desk.asked[1]
+    _, _, _, answered = scene.transport.requests[1]
     scene.router.tick(11.9)
     assert scene.answers == []
     scene.router.tick(12.5)
     assert scene.code() == 408
     answered(("late",))
     scene.router.tick(100)
-    assert (len(scene.answers), scene.watch.outcomes, scene.desk.asked) == (1, ["408"], {})
+    assert (len(scene.answers), scene.recorder.outcomes, scene.transport.requests) == (1, ["408"], {})
 
 
 def test_calls_in_flight_are_limited_until_some_are_answered() -> None:
@@ -174,7 +179,7 @@ def test_a_request_over_the_message_limit_is_not_passed_on(size: int, code: int 
     scene = Scene(message_bytes=1_000)
     head = '{"agent":"a","req_id":"r","computer":"c","params":""}'
     scene.ask(RawJson(head.replace('""', '"' + "x" * (size - len(head)) + '"')))
-    assert (bool(scene.desk.asked), scene.code() if scene.answers else None) == (code is None, code)
+    assert (bool(scene.transport.requests), scene.code() if scene.answers else None) == (code is None, code)
 
 
 def test_a_reply_over_the_message_limit_is_not_passed_on() -> None:
@@ -188,12 +193,12 @@ def test_expired_credentials_end_the_connection() -> None:
     scene = Scene()
     scene.router.connect("e", Identity(expires=2_000), address="", version=None)
     scene.router.tick(0)
-    assert scene.desk.hung_up == []
-    scene.watch.now = 2_000
+    assert scene.transport.hung_up == []
+    scene.recorder.now = 2_000
     scene.ask(sid="e")
     assert scene.code() == 401
     scene.router.tick(0)
-    assert scene.desk.hung_up == ["e"]
+    assert scene.transport.hung_up == ["e"]
 
 
 @pytest.mark.rule("2.notify")
@@ -201,7 +206,7 @@ def test_a_broadcast_leaves_its_sender_and_other_offices_out() -> None:
     scene = Scene()
     scene.join("x", "computer", "x", "elsewhere")
     scene.router.broadcast("o", "notify:update_config", {"computer": "c"}, "c")
-    assert scene.desk.told == [(("a",), "notify:update_config", {"computer": "c"})]
+    assert scene.transport.notifications == [(("a",), "notify:update_config", {"computer": "c"})]
 
 
 steps = st.lists(st.sampled_from(["ask", "answer", "lose c", "join c", "lose a", "join a", "tick"]), max_size=40)
@@ -210,12 +215,12 @@ steps = st.lists(st.sampled_from(["ask", "answer", "lose c", "join c", "lose a",
 @given(steps)
 def test_every_request_is_answered_once_or_its_agent_is_gone(script: list[str]) -> None:
     scene = Scene()
-    asked = 0
+    requests = 0
     for step in script:
         if step == "ask" and "a" in scene.router.connections:
-            asked += 1
+            requests += 1
             scene.ask()
-        elif step == "answer" and scene.desk.asked:
+        elif step == "answer" and scene.transport.requests:
             scene.answer(("ok",))
         elif step.startswith("lose"):
             scene.router.disconnect(step[-1])
@@ -229,9 +234,9 @@ def test_every_request_is_answered_once_or_its_agent_is_gone(script: list[str]) 
             scene.now += 5
             scene.router.tick(scene.now)
     assert len(scene.router._deadlines) == scene.router.in_flight
-    gone = scene.watch.outcomes.count("gone")
-    assert len(scene.answers) + gone + scene.router.in_flight == asked
-    assert len(scene.desk.asked) == scene.router.in_flight
+    gone = scene.recorder.outcomes.count("gone")
+    assert len(scene.answers) + gone + scene.router.in_flight == requests
+    assert len(scene.transport.requests) == scene.router.in_flight
 
 
 # Code of others
@@ -325,7 +330,7 @@ def test_a_request_that_cannot_be_forwarded_is_answered_and_forgotten(caplog: py
     def broken(*_: object) -> int:
         raise KeyError("no such connection")
 
-    scene.desk.request = broken  # type: ignore[method-assign, assignment]
+    scene.transport.request = broken  # type: ignore[method-assign, assignment]
     scene.ask()
     assert (scene.code(), scene.router.in_flight) == (500, 0)
     assert caplog.records[0].exc_info
@@ -355,7 +360,7 @@ def test_a_request_of_another_node_that_cannot_be_forwarded_is_refused_and_forgo
     def broken(*_: object) -> int:
         raise KeyError("no such connection")
 
-    scene.desk.request = broken  # type: ignore[method-assign, assignment]
+    scene.transport.request = broken  # type: ignore[method-assign, assignment]
     refused: list[Any] = []
     assert scene.router.serve(
         "c", "o", "client:get_tools", PAYLOAD, seconds=10, reply=scene.answers.append, refuse=refused.append

@@ -57,7 +57,7 @@ class Waiting(Hooks, MemoryRegistry):
 
 @pytest.mark.rule("1.6.told")
 @pytest.mark.parametrize("step", ["add", "remove"])
-def test_a_client_of_a_blocking_server_that_goes_while_it_is_seated_leaves_no_seat_behind(step: str) -> None:
+def test_a_client_of_a_blocking_server_that_goes_while_it_is_seated_leaves_no_name_behind(step: str) -> None:
     registry = Blocking()
     namespace = SyncSMCPNamespace(registry=registry)
     socketio.Server(async_mode="threading").register_namespace(namespace)
@@ -71,7 +71,7 @@ def test_a_client_of_a_blocking_server_that_goes_while_it_is_seated_leaves_no_se
 
 @pytest.mark.rule("1.6.told")
 @pytest.mark.parametrize("step", ["add", "remove"])
-async def test_a_client_that_goes_while_it_is_seated_leaves_no_seat_behind(step: str) -> None:
+async def test_a_client_that_goes_while_it_is_seated_leaves_no_name_behind(step: str) -> None:
     registry = Waiting()
     namespace = SMCPNamespace(registry=registry)
     socketio.AsyncServer(async_mode="asgi").register_namespace(namespace)

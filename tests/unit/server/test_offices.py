@@ -1,4 +1,4 @@
-"""Decisions about seats."""
+"""Rules of offices."""
 
 from typing import Any
 
@@ -45,12 +45,12 @@ def test_a_second_computer_of_a_name_is_refused() -> None:
 @pytest.mark.parametrize(
     "member", [AGENT, COMPUTER, Member("o", "computer", "a", "x"), Member("o", "computer", "d", "x")]
 )
-def test_a_free_seat_or_ones_own_is_given(member: Member) -> None:
+def test_a_free_name_or_ones_own_is_given(member: Member) -> None:
     check_join(OfficeMembers(agent=AGENT, computers={"c": COMPUTER}), member)
     check_join(None, member)
 
 
-def test_a_seat_is_freed_only_by_the_connection_that_holds_it() -> None:
+def test_a_name_is_freed_only_by_the_connection_that_holds_it() -> None:
     office = OfficeMembers(agent=AGENT, computers={"c": COMPUTER})
     assert not office.remove(Member("o", "computer", "c", "an older connection"))
     assert office.remove(COMPUTER)
@@ -91,7 +91,7 @@ def test_what_the_sender_may_not_do_has_its_code(check: Any, error: type[SMCPErr
         check()
 
 
-def test_a_seat_shows_its_version_only_if_it_has_one() -> None:
+def test_a_name_shows_its_version_only_if_it_has_one() -> None:
     assert AGENT.info() == {"sid": "sid-a", "name": "a", "role": "agent", "office_id": "o"}
     assert Member("o", "agent", "a", "s", version="0.4.0").info()["a2c_version"] == "0.4.0"
 
@@ -177,7 +177,7 @@ def test_credentials_under_another_name_are_another_party() -> None:
     assert not is_same_party(one, two)
 
 
-def test_a_seat_says_nothing_of_a_credential() -> None:
+def test_a_name_says_nothing_of_a_credential() -> None:
     assert "tiger" not in credential_fingerprint(Identity(principal="tiger"))
     assert "owner" not in COMPUTER.info()
 

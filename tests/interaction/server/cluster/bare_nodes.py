@@ -1,4 +1,4 @@
-"""Nodes without a network of their own: a registry, a switchboard and a port that remembers."""
+"""Nodes without a network of their own: a registry, a call router and a recording transport."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ OFFICE = "office"
 
 @dataclass
 class QuietTransport:
-    """A port without connections: remembers what it was told."""
+    """A transport without connections that records notifications."""
 
     told: list[tuple[str, str, Any]] = field(default_factory=list)
     hung_up: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class BareNode:
         return member
 
     async def vanish(self) -> None:
-        """Be gone without a word, as when the process is killed."""
+        """Disappear without a leave, as when the process is killed."""
         assert self.registry._task is not None
         self.registry._task.cancel()
         await asyncio.wait([self.registry._task])

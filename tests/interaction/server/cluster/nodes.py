@@ -56,7 +56,7 @@ class Node:
         return self
 
     async def stop(self) -> None:
-        """Give up the seats, then close."""
+        """Remove the members, then close."""
         await self.namespace.stop()
         self._uvicorn.should_exit = self._uvicorn.force_exit = True
         if self._serving is not None:

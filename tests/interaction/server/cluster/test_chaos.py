@@ -74,7 +74,7 @@ class Chaos:
 
     async def cut(self, node: BareNode) -> None:
         if node.registry._session is not None:
-            node.registry._session.link.fail("cut")
+            node.registry._session.connection.fail("cut")
 
     async def forget(self, _: BareNode) -> None:
         everything = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end"

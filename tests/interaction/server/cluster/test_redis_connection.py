@@ -38,7 +38,7 @@ def servers() -> Iterator[Callable[..., RedisServer]]:
 
 
 @pytest.fixture
-async def link(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
+async def connection(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
     opened = await reach(shared_redis.url)
     yield opened
     opened.fail("done")
@@ -49,9 +49,9 @@ async def link(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
 
 async def test_a_password_and_a_database_are_used(servers: Callable[..., RedisServer]) -> None:
     port = servers("--requirepass", "pass word").port
-    link = await reach(f"redis://:pass%20word@127.0.0.1:{port}/3")
-    assert b" db=3 " in await link.ask("CLIENT", "INFO")
-    link.fail("done")
+    connection = await reach(f"redis://:pass%20word@127.0.0.1:{port}/3")
+    assert b" db=3 " in await connection.ask("CLIENT", "INFO")
+    connection.fail("done")
 
 
 async def test_a_user_of_its_own_needs_no_more_than_the_documented_rights(servers: Callable[..., RedisServer]) -> None:
@@ -77,13 +77,13 @@ async def test_tls_is_spoken_and_the_certificate_checked(servers: Callable[..., 
     port = free_port()
     files = ["--tls-cert-file", str(certificate), "--tls-key-file", str(key), "--tls-ca-cert-file", str(certificate)]
     servers("--tls-port", str(port), "--tls-auth-clients", "no", *files, tcp=False)
-    link = await reach(f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate}")
-    assert await link.ask("PING") == b"PONG"
-    link.fail("done")
+    connection = await reach(f"rediss://127.0.0.1:{port}?ssl_ca_certs={certificate}")
+    assert await connection.ask("PING") == b"PONG"
+    connection.fail("done")
     with pytest.raises(OSError, match="CERTIFICATE_VERIFY_FAILED"):
         await reach(f"rediss://127.0.0.1:{port}")
-    link = await reach(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none")
-    link.fail("done")
+    connection = await reach(f"rediss://127.0.0.1:{port}?ssl_cert_reqs=none")
+    connection.fail("done")
 
 
 def certificate_for_loopback(folder: Path) -> tuple[Path, Path]:
@@ -121,9 +121,9 @@ async def test_sentinels_are_asked_for_the_primary_and_one_that_is_gone_is_skipp
     sentinel: tuple[int, RedisServer],
 ) -> None:
     port, primary = sentinel
-    link = await reach(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{port}/primary")
-    assert f"tcp_port:{primary.port}\r\n".encode() in await link.ask("INFO", "server")
-    link.fail("done")
+    connection = await reach(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{port}/primary")
+    assert f"tcp_port:{primary.port}\r\n".encode() in await connection.ask("INFO", "server")
+    connection.fail("done")
     with pytest.raises(ConnectionError, match="no Sentinel knows the primary"):
         await reach(f"redis+sentinel://127.0.0.1:{port}/another")
 
@@ -133,14 +133,14 @@ async def test_sentinels_are_asked_for_the_primary_and_one_that_is_gone_is_skipp
 
 async def test_replies_and_messages_come_in_the_order_of_what_happened(shared_redis: RedisServer) -> None:
     history: list[Any] = []
-    link = await reach(shared_redis.url, message=history.append)
-    await link.subscribe("test_order")
+    connection = await reach(shared_redis.url, message=history.append)
+    await connection.subscribe("test_order")
     for number in range(50):
-        link.send("ECHO", number, then=history.append)
-        link.send("PUBLISH", "test_order", f"message {number}", then=history.append)
-    await link.ask("PING")
+        connection.send("ECHO", number, then=history.append)
+        connection.send("PUBLISH", "test_order", f"message {number}", then=history.append)
+    await connection.ask("PING")
     assert history == [what for n in range(50) for what in (b"%d" % n, b"message %d" % n, 1)]
-    link.fail("done")
+    connection.fail("done")
 
 
 async def test_what_fails_in_one_message_does_not_end_the_others(
@@ -153,64 +153,64 @@ async def test_what_fails_in_one_message_does_not_end_the_others(
         if message == b"bad":
             raise ZeroDivisionError
 
-    link = await reach(shared_redis.url, message=handle)
-    await link.subscribe("test_bad")
+    connection = await reach(shared_redis.url, message=handle)
+    await connection.subscribe("test_bad")
     for text in ("bad", "good"):
-        await link.ask("PUBLISH", "test_bad", text)
+        await connection.ask("PUBLISH", "test_bad", text)
     assert heard == [b"bad", b"good"]
     assert [record.getMessage() for record in caplog.records] == ["Redis reply handler failed"]
     assert caplog.records[0].exc_info
-    link.fail("done")
+    connection.fail("done")
 
 
-async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(link: RedisConnection) -> None:
+async def test_what_fails_in_reading_a_reply_is_told_to_whoever_asked(connection: RedisConnection) -> None:
     with pytest.raises(ZeroDivisionError):
-        await link.ask("PING", read=lambda _: 1 / 0)
-    assert await link.ask("PING") == b"PONG"
+        await connection.ask("PING", read=lambda _: 1 / 0)
+    assert await connection.ask("PING") == b"PONG"
 
 
 # No answer
 
 
 async def test_a_redis_that_hangs_is_given_up_within_the_deadline(redis: RedisServer) -> None:
-    link = await reach(redis.url, deadline=1.0)
+    connection = await reach(redis.url, deadline=1.0)
     redis.pause()
     with pytest.raises(RedisLost, match="no answer within 1 s"):
-        await asyncio.wait_for(link.ask("PING"), CAP)
+        await asyncio.wait_for(connection.ask("PING"), CAP)
     with pytest.raises(RedisLost):
-        await link.ask("PING")
+        await connection.ask("PING")
     with pytest.raises(TimeoutError):
         await reach(redis.url, deadline=1.0)
 
 
 async def test_whoever_waits_is_told_when_redis_dies(redis: RedisServer) -> None:
-    link = await reach(redis.url)
+    connection = await reach(redis.url)
     answers: list[Any] = []
     redis.pause()
     for _ in range(3):
-        link.send("PING", then=answers.append)
+        connection.send("PING", then=answers.append)
     redis.kill()
-    await asyncio.wait_for(link.lost, CAP)
+    await asyncio.wait_for(connection.lost, CAP)
     assert [type(answer) for answer in answers] == [RedisLost] * 3
 
 
 async def test_a_refused_command_that_nobody_asked_about_ends_the_connection(
-    link: RedisConnection, caplog: pytest.LogCaptureFixture
+    connection: RedisConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
-    link.send("NONSENSE")
-    assert await asyncio.wait_for(link.lost, CAP) == "Redis refused a command (ERR)"
+    connection.send("NONSENSE")
+    assert await asyncio.wait_for(connection.lost, CAP) == "Redis refused a command (ERR)"
     assert len(caplog.records) == 1
 
 
 async def test_a_redis_that_reads_too_slowly_is_given_up(redis: RedisServer) -> None:
-    link = await reach(redis.url)
+    connection = await reach(redis.url)
     redis.pause()
     lost: list[Any] = []
     for _ in range(2 + BACKLOG_BYTES // 8_000_000):
-        link.send("ECHO", b"x" * 8_000_000, then=lost.append)
+        connection.send("ECHO", b"x" * 8_000_000, then=lost.append)
         await asyncio.sleep(0)
-    link.send("PING", then=lost.append)
-    assert link.lost.result() == "Redis reads too slowly"
+    connection.send("PING", then=lost.append)
+    assert connection.lost.result() == "Redis reads too slowly"
     assert all(isinstance(reply, RedisLost) for reply in lost)
 
 
@@ -228,8 +228,10 @@ async def test_what_is_not_a_redis_is_given_up(said: bytes, why: str) -> None:
         writer.close()
 
     async with bare_server(answer) as port:
-        _, link = await asyncio.get_running_loop().create_connection(lambda: RedisConnection(CAP), "127.0.0.1", port)
-        assert (await asyncio.wait_for(link.lost, CAP)).startswith(why)
+        _, connection = await asyncio.get_running_loop().create_connection(
+            lambda: RedisConnection(CAP), "127.0.0.1", port
+        )
+        assert (await asyncio.wait_for(connection.lost, CAP)).startswith(why)
 
 
 async def test_a_large_message_on_a_slow_line_is_no_silence(redis: RedisServer) -> None:

@@ -1,4 +1,4 @@
-"""The registry by itself, on a real Redis: who gets a seat, who frees it, and who is told."""
+"""The registry alone, on a real Redis: who gets a name, who frees it, and who is notified."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,9 +43,9 @@ async def bare_nodes(shared_redis: RedisServer, prefix: str) -> AsyncIterator[No
 
 @pytest.fixture
 async def admin(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
-    link = await connect_redis(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
-    yield link
-    link.fail("done")
+    connection = await connect_redis(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
+    yield connection
+    connection.fail("done")
 
 
 @pytest.mark.rule("1.3.agent")
@@ -73,14 +73,14 @@ async def test_a_taken_name_is_refused_and_another_is_not(bare_nodes: Nodes) -> 
 
 
 @pytest.mark.rule("1.3.rejoin")
-async def test_taking_again_ones_own_seat_succeeds(bare_nodes: Nodes) -> None:
+async def test_taking_again_ones_own_name_succeeds(bare_nodes: Nodes) -> None:
     (node,) = await bare_nodes(1)
     member = await node.join("agent", "a")
     await node.registry.add_member(member)
     assert await node.registry.members(OFFICE) == [member]
 
 
-async def test_a_late_leave_never_frees_the_successors_seat(bare_nodes: Nodes) -> None:
+async def test_a_late_leave_never_frees_the_successors_name(bare_nodes: Nodes) -> None:
     here, there = await bare_nodes(2)
     old = await here.join("agent", "a")
     await here.registry.remove_member(old)
@@ -91,7 +91,7 @@ async def test_a_late_leave_never_frees_the_successors_seat(bare_nodes: Nodes) -
     assert await here.registry.members(OFFICE) == [new]
 
 
-async def test_a_leave_that_was_sent_before_the_seat_was_taken_again_is_too_late(bare_nodes: Nodes) -> None:
+async def test_a_leave_that_was_sent_before_the_name_was_taken_again_is_too_late(bare_nodes: Nodes) -> None:
     (node,) = await bare_nodes(1)
     member = await node.join("agent", "a")
     owned = node.registry._directory.remove_own(member)
@@ -128,7 +128,7 @@ def told_leaves(node: BareNode) -> list[str]:
     return [data["computer"] for _, event, data in node.port.told if event == "notify:leave_office"]
 
 
-async def test_whoever_wants_the_seat_of_a_node_whose_lease_is_over_gets_it_at_once(
+async def test_whoever_wants_the_name_of_a_node_whose_lease_is_over_gets_it_at_once(
     bare_nodes: Nodes, admin: RedisConnection, prefix: str
 ) -> None:
     here, there = await bare_nodes(2, lease_seconds=60)
@@ -144,7 +144,7 @@ async def test_whoever_wants_the_seat_of_a_node_whose_lease_is_over_gets_it_at_o
     assert await here.registry.members(OFFICE) == [member]
 
 
-async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(bare_nodes: Nodes) -> None:
+async def test_a_name_that_redis_holds_and_the_node_does_not_is_freed(bare_nodes: Nodes) -> None:
     here, there = await bare_nodes(2, lease_seconds=1.0)
     witness = await there.join("agent", "a")
     await here.join("computer", "c")
@@ -158,7 +158,7 @@ async def test_a_seat_that_redis_holds_and_the_node_does_not_is_freed(bare_nodes
     assert witness.sid in there.router.connections
 
 
-async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
+async def test_a_name_that_the_node_holds_and_redis_does_not_is_taken_again(
     bare_nodes: Nodes, admin: RedisConnection, prefix: str
 ) -> None:
     (node,) = await bare_nodes(1, lease_seconds=1.0)
@@ -171,7 +171,7 @@ async def test_a_seat_that_the_node_holds_and_redis_does_not_is_taken_again(
     await until(restored)
 
 
-async def test_stopping_frees_every_seat_and_leaves_nothing_behind(
+async def test_stopping_frees_every_name_and_leaves_nothing_behind(
     bare_nodes: Nodes, admin: RedisConnection, prefix: str
 ) -> None:
     nodes = await bare_nodes(2)
@@ -246,7 +246,7 @@ async def test_refusals_are_errors_of_the_protocol(bare_nodes: Nodes) -> None:
 # Between two commands
 
 
-async def test_an_office_that_was_forgotten_while_a_seat_was_taken_is_listed_again(bare_nodes: Nodes) -> None:
+async def test_an_office_that_was_forgotten_while_a_name_was_taken_is_listed_again(bare_nodes: Nodes) -> None:
     here, there = await bare_nodes(2)
     far = await there.join("computer", "far")
     last = await here.join("computer", "last")
@@ -258,7 +258,7 @@ async def test_an_office_that_was_forgotten_while_a_seat_was_taken_is_listed_aga
     assert here.registry._directory.find(OFFICE, "far") == far
 
 
-async def test_a_stray_seat_that_is_taken_again_meanwhile_is_kept(bare_nodes: Nodes) -> None:
+async def test_a_stray_name_that_is_taken_again_meanwhile_is_kept(bare_nodes: Nodes) -> None:
     (node,) = await bare_nodes(1, lease_seconds=60)
     member = await node.join("computer", "c")
     node.registry._directory.remove_own(member)
@@ -285,7 +285,7 @@ async def test_a_join_while_the_node_registers_waits_for_it(bare_nodes: Nodes) -
     (node,) = await bare_nodes(1)
     first = node.registry._session
     assert first is not None
-    first.link.fail("cut")
+    first.connection.fail("cut")
     async with asyncio.timeout(CAP):
         while node.registry._session in (None, first):
             await asyncio.sleep(0)
@@ -300,7 +300,7 @@ async def test_what_stands_in_redis_and_cannot_be_read_is_told_and_the_node_reco
     await node.join("agent", "a")
     await admin.ask("HSET", f"{prefix}:o:{OFFICE}", "c:broken", "nonsense")
     assert node.registry._session is not None
-    node.registry._session.link.fail("cut")
+    node.registry._session.connection.fail("cut")
     await until(lambda: node.registry.problem() == "the registry cannot be reached: ValueError")
     await admin.ask("HDEL", f"{prefix}:o:{OFFICE}", "c:broken")
     await until(lambda: node.registry.problem() is None)
@@ -326,13 +326,13 @@ async def test_readiness_says_why_redis_cannot_be_reached(url: str, why: str) ->
 
 
 async def test_readiness_says_that_the_password_is_wrong(redis: RedisServer, admin: RedisConnection) -> None:
-    link = await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
-    await link.ask("CONFIG", "SET", "requirepass", "right")
+    connection = await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
+    await connection.ask("CONFIG", "SET", "requirepass", "right")
     bare = BareNode(f"unix://:wrong@{redis.path}", "a2c")
     await bare.registry.start(bare.router)
     assert bare.registry.problem() == "the registry cannot be reached: Redis refused (WRONGPASS)"
     await bare.registry.stop()
-    link.fail("done")
+    connection.fail("done")
 
 
 async def test_a_node_stops_in_time_while_redis_hangs(redis: RedisServer) -> None:

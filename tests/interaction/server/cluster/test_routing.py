@@ -32,9 +32,9 @@ async def couple(connect: Connect, pair: list[Node], office: str) -> tuple[Clien
 
 @pytest.fixture
 async def admin(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
-    link = await connect_redis(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
-    yield link
-    link.fail("done")
+    connection = await connect_redis(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
+    yield connection
+    connection.fail("done")
 
 
 async def calls_of(admin: RedisConnection, command: str) -> int:
@@ -332,7 +332,7 @@ async def test_an_answer_that_could_not_be_sent_is_sent_when_redis_is_back(
     await asyncio.wait_for(asked.wait(), CAP)
     assert there.registry._session is not None
     there.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
-    there.registry._session.link.fail("cut")
+    there.registry._session.connection.fail("cut")
     go.set()
     await asyncio.wait_for(answered.wait(), CAP)
     await until(lambda: there.namespace.router.in_flight == 0)

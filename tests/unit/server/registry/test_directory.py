@@ -31,13 +31,13 @@ def test_an_office_is_known_while_the_node_has_a_member_there() -> None:
     assert (known.offices(), known.find("o", "c"), known.size) == ([], None, 0)
 
 
-def test_a_seat_is_given_up_once() -> None:
+def test_a_name_is_given_up_once() -> None:
     known = directory()
     known.remove_own(MINE)
     assert known.remove_own(MINE) is None
 
 
-def test_taking_a_seat_again_changes_its_stamp_only() -> None:
+def test_taking_a_name_again_changes_its_stamp_only() -> None:
     known = directory()
     known.take(MINE, 2)
     assert (list(known.own()), known.size) == ([OwnedMember(MINE, 2)], 1)
@@ -97,7 +97,7 @@ def test_a_listing_brings_what_was_missed_and_doubts_what_it_lacks() -> None:
     assert known.find("o", "gone") is None
 
 
-def test_a_seat_that_somebody_else_has_by_now_is_no_doubt() -> None:
+def test_a_name_that_somebody_else_has_by_now_is_no_doubt() -> None:
     known = directory()
     old, new = computer("c", "1"), computer("c", "2")
     known.enter(old)

@@ -35,14 +35,14 @@ ASK = CallFrame(1, "here", "far", "o", "client:get_tools", 12.0)
 
 
 @dataclass
-class Port:
+class FakeTransport:
     """Connections that remember what they were asked."""
 
-    asked: list[tuple[str, str, Payload]] = field(default_factory=list)
+    requests: list[tuple[str, str, Payload]] = field(default_factory=list)
     answered: list[ReplyCallback] = field(default_factory=list)
 
     def request(self, sid: str, event: str, payload: Payload, answered: ReplyCallback) -> int:
-        self.asked.append((sid, event, payload))
+        self.requests.append((sid, event, payload))
         self.answered.append(answered)
         return len(self.answered)
 
@@ -79,12 +79,12 @@ class Bus:
             then(self.found)
 
 
-class Desk:
+class Node:
     """A node with one member: an Agent where requests go out, a Computer where they come in."""
 
     def __init__(self, member: Member) -> None:
-        self.port, self.bus, self.directory = Port(), Bus(), OfficeDirectory(member.node)
-        self.router = CallRouter(self.port, ServerLimits(), ServerObserver(), lambda: 0.0)
+        self.transport, self.bus, self.directory = FakeTransport(), Bus(), OfficeDirectory(member.node)
+        self.router = CallRouter(self.transport, ServerLimits(), ServerObserver(), lambda: 0.0)
         self.remote_calls = self.router.remote = RemoteCalls(self.router, self.directory, self.bus)
         self.router.add_member(self.router.connect(member.sid, Identity(), address="", version=None), member)
         self.directory.take(member, 1)
@@ -98,16 +98,16 @@ class Desk:
 
 
 @pytest.fixture
-def here() -> Desk:
-    return Desk(Member("o", "agent", "a", "near", "here"))
+def here() -> Node:
+    return Node(Member("o", "agent", "a", "near", "here"))
 
 
 @pytest.fixture
-def there() -> Desk:
-    return Desk(FAR)
+def there() -> Node:
+    return Node(FAR)
 
 
-def test_a_request_goes_to_the_node_that_is_known_to_have_the_computer(here: Desk) -> None:
+def test_a_request_goes_to_the_node_that_is_known_to_have_the_computer(here: Node) -> None:
     here.directory.enter(FAR)
     here.ask()
     assert here.bus.sent == [("there", ASK, REQUEST.encode())]
@@ -116,7 +116,7 @@ def test_a_request_goes_to_the_node_that_is_known_to_have_the_computer(here: Des
     assert here.router.in_flight == 0
 
 
-def test_a_computer_that_is_not_known_is_looked_up(here: Desk) -> None:
+def test_a_computer_that_is_not_known_is_looked_up(here: Node) -> None:
     here.bus.found = FAR
     here.ask()
     assert here.bus.sent == [("there", ASK, REQUEST.encode())]
@@ -127,13 +127,13 @@ def test_a_computer_that_is_not_known_is_looked_up(here: Desk) -> None:
     [(None, 404), (Member("o", "computer", "c", "x", "here"), 404), (RedisErrorReply("OOM"), 500)],
     ids=["nowhere", "here and leaving", "Redis refused"],
 )
-def test_a_look_up_that_finds_nobody_ends_the_request(here: Desk, found: Any, code: int) -> None:
+def test_a_look_up_that_finds_nobody_ends_the_request(here: Node, found: Any, code: int) -> None:
     here.bus.found = found
     here.ask()
     assert (here.codes(), here.bus.sent, here.router.in_flight) == ([code], [], 0)
 
 
-def test_a_look_up_for_an_agent_that_is_gone_leads_nowhere(here: Desk) -> None:
+def test_a_look_up_for_an_agent_that_is_gone_leads_nowhere(here: Node) -> None:
     here.bus.slow = True
     here.ask()
     here.router.disconnect("near")
@@ -141,13 +141,13 @@ def test_a_look_up_for_an_agent_that_is_gone_leads_nowhere(here: Desk) -> None:
     assert (here.bus.sent, here.replies) == ([], [])
 
 
-def test_a_node_where_nobody_listens_is_tried_so_often_and_no_more(here: Desk) -> None:
+def test_a_node_where_nobody_listens_is_tried_so_often_and_no_more(here: Node) -> None:
     here.bus.receivers, here.bus.found = 0, FAR
     here.ask()
     assert (len(here.bus.sent), here.codes()) == (MAX_TRIES, [404])
 
 
-def test_a_computer_that_was_not_there_is_looked_for_again(here: Desk) -> None:
+def test_a_computer_that_was_not_there_is_looked_for_again(here: Node) -> None:
     here.directory.enter(FAR)
     here.bus.found = Member("o", "computer", "c", "new", "elsewhere")
     here.ask()
@@ -160,7 +160,7 @@ def test_a_computer_that_was_not_there_is_looked_for_again(here: Desk) -> None:
     assert here.replies == []
 
 
-def test_a_request_that_redis_refuses_fails_at_once(here: Desk) -> None:
+def test_a_request_that_redis_refuses_fails_at_once(here: Node) -> None:
     here.directory.enter(FAR)
     here.bus.receivers = RedisErrorReply("OOM")
     here.ask()
@@ -168,7 +168,7 @@ def test_a_request_that_redis_refuses_fails_at_once(here: Desk) -> None:
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_request_that_was_not_sent_is_sent_once_when_redis_is_back(here: Desk, known: bool) -> None:
+def test_a_request_that_was_not_sent_is_sent_once_when_redis_is_back(here: Node, known: bool) -> None:
     here.bus.receivers = here.bus.found = CommandNotSent("away")
     if known:
         here.directory.enter(FAR)
@@ -182,7 +182,7 @@ def test_a_request_that_was_not_sent_is_sent_once_when_redis_is_back(here: Desk,
     assert here.replies == [RawJson("1")]
 
 
-def test_a_request_that_may_have_been_sent_waits_for_its_answer_and_is_not_sent_again(here: Desk) -> None:
+def test_a_request_that_may_have_been_sent_waits_for_its_answer_and_is_not_sent_again(here: Node) -> None:
     here.directory.enter(FAR)
     here.bus.receivers = RedisLost("cut")
     here.ask()
@@ -193,7 +193,7 @@ def test_a_request_that_may_have_been_sent_waits_for_its_answer_and_is_not_sent_
 
 
 @pytest.mark.parametrize("problem", [CommandNotSent("away"), RedisLost("cut")])
-def test_a_request_whose_time_is_over_while_redis_is_away_says_so(here: Desk, problem: Exception) -> None:
+def test_a_request_whose_time_is_over_while_redis_is_away_says_so(here: Node, problem: Exception) -> None:
     here.directory.enter(FAR)
     here.bus.receivers = problem
     here.ask()
@@ -204,7 +204,7 @@ def test_a_request_whose_time_is_over_while_redis_is_away_says_so(here: Desk, pr
     assert here.bus.sent == []
 
 
-def test_a_computer_whose_node_is_not_back_yet_is_tried_again(here: Desk) -> None:
+def test_a_computer_whose_node_is_not_back_yet_is_tried_again(here: Node) -> None:
     here.bus.receivers, here.bus.found, here.bus.completed = 0, FAR, False
     here.ask()
     assert here.codes() == []
@@ -215,7 +215,7 @@ def test_a_computer_whose_node_is_not_back_yet_is_tried_again(here: Desk) -> Non
     assert here.replies == [RawJson("1")]
 
 
-def test_a_computer_that_is_not_there_when_all_nodes_are_back_is_not_there(here: Desk) -> None:
+def test_a_computer_that_is_not_there_when_all_nodes_are_back_is_not_there(here: Node) -> None:
     here.bus.completed = False
     here.ask()
     assert here.codes() == []
@@ -224,7 +224,7 @@ def test_a_computer_that_is_not_there_when_all_nodes_are_back_is_not_there(here:
     assert here.codes() == [404]
 
 
-def test_losing_a_seat_fails_its_requests_and_no_others(here: Desk) -> None:
+def test_losing_a_name_fails_its_requests_and_no_others(here: Node) -> None:
     here.directory.enter(FAR)
     here.ask()
     here.remote_calls.lost(Member("p", "computer", "c", "far", "there"))
@@ -235,7 +235,7 @@ def test_losing_a_seat_fails_its_requests_and_no_others(here: Desk) -> None:
     assert len(here.replies) == 1
 
 
-def test_a_silent_node_fails_what_it_was_to_answer_without_asking_again(here: Desk) -> None:
+def test_a_silent_node_fails_what_it_was_to_answer_without_asking_again(here: Node) -> None:
     here.directory.enter(FAR)
     here.ask()
     assert here.remote_calls.awaited_nodes() == {"there"}
@@ -245,20 +245,20 @@ def test_a_silent_node_fails_what_it_was_to_answer_without_asking_again(here: De
     assert (here.codes(), here.remote_calls.awaited_nodes(), len(here.bus.sent)) == ([404], set(), 1)
 
 
-def test_a_request_that_comes_in_reaches_the_computer_and_its_answer_goes_back(there: Desk) -> None:
+def test_a_request_that_comes_in_reaches_the_computer_and_its_answer_goes_back(there: Node) -> None:
     there.remote_calls.take(ASK, REQUEST.encode())
-    assert there.port.asked == [("far", "client:get_tools", json.loads(REQUEST))]
-    there.port.answered[0](({"tools": []},))
+    assert there.transport.requests == [("far", "client:get_tools", json.loads(REQUEST))]
+    there.transport.answered[0](({"tools": []},))
     assert there.bus.sent == [("here", ReplyFrame(1), b'{"tools":[]}')]
 
 
 @pytest.mark.parametrize(("sid", "office"), [("far", "another"), ("nobody", "o")])
-def test_a_request_for_somebody_who_does_not_sit_there_is_sent_back(there: Desk, sid: str, office: str) -> None:
+def test_a_request_for_somebody_who_does_not_sit_there_is_sent_back(there: Node, sid: str, office: str) -> None:
     there.remote_calls.take(CallFrame(1, "here", sid, office, "client:get_tools", 12.0), REQUEST.encode())
-    assert (there.port.asked, there.bus.sent) == ([], [("here", AbsentFrame(1), b"")])
+    assert (there.transport.requests, there.bus.sent) == ([], [("here", AbsentFrame(1), b"")])
 
 
-def test_what_goes_wrong_there_is_told_here(there: Desk) -> None:
+def test_what_goes_wrong_there_is_told_here(there: Node) -> None:
     there.remote_calls.take(ASK, REQUEST.encode())
     there.router.disconnect("far")
     ((node, head, body),) = there.bus.sent
@@ -266,11 +266,11 @@ def test_what_goes_wrong_there_is_told_here(there: Desk) -> None:
     assert (node, head, error.code, error.details) == ("here", ErrorFrame(1), 404, {"computer": "c"})
 
 
-def test_answers_that_could_not_be_sent_are_sent_later_and_those_beyond_the_limit_reported_lost(there: Desk) -> None:
+def test_answers_that_could_not_be_sent_are_sent_later_and_those_beyond_the_limit_reported_lost(there: Node) -> None:
     there.bus.receivers = ConnectionError()
     for number, answer in ((1, "small"), (2, "x" * MAX_UNSENT_BYTES)):
         there.remote_calls.take(CallFrame(number, "here", "far", "o", "client:get_tools", 12.0), REQUEST.encode())
-        there.port.answered[-1]((answer,))
+        there.transport.answered[-1]((answer,))
     there.bus.sent.clear()
     there.remote_calls.resume()
     there.remote_calls.resume()

@@ -1,4 +1,4 @@
-"""How seats are written in Redis."""
+"""The format of members in Redis."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ ROLES: st.SearchStrategy[Role] = st.sampled_from(["agent", "computer"])
 
 
 @given(NAMES, ROLES, NAMES, st.none() | st.from_regex(r"[\w.+-]{1,32}", fullmatch=True), st.integers(0))
-def test_a_seat_reads_back_whatever_its_names_hold(
+def test_a_name_reads_back_whatever_its_names_hold(
     office: str, role: Role, name: str, version: str | None, stamp: int
 ) -> None:
     member = Member(office, role, name, "sid", "node", version)
