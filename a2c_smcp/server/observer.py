@@ -113,8 +113,8 @@ class ServerObservers(ServerObserver):
             "answered",
         ):
             # Only overridden methods are called, so that the others cost nothing on the hot path.
-            heard = [one for one in observers if getattr(type(one), name) is not getattr(ServerObserver, name)]
-            setattr(self, name, _call_all([self._guarded(one, name) for one in heard]))
+            overriding = [one for one in observers if getattr(type(one), name) is not getattr(ServerObserver, name)]
+            setattr(self, name, _call_all([self._guarded(one, name) for one in overriding]))
         self._clocks = [one for one in observers if type(one).wall_clock is not ServerObserver.wall_clock]
 
     def wall_clock(self) -> float:
@@ -131,7 +131,7 @@ class ServerObservers(ServerObserver):
         method: Callable[..., Any] = getattr(observer, name)
         what = f"{type(observer).__name__}.{name}"
 
-        def tell(*arguments: object) -> None:
+        def call(*arguments: object) -> None:
             try:
                 result = method(*arguments)
             except (Exception, asyncio.CancelledError):  # a plain function has no task that could have been cancelled
@@ -143,7 +143,7 @@ class ServerObservers(ServerObserver):
                     if self._may_log():
                         log.error("observer failed: %s must be a plain function, not a coroutine function", what)
 
-        return tell
+        return call
 
     def _may_log(self) -> bool:
         if not self._throttle.allows(time.monotonic()):
@@ -162,8 +162,8 @@ def _call_all(methods: list[Callable[..., None]]) -> Callable[..., None]:
     if len(methods) == 1:
         return methods[0]
 
-    def tell(*arguments: object) -> None:
+    def call(*arguments: object) -> None:
         for method in methods:
             method(*arguments)
 
-    return tell
+    return call

@@ -201,7 +201,7 @@ class RedisConnection(asyncio.Protocol):
             self._buffered = buffered
         waited = now - max(self._waiting[0][1], self._active_at) if self._waiting else 0
         if waited >= self.deadline:
-            self.fail(f"no answer within {seconds_text(self.deadline)}")
+            self.fail(f"no reply within {seconds_text(self.deadline)}")
         else:
             self._timer = self._loop.call_later(self.deadline / 4, self._watch)
 

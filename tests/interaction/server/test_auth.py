@@ -225,6 +225,6 @@ def test_keys_that_are_easily_guessed_or_seen_are_told(tmp_path: Path, caplog: p
     ring.chmod(0o644)
     create_app(api_keys=["tiger"], token_keys=ring)
     assert [record.getMessage() for record in caplog.records] == [
-        "an API key is shorter than 16 characters and may be guessed",
+        "API key is short and can be guessed: min_characters=16",
         "keys.json is readable by other users; run chmod 600",
     ]

@@ -89,7 +89,7 @@ async def test_slow_readers_are_limited_together(connect: Connect, tmp_path: Any
             asyncio.create_task(agent.tool(f"slow-{number % 4}", req_id=f"r-{number}", x="x" * 400_000))
             for number in range(200)
         ]
-        await until(lambda: "clients read too slowly" in server.logged())
+        await until(lambda: "total backlog exceeded" in server.logged())
         assert not quick.gone.is_set()
         assert not agent.gone.is_set()
         for call in calls:

@@ -203,7 +203,7 @@ async def test_a_hang_up_reads_keys_again_and_moves_on_in_the_audit_log(tmp_path
         moved = audit.rename(tmp_path / "audit.1")
         write_keys(ring, [new, old], replace=True)
         program.tell(signal.SIGHUP)
-        await program.logs("audit log: read again")
+        await program.logs("reloaded: part='audit log'")
         agent = await connect(program, auth={"token": token})
         await agent.join("agent", "ada", "lab")
     assert [json.loads(line)["what"] for line in moved.read_text().splitlines()] == ["refused"]

@@ -95,7 +95,7 @@ def test_a_registry_that_does_not_end_does_not_hold_it_up(
     monkeypatch.setattr("a2c_smcp.server.app.CLOSE_SECONDS", 0.1)
     with ServerProcess(create_app(port=0, registry=Clinging())) as runner:
         run(runner, lambda _: tell(signal.SIGTERM))
-    assert "the registry did not end in time" in caplog.text
+    assert "registry stop timed out" in caplog.text
 
 
 def test_what_cannot_start_says_why() -> None:

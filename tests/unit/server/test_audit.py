@@ -150,7 +150,7 @@ def test_a_full_disk_is_told_once_and_holds_up_nothing(caplog: pytest.LogCapture
     assert [record.getMessage() for record in caplog.records] == [
         "audit log not writable: reason='no space left on device'"
     ]
-    assert (audit.problem, audit.lost) == ("audit log not writable: reason='no space left on device'", 3)
+    assert (audit.problem, audit.lost) == ("the audit log is not writable: no space left on device", 3)
 
 
 def test_a_line_that_a_full_disk_took_in_part_spoils_no_other(audit: AuditLog, path: Path) -> None:

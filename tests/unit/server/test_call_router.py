@@ -1,4 +1,4 @@
-"""The switchboard with a port that only writes down what it is told."""
+"""The call router with a port that only writes down what it is told."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ class RecordingObserver(ServerObserver):
 
 
 class Scene:
-    """A switchboard with an Agent `a` and a Computer `c` in office `o`."""
+    """A call router with an Agent `a` and a Computer `c` in office `o`."""
 
     def __init__(self, **limits: Any) -> None:
         self.now = 0.0

@@ -105,7 +105,7 @@ async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     await until(away(here, there))
     problem = here.registry.problem()
     assert problem is not None
-    assert problem.startswith("the registry cannot be reached: no answer")
+    assert problem.startswith("the registry cannot be reached: no reply")
 
 
 async def test_when_a_hung_redis_goes_on_every_computer_is_where_it_was(
