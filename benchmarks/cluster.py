@@ -15,9 +15,9 @@ import socketio
 import uvicorn
 import uvloop
 
-from a2c_smcp.server.engine import SMCPServer
 from a2c_smcp.server.namespace import SMCPNamespace
-from a2c_smcp.server.registry.redis import RedisRegistry
+from a2c_smcp.server.registry.redis_registry import RedisRegistry
+from a2c_smcp.server.socketio_server import SMCPServer
 from benchmarks.relay_bench.client import Caller, Client, connect
 from benchmarks.relay_bench.load import WARM_UP, Cost, Traffic, traffic
 from benchmarks.relay_bench.servers import PLENTY, START_PATIENCE, Everybody, Server, State
@@ -46,7 +46,7 @@ def run() -> list[Row]:
 async def _measure(nodes: list[Server]) -> list[Row]:
     here, _ = nodes
     small, large = traffic(200), traffic(20_000)
-    local, across = await Pairs.seat(nodes, here, OFFICES), await Pairs.seat(nodes, nodes[1], OFFICES)
+    local, across = await Pairs.member(nodes, here, OFFICES), await Pairs.member(nodes, nodes[1], OFFICES)
     rows = []
     for name, calls in (("200 B", small), ("20 KB", large)):
         mine, theirs = await _best(across, local, calls, DEPTH, ROUNDS)
@@ -89,7 +89,7 @@ class Pairs:
         self._computers = computers
 
     @classmethod
-    async def seat(cls, nodes: list[Server], where: Server, offices: int) -> "Pairs":
+    async def member(cls, nodes: list[Server], where: Server, offices: int) -> "Pairs":
         agents, computers = [], []
         for number in range(offices):
             office = f"office {where.port} {number}"

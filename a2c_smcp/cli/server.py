@@ -6,18 +6,19 @@ from typing import Any, Final
 
 from a2c_smcp.cli.command import Argument, Command, Context
 from a2c_smcp.cli.terminal import Terminal
-from a2c_smcp.server.settings import ENV, LIMITS, OPTIONS, Option, load
+from a2c_smcp.server.setting_types import Option
+from a2c_smcp.server.settings import ENV, LIMITS, OPTIONS, load
 
 
 def run(context: Context, arguments: Namespace) -> Iterator[Any]:
     """Say where the server listens, then serve until a signal."""
     from a2c_smcp.server.app import create_app  # noqa: PLC0415 - help must not wait for it, nor miss it
     from a2c_smcp.server.logs import configure  # noqa: PLC0415
-    from a2c_smcp.server.runner import Runner  # noqa: PLC0415
+    from a2c_smcp.server.server_process import ServerProcess  # noqa: PLC0415
 
     settings = load(vars(arguments), context.env)
     configure(settings.log_format, settings.log_level, context.stderr)
-    with Runner(create_app(settings)) as runner:
+    with ServerProcess(create_app(settings)) as runner:
         yield runner.start()
         runner.wait()
 
@@ -30,7 +31,7 @@ def show(value: Any, _: Namespace, terminal: Terminal) -> Iterable[str]:
 def _argument(option: Option) -> Argument:
     default = "" if option.flag or option.default in (None, ()) else f" (default: {option.default})"
     return Argument(
-        option.words,
+        option.cli_name,
         option.help + default,
         metavar=option.metavar,
         many=option.many,

@@ -17,7 +17,7 @@ _TIMES: Final = {"iat": "signed", "nbf": "valid from", "exp": "expires"}
 # What a command needs is imported when it runs: help and completion must not wait for it, nor miss it.
 def create(_: Context, arguments: Namespace) -> Any:
     """Return a new token and what it says."""
-    from a2c_smcp.server.tokens import load_keys, peek_token, sign_token  # noqa: PLC0415
+    from a2c_smcp.server.jwt_tokens import load_keys, peek_token, sign_token  # noqa: PLC0415
 
     key = load_keys(arguments.key_file)[0]
     token = sign_token(key, role=arguments.role, name=arguments.name, office_id=arguments.office, ttl=arguments.ttl)
@@ -26,7 +26,7 @@ def create(_: Context, arguments: Namespace) -> Any:
 
 def make_key(_: Context, arguments: Namespace) -> Any:
     """Write a key file, or put a new key before those of one; return its ids."""
-    from a2c_smcp.server.tokens import TokenKey, load_keys, write_keys  # noqa: PLC0415
+    from a2c_smcp.server.jwt_tokens import TokenKey, load_keys, write_keys  # noqa: PLC0415
 
     kept = load_keys(arguments.out)[: arguments.keep - 1] if arguments.rotate else []
     keys = [TokenKey.new(), *kept]
@@ -37,7 +37,7 @@ def make_key(_: Context, arguments: Namespace) -> Any:
 def inspect(context: Context, arguments: Namespace) -> Any:
     """Return what a token says, and whether it is valid if there are keys to tell."""
     from a2c_smcp.errors import Unauthorized  # noqa: PLC0415
-    from a2c_smcp.server.tokens import load_keys, peek_token, read_token  # noqa: PLC0415
+    from a2c_smcp.server.jwt_tokens import load_keys, peek_token, read_token  # noqa: PLC0415
 
     token = (context.stdin.read() if arguments.token == "-" else arguments.token).strip()  # noqa: S105
     header, claims = peek_token(token)
@@ -82,10 +82,10 @@ def _written(name: str, fact: Any) -> str:
 
 def span(text: str) -> float:
     """Convert a time to live."""
-    from a2c_smcp.server.units import seconds_of  # noqa: PLC0415
+    from a2c_smcp.common.durations import parse_seconds  # noqa: PLC0415
 
     try:
-        return seconds_of(text)
+        return parse_seconds(text)
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} {error}") from None
 

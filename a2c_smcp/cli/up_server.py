@@ -13,9 +13,9 @@ from typing import Final, Protocol, TypeAlias
 
 from a2c_smcp.errors import Forbidden, InternalError, RateLimited
 from a2c_smcp.server.app import create_app
+from a2c_smcp.server.offices import Member
 from a2c_smcp.server.registry.memory import MemoryRegistry
-from a2c_smcp.server.rooms import Seat
-from a2c_smcp.server.runner import connection_limits, websocket_options
+from a2c_smcp.server.server_process import connection_limits, websocket_options
 from a2c_smcp.server.settings import ServerSettings
 from a2c_smcp.web.listening import bind, serving, url_of
 
@@ -64,28 +64,28 @@ class OfficesOnDemand(MemoryRegistry):
             self._attend = asyncio.get_running_loop().create_future()
         return self._attend
 
-    async def seat(self, seat: Seat) -> None:
-        """Take a seat; for an Agent with an office of its own, once the Computer is there.
+    async def add_member(self, member: Member) -> None:
+        """Add a member; for an Agent with an office of its own, once the Computer is there.
 
         Raises:
             Forbidden: The office is none of those that this server has.
             RateLimited: Too many Agents are connected.
         """
-        if seat.office_id != self._office:
-            if not seat.office_id.startswith(f"{self._office}-"):
+        if member.office_id != self._office:
+            if not member.office_id.startswith(f"{self._office}-"):
                 raise Forbidden(
                     f"This server has the office {self._office!r}, and offices for single Agents whose names begin "
                     f"with '{self._office}-'"
                 )
-            if seat.role == "agent":
-                await self._computer_in(seat.office_id)
-        await super().seat(seat)
+            if member.role == "agent":
+                await self._computer_in(member.office_id)
+        await super().add_member(member)
 
-    async def release(self, seat: Seat) -> None:
-        """Free a seat; when the Agent does not come back, the Computer leaves too."""
-        await super().release(seat)
-        office = seat.office_id
-        if seat.role == "agent" and office in self._attended:
+    async def remove_member(self, member: Member) -> None:
+        """Remove a member; when the Agent does not come back, the Computer leaves too."""
+        await super().remove_member(member)
+        office = member.office_id
+        if member.role == "agent" and office in self._attended:
             self._stay(office)
             self._leaving[office] = asyncio.get_running_loop().call_later(self._linger, self._left, office)
 

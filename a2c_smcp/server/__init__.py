@@ -1,6 +1,6 @@
-"""The signalling server: offices, routing and broadcast between Agents and Computers.
+"""The signalling server: offices, routing and notifications between Agents and Computers.
 
-Names are imported when they are first used, so that one part does not need the libraries of another.
+Names are imported on first use, so that one part does not need the dependencies of another.
 """
 
 from importlib import import_module
@@ -9,32 +9,32 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from a2c_smcp.server.app import SMCPApp, create_app
     from a2c_smcp.server.auth import AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
-    from a2c_smcp.server.engine import SMCPServer
-    from a2c_smcp.server.limits import Limits
+    from a2c_smcp.server.jwt_tokens import TokenKey, load_keys, read_token, sign_token
+    from a2c_smcp.server.limits import ServerLimits
     from a2c_smcp.server.namespace import SMCPNamespace
-    from a2c_smcp.server.observer import Observer, Observers
+    from a2c_smcp.server.observer import ServerObserver, ServerObservers
+    from a2c_smcp.server.offices import Identity, Member
     from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
-    from a2c_smcp.server.registry.redis import RedisRegistry
-    from a2c_smcp.server.rooms import Identity, Seat
+    from a2c_smcp.server.registry.redis_registry import RedisRegistry
     from a2c_smcp.server.settings import ServerSettings
+    from a2c_smcp.server.socketio_server import SMCPServer
     from a2c_smcp.server.sync_namespace import SyncSMCPNamespace
-    from a2c_smcp.server.tokens import TokenKey, load_keys, read_token, sign_token
 
 __all__ = [
     "AnyOf",
     "ApiKeyAuth",
     "AuthenticationProvider",
     "Identity",
-    "Limits",
+    "Member",
     "MemoryRegistry",
-    "Observer",
-    "Observers",
     "RedisRegistry",
     "Registry",
     "SMCPApp",
     "SMCPNamespace",
     "SMCPServer",
-    "Seat",
+    "ServerLimits",
+    "ServerObserver",
+    "ServerObservers",
     "ServerSettings",
     "SyncSMCPNamespace",
     "TokenAuth",
@@ -48,16 +48,16 @@ __all__ = [
 _HOMES: Final = {
     "app": ("SMCPApp", "create_app"),
     "auth": ("AnyOf", "ApiKeyAuth", "AuthenticationProvider", "TokenAuth"),
-    "engine": ("SMCPServer",),
-    "limits": ("Limits",),
+    "jwt_tokens": ("TokenKey", "load_keys", "read_token", "sign_token"),
+    "limits": ("ServerLimits",),
     "namespace": ("SMCPNamespace",),
-    "observer": ("Observer", "Observers"),
+    "observer": ("ServerObserver", "ServerObservers"),
+    "offices": ("Identity", "Member"),
     "registry.memory": ("MemoryRegistry", "Registry"),
-    "registry.redis": ("RedisRegistry",),
-    "rooms": ("Identity", "Seat"),
+    "registry.redis_registry": ("RedisRegistry",),
     "settings": ("ServerSettings",),
+    "socketio_server": ("SMCPServer",),
     "sync_namespace": ("SyncSMCPNamespace",),
-    "tokens": ("TokenKey", "load_keys", "read_token", "sign_token"),
 }
 _HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""The ready application: the namespace with health, metrics and audit, for any ASGI server or inside another app."""
+"""The ASGI application: the namespace with health checks, metrics and audit log, alone or inside another app."""
 
 import asyncio
 import json
@@ -11,16 +11,16 @@ from urllib.parse import parse_qs
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig, NotFound, SMCPError, Unauthorized
 from a2c_smcp.redaction import redact_text
-from a2c_smcp.server.assembly import ConfiguredAuth, again, audit_of, registry_of, tracing_of
+from a2c_smcp.server.assembly import ConfiguredAuth, create_audit_log, create_registry, create_tracing, reload_guarded
 from a2c_smcp.server.auth import AnyOf, AuthenticationProvider
-from a2c_smcp.server.console import ROOT, OperatorPage
-from a2c_smcp.server.engine import SMCPServer
-from a2c_smcp.server.logs import LogEvents
+from a2c_smcp.server.logs import EventLogger
 from a2c_smcp.server.metrics import CONTENT_TYPE, Metrics
 from a2c_smcp.server.namespace import SMCPNamespace
-from a2c_smcp.server.observer import Observer, Observers, Stranger
+from a2c_smcp.server.observer import ServerObserver, ServerObservers, UnknownClient
+from a2c_smcp.server.operator_page import ROOT, OperatorPage
 from a2c_smcp.server.registry.memory import Registry
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.server.socketio_server import SMCPServer
 from a2c_smcp.server.web import Door, Receive, Scope, Send, answer, bears, is_below, path_of, refuse
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 PAUSE: Final = 0.05
 CLOSE_SECONDS: Final = 3.0
-"""How long closing connections, and the registry's farewell, may take."""
+"""Seconds for closing connections, and for stopping the registry."""
 
 
 def create_app(
@@ -36,40 +36,40 @@ def create_app(
     *,
     auth: AuthenticationProvider | None = None,
     registry: Registry | None = None,
-    observer: Observer | None = None,
+    observer: ServerObserver | None = None,
     **options: Any,
 ) -> "SMCPApp":
     """Return a server as an ASGI application.
 
     Args:
-        settings: How it runs; or give the fields of `ServerSettings` as keyword arguments. Where it listens is up to
-            the ASGI server: without `host` and `allowed_hosts`, clients that need credentials may call it by any name.
-        auth: Who may connect, besides the keys of the settings.
-        registry: Where seats are kept, in place of memory or the Redis of the settings.
-        observer: Somebody else to be told of what happens.
+        settings: The settings; or pass fields of `ServerSettings` as keyword arguments. The ASGI server decides where
+            to listen: with credentials and without `host` and `allowed_hosts`, any Host header is allowed.
+        auth: Authenticates clients in addition to the keys of the settings.
+        registry: Stores members in place of memory or the Redis of the settings.
+        observer: An additional observer.
 
     Raises:
-        InvalidConfig: The settings cannot be used; one line for each thing to mend.
+        InvalidConfig: The settings cannot be used; one line for each problem.
     """
     if settings is not None and options:
-        raise InvalidConfig("Give settings or keyword options, not both")
+        raise InvalidConfig("Pass settings or keyword options, not both")
     chosen = settings or ServerSettings.of(**options)
     if (auth is not None or chosen.authenticated) and not options.keys() & {"host", "allowed_hosts"} and not settings:
         chosen = replace(chosen, allowed_hosts=("*",))
     if problems := list(chosen.problems(authenticated=auth is not None)):
         raise InvalidConfig("\n".join(problems))
-    return SMCPApp(chosen, auth, registry or registry_of(chosen), observer)
+    return SMCPApp(chosen, auth, registry or create_registry(chosen), observer)
 
 
 class SMCPApp:
-    """A server. `server` and `namespace` are what it is made of; `create_app` makes it."""
+    """A server as an ASGI application; `create_app` makes one. `server` and `namespace` are its parts."""
 
     def __init__(
         self,
         settings: ServerSettings,
         auth: AuthenticationProvider | None,
         registry: Registry,
-        observer: Observer | None,
+        observer: ServerObserver | None,
     ) -> None:
         self.settings = settings
         self.metrics = Metrics()
@@ -77,15 +77,15 @@ class SMCPApp:
         self._started = False
         self._starting = asyncio.Lock()
         self._credentials = ConfiguredAuth(settings) if settings.authenticated else None
-        self._audit = audit_of(settings)
-        self._tracing = tracing_of(settings)
+        self._audit = create_audit_log(settings)
+        self._tracing = create_tracing(settings)
         providers = [one for one in (auth, self._credentials) if one is not None]
         self._door = Door(settings, authenticated=bool(providers))
         self._guarded = bool(providers)
         token = settings.console_token
         self._console = OperatorPage(token, self, registry) if token is not None else None
-        hearing = (self.metrics, LogEvents(), self._audit, self._tracing, self._console, observer)
-        self.observer = Observers(*(one for one in hearing if one is not None))
+        observers = (self.metrics, EventLogger(), self._audit, self._tracing, self._console, observer)
+        self.observer = ServerObservers(*(one for one in observers if one is not None))
         self.namespace = SMCPNamespace(
             AnyOf(*providers) if providers else None,
             registry=registry,
@@ -101,28 +101,28 @@ class SMCPApp:
         )
         self.server.eio.refused = self._refused
         self.server.register_namespace(self.namespace)
-        self.metrics.gauge("in_flight", "Requests that wait for an answer.", lambda: self.namespace.board.in_flight)
+        self.metrics.gauge("in_flight", "Requests that wait for a reply.", lambda: self.namespace.router.in_flight)
         backlog = self.server.eio.backlog
-        self.metrics.gauge("backlog_bytes", "What waits to be written to all clients.", lambda: backlog.bytes)
+        self.metrics.gauge("backlog_bytes", "Unsent bytes of all clients.", lambda: backlog.bytes)
         if (audit := self._audit) is not None:
-            self.metrics.gauge("audit_writable", "Whether the audit log can be written.", lambda: audit.problem is None)
-            self.metrics.gauge("audit_lost", "Lines that the audit log has lost.", lambda: audit.lost)
-        self.metrics.gauge("ready", "Whether this node takes connections.", lambda: self.problem() is None)
+            self.metrics.gauge("audit_writable", "Whether the audit log is writable.", lambda: audit.problem is None)
+            self.metrics.gauge("audit_lost", "Lines that were not written to the audit log.", lambda: audit.lost)
+        self.metrics.gauge("ready", "Whether this node accepts connections.", lambda: self.problem() is None)
 
-    # Beginning and end
+    # Start and stop
 
     async def start(self) -> None:
-        """Begin; done by the ASGI server's lifespan, or else by the first connection."""
+        """Start; the ASGI server's lifespan does it, or else the first connection."""
         async with self._starting:
             if not self._started:
                 if self._audit is not None and self._audit.closed:
-                    self._audit.reopen()  # a second life
+                    self._audit.reopen()  # started again after a stop
                 await self.namespace.start()
                 self.draining = self.namespace.draining = False
                 self._started = True
 
     async def stop(self) -> None:
-        """End: what is still connected is drained first."""
+        """Drain the connections and stop."""
         if not self._started:
             return
         await self.drain(self.settings.drain)
@@ -130,31 +130,31 @@ class SMCPApp:
         try:
             await asyncio.wait_for(self.namespace.stop(), CLOSE_SECONDS)
         except TimeoutError:
-            log.warning("the registry did not end in time; its leases free the seats of this node")
+            log.warning("registry stop timed out: members of this node expire with its lease")
         await self.server.shutdown()
         for part in (self._audit, self._tracing):
             close = getattr(part, "close", None)
             if close is not None:
                 await asyncio.to_thread(close)
 
-    async def drain(self, seconds: float, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Refuse new connections, let calls under way end for so long, and close every connection.
+    async def drain(self, seconds: float, is_forced: Callable[[], bool] = lambda: False) -> None:
+        """Refuse new connections, wait up to `seconds` for calls in progress, and close every connection.
 
-        Connections are closed as their calls end. They are closed like those of a server that went away, so that
-        clients connect again by themselves; a Socket.IO disconnect would tell them not to.
+        A connection is closed as soon as it has no calls. The transport is closed without a Socket.IO disconnect, so
+        that clients connect again by themselves.
         """
         self.draining = self.namespace.draining = True
-        await _until(lambda: hurry() or not self._close_idle(), seconds)
+        await _wait_until(lambda: is_forced() or not self._close_idle(), seconds)
         sockets = list(self.server.eio.sockets.values())
         for socket in sockets:
             self.server.eio.hang_up(socket)
-        await _until(lambda: hurry() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
+        await _wait_until(lambda: is_forced() or all(socket.closed for socket in sockets), CLOSE_SECONDS)
 
     def _close_idle(self) -> int:
-        """Close every connection without a call under way; return how many have one."""
+        """Close every connection without a call in progress; return the number of the others."""
         busy = 0
-        for connection in list(self.namespace.board.connections.values()):
-            if connection.asked or connection.serving:
+        for connection in list(self.namespace.router.connections.values()):
+            if connection.outgoing or connection.incoming:
                 busy += 1
                 continue
             socket = self.server.eio.sockets.get(self.server.manager.eio_sid_from_sid(connection.sid, SMCP_NAMESPACE))
@@ -163,14 +163,14 @@ class SMCPApp:
         return busy
 
     def reload(self) -> None:
-        """Read keys from their files again and go on in a new audit file; for log rotation and new keys."""
+        """Read the key files again and reopen the audit log, for new keys and log rotation."""
         if self._credentials is not None:
-            again("credentials", self._credentials.reload)
+            reload_guarded("credentials", self._credentials.reload)
         if self._audit is not None:
-            again("audit log", self._audit.reopen)
+            reload_guarded("audit log", self._audit.reopen)
 
     def problem(self) -> str | None:
-        """Why this node takes no connections, or None."""
+        """Return why this node accepts no connections, or None."""
         if self.draining:
             return "the server is shutting down"
         if (problem := self.namespace.registry.problem()) is not None:
@@ -180,7 +180,7 @@ class SMCPApp:
     # The ASGI application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection. Errors are logged and answered here; none reaches the ASGI server."""
+        """Serve one request. Errors are logged and answered here; none reaches the ASGI server."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -190,8 +190,8 @@ class SMCPApp:
             if not self.draining:
                 raise
         except Exception:
-            log.exception("a request failed")
-            with suppress(Exception):  # where an answer has begun there can be no other
+            log.exception("HTTP request failed")
+            with suppress(Exception):  # the response may have begun
                 await refuse(scope, send, 500, InternalError("The request failed on the server; it is logged there"))
 
     @asynccontextmanager
@@ -209,7 +209,7 @@ class SMCPApp:
             await self.start()
         except Exception as problem:
             if not isinstance(problem, SMCPError):
-                log.exception("the start failed")
+                log.exception("startup failed")
             reason = str(problem) if isinstance(problem, SMCPError) else type(problem).__name__
             await send({"type": "lifespan.startup.failed", "message": redact_text(reason)})
             return
@@ -237,7 +237,7 @@ class SMCPApp:
             try:
                 self._door.check(scope)
             except Forbidden as error:
-                self.observer.refused("connect", error, Stranger("", _address(scope)), None)
+                self.observer.refused("connect", error, UnknownClient("", _address(scope)), None)
                 await refuse(scope, send, 403, error)
                 return
             if is_below(path, self.settings.path):
@@ -251,7 +251,7 @@ class SMCPApp:
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.draining and b"sid" not in parse_qs(scope["query_string"]):
-            error = InternalError("The server is shutting down; connect again in a moment")
+            error = InternalError("The server is shutting down; connect again later")
             await refuse(scope, send, 503, error, **{"retry-after": "1"})
             return
         if not self._started:
@@ -259,21 +259,23 @@ class SMCPApp:
         await self.server.handle_request(scope, receive, send)
 
     def _refused(self, error: SMCPError, address: str) -> None:
-        self.observer.refused("connect", error, Stranger("", address), None)
+        self.observer.refused("connect", error, UnknownClient("", address), None)
 
     async def _show_metrics(self, scope: Scope, send: Send) -> None:
         token = self.settings.metrics_token
         if self.settings.metrics_public or not self._guarded or (token is not None and bears(scope, token)):
             await self._page(scope, send, 200, self.metrics.render(), kind=CONTENT_TYPE)
         elif token is None:
-            await refuse(scope, send, 403, Forbidden("Metrics are closed: set metrics_token or metrics_public"))
+            await refuse(
+                scope, send, 403, Forbidden("Metrics need metrics_token or metrics_public in the server's settings")
+            )
         else:
             error = Unauthorized("Send the metrics token as `Authorization: Bearer TOKEN`")
             await refuse(scope, send, 401, error, **{"www-authenticate": "Bearer"})
 
     async def _page(self, scope: Scope, send: Send, status: int, body: Any, **options: Any) -> None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
-            await refuse(scope, send, 405, Forbidden("Only GET"), allow="GET, HEAD")
+            await refuse(scope, send, 405, Forbidden("Method not allowed; use GET"), allow="GET, HEAD")
             return
         await answer(scope, send, status, body if isinstance(body, str) else json.dumps(body), **options)
 
@@ -283,7 +285,7 @@ def _address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-async def _until(done: Callable[[], bool], seconds: float) -> None:
+async def _wait_until(done: Callable[[], bool], seconds: float) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not done() and loop.time() < deadline:  # noqa: ASYNC110 - a signal cannot set an event

@@ -1,4 +1,4 @@
-"""From settings to parts: who may connect, where seats are kept, who is told of what happens."""
+"""Creates the parts of a server from its settings: authentication, registry, audit log, tracing."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,13 +8,13 @@ from typing import Any, Final
 from a2c_smcp.common.extras import install_hint
 from a2c_smcp.errors import InvalidConfig, SMCPError
 from a2c_smcp.server.audit import AuditLog
-from a2c_smcp.server.auth import Answer, AnyOf, ApiKeyAuth, AuthenticationProvider, TokenAuth
-from a2c_smcp.server.observer import Observer
+from a2c_smcp.server.auth import AnyOf, ApiKeyAuth, AuthenticationProvider, AuthResult, TokenAuth
+from a2c_smcp.server.jwt_tokens import is_readable_by_others, load_keys
+from a2c_smcp.server.observer import ServerObserver
+from a2c_smcp.server.offices import Identity
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
-from a2c_smcp.server.rooms import Identity
+from a2c_smcp.server.setting_types import ApiKey
 from a2c_smcp.server.settings import ServerSettings
-from a2c_smcp.server.tokens import is_exposed, load_keys
-from a2c_smcp.server.values import ApiKey, api_keys
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ SHORT_KEY: Final = 16
 
 
 class ConfiguredAuth:
-    """The API keys and token keys of the settings. Those that are in files can be read again.
+    """Authenticates with the API keys and token keys of the settings; `reload` reads the files again.
 
     Raises:
         InvalidConfig: A file cannot be read.
@@ -33,17 +33,17 @@ class ConfiguredAuth:
         self._provider = self._read()
 
     def reload(self) -> None:
-        """Read the files again.
+        """Read the key files again.
 
         Raises:
-            InvalidConfig: One cannot be read; what was read before stays in force.
+            InvalidConfig: A file cannot be read; the previous keys stay in use.
         """
         self._provider = self._read()
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
-        """Ask the keys that are in force."""
+    ) -> AuthResult | Awaitable[AuthResult]:
+        """Return the identity of a client, or None."""
         return self._provider.authenticate(server, environ, auth, headers)
 
     def _read(self) -> AnyOf:
@@ -53,47 +53,49 @@ class ConfiguredAuth:
         if keys:
             providers.append(ApiKeyAuth({one.key: Identity(one.role, one.name, one.office_id) for one in keys}))
             if any(len(one.key) < SHORT_KEY for one in keys):
-                log.warning("an API key is shorter than %d characters and may be guessed", SHORT_KEY)
+                log.warning("API key is short and can be guessed: min_characters=%d", SHORT_KEY)
         if settings.token_keys:
             providers.append(TokenAuth(load_keys(settings.token_keys)))
-            if is_exposed(settings.token_keys):
-                log.warning("others than its owner can read %s", settings.token_keys.name)
+            if is_readable_by_others(settings.token_keys):
+                log.warning("%s is readable by other users; run chmod 600", settings.token_keys.name)
         return AnyOf(*providers)
 
 
 def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
-    """Return the keys of a file, one a line; lines that are empty or begin with # do not count.
+    """Return the keys of a file, one a line; empty lines and lines that begin with # are ignored.
 
     Raises:
-        InvalidConfig: It cannot be read or has no key; the message holds nothing of it.
+        InvalidConfig: The file cannot be read or has no key; the message quotes nothing of it.
     """
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-        keys = api_keys([line for line in lines if line and not line.startswith("#")])
     except OSError as error:
         raise InvalidConfig(f"api_key_file {path}: {error.strerror}") from None
-    except ValueError as error:
-        words = "is not a text file" if isinstance(error, UnicodeError) else error
-        raise InvalidConfig(f"api_key_file {path}: {words}") from None
+    except UnicodeError:
+        raise InvalidConfig(f"api_key_file {path}: not a text file") from None
+    try:
+        keys = ServerSettings.of(api_keys=[line for line in lines if line and not line.startswith("#")]).api_keys
+    except InvalidConfig as error:
+        raise InvalidConfig(f"api_key_file {path}: {error}") from None
     if not keys:
         raise InvalidConfig(f"api_key_file {path}: has no key")
     return keys
 
 
-def registry_of(settings: ServerSettings) -> Registry:
-    """Where the seats are kept."""
+def create_registry(settings: ServerSettings) -> Registry:
+    """Return the registry: in memory, or in Redis."""
     if settings.redis is None:
         return MemoryRegistry()
-    from a2c_smcp.server.registry.redis import RedisRegistry  # noqa: PLC0415 - only many nodes need it
+    from a2c_smcp.server.registry.redis_registry import RedisRegistry  # noqa: PLC0415 - only many nodes need it
 
     return RedisRegistry(settings.redis, lease_seconds=settings.redis_lease)
 
 
-def audit_of(settings: ServerSettings) -> AuditLog | None:
-    """The audit log, where one is wanted.
+def create_audit_log(settings: ServerSettings) -> AuditLog | None:
+    """Return the audit log, or None if it is off.
 
     Raises:
-        InvalidConfig: It cannot be opened.
+        InvalidConfig: The file cannot be opened.
     """
     if settings.audit_log is None:
         return None
@@ -103,8 +105,8 @@ def audit_of(settings: ServerSettings) -> AuditLog | None:
         raise InvalidConfig(f"audit_log {settings.audit_log}: {error.strerror}") from None
 
 
-def tracing_of(settings: ServerSettings) -> Observer | None:
-    """What makes spans, where they are wanted.
+def create_tracing(settings: ServerSettings) -> ServerObserver | None:
+    """Return the observer that creates spans, or None if tracing is off.
 
     Raises:
         InvalidConfig: OpenTelemetry is not installed.
@@ -116,14 +118,14 @@ def tracing_of(settings: ServerSettings) -> Observer | None:
 
         return Tracing()
     except ModuleNotFoundError as error:
-        raise InvalidConfig(f"otel: there is no {error.name}; {install_hint('otel')}") from None
+        raise InvalidConfig(f"otel: {error.name} is not installed; {install_hint('otel')}") from None
 
 
-def again(what: str, read: Callable[[], None]) -> None:
-    """Read something again; a failure is logged, and what was read before stays in force."""
+def reload_guarded(what: str, read: Callable[[], None]) -> None:
+    """Call a function that reloads something; log the result."""
     try:
         read()
     except (SMCPError, OSError) as error:
-        log.error("%s: could not be read again, so nothing changed: %s", what, error)
+        log.error("reload failed, nothing changed: part=%r reason=%s", what, error)
     else:
-        log.info("%s: read again", what)
+        log.info("reloaded: part=%r", what)

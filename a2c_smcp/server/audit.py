@@ -1,4 +1,4 @@
-"""Who did what and when, as lines of JSON: joins, leaves, refusals and calls. Names and ids, never payloads."""
+"""The audit log: joins, leaves, refusals and calls as JSON lines. Names and ids, never payloads."""
 
 import errno
 import json
@@ -12,25 +12,25 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import Throttle, event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import ObservedClient, ServerObserver, event_name
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 log = logging.getLogger(__name__)
 
 REFUSALS_PER_SECOND: Final = 1_000
-"""A client that is refused at a higher rate fills no disk: the rest is counted, in a line of its own."""
+"""Logged refusals; the rest is counted in one line, so that a client cannot fill the disk."""
 
 
-class AuditLog(Observer):
-    """Appends to a file. A file that cannot be written is reported in the log and holds up nothing.
+class AuditLog(ServerObserver):
+    """Appends to a file. A write failure is logged once and does not affect requests.
 
     Attributes:
-        problem: Why the last line could not be written, or None.
-        lost: How many lines could not be written.
+        problem: Why the last line was not written, or None.
+        lost: How many lines were not written.
 
     Raises:
         OSError: The file cannot be opened.
@@ -46,54 +46,54 @@ class AuditLog(Observer):
         self._torn = False
 
     def _open(self) -> FileIO:
-        # Unbuffered: each line is one append, so that processes can share a file and a full disk leaves nothing behind.
+        # Unbuffered: each line is one append, so that processes can share a file and no line is written in part.
         return self._path.open("ab", buffering=0)
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
+        """Whether the file is closed."""
         return self._file.closed
 
     def reopen(self) -> None:
-        """Go on in a new file of the same name, after the old one was moved away.
+        """Open a new file of the same name after log rotation moved the old one.
 
         Raises:
-            OSError: It cannot be opened; the old one stays in use.
+            OSError: The file cannot be opened; the old one stays in use.
         """
         old, self._file = self._file, self._open()
         self.problem, self._torn = None, False
         old.close()
 
     def close(self) -> None:
-        """End."""
+        """Close the file."""
         self._file.close()
 
-    def joined(self, seat: Seat, address: str) -> None:
-        """A member took a seat."""
-        self._write("join", **_member(seat), address=address)
+    def joined(self, member: Member, address: str) -> None:
+        """Record a join."""
+        self._write("join", **_member(member), address=address)
 
-    def left(self, seat: Seat, why: str) -> None:
-        """A member left its seat."""
-        self._write("leave", **_member(seat), reason=why)
+    def left(self, member: Member, why: str) -> None:
+        """Record a leave."""
+        self._write("leave", **_member(member), reason=why)
 
-    def misnamed(self, event: str, claimed: str, who: Member) -> None:
-        """A payload claimed another sender and was passed on under the joined name."""
-        self._write("misnamed", event=event_name(event), **_sender(who), claimed=claimed)
+    def sender_replaced(self, event: str, claimed: str, client: ObservedClient) -> None:
+        """Record that a payload named another sender."""
+        self._write("misnamed", event=event_name(event), **_client_ids(client), claimed=claimed)
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
-        """A request was refused."""
-        if not self._throttle.passes(self._clock()):
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
+        """Record a refusal."""
+        if not self._throttle.allows(self._clock()):
             return
-        if dropped := self._throttle.take_dropped():
-            self._write("refused", count=dropped, note="more than this log takes in a second")
-        self._write("refused", event=event_name(event), **_sender(who), req_id=req_id, code=error.code)
+        if suppressed := self._throttle.take_suppressed():
+            self._write("refused", count=suppressed, note="refusals above the rate of this log")
+        self._write("refused", event=event_name(event), **_client_ids(client), req_id=req_id, code=error.code)
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
-        """A call is over."""
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
+        """Record a finished call."""
         self._write(
             "call",
             event=event_name(event),
-            **_sender(who),
+            **_client_ids(client),
             computer=head.computer,
             req_id=head.req_id,
             outcome=outcome,
@@ -105,22 +105,22 @@ class AuditLog(Observer):
         record = {"time": moment, "what": what} | {name: fact for name, fact in facts.items() if fact not in (None, "")}
         line = b"\n" * self._torn + _line(record)
         try:
-            if self._file.write(line) != len(line):  # the disk took a part of it
+            if self._file.write(line) != len(line):  # written in part: the disk is full
                 self._torn = True
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
         except (OSError, ValueError) as problem:  # a full disk, or a file that was closed
             self._lose(problem)
         else:
             if self.problem is not None:
-                log.warning("the audit log can be written again; lines lost: %d", self.lost)
+                log.warning("audit log writable again: lines_lost=%d", self.lost)
             self.problem, self._torn = None, False
 
     def _lose(self, problem: Exception) -> None:
         self.lost += 1
-        why = (problem.strerror or type(problem).__name__).lower() if isinstance(problem, OSError) else "it is closed"
+        why = (problem.strerror or type(problem).__name__).lower() if isinstance(problem, OSError) else "closed"
         if self.problem is None:
-            log.error("the audit log cannot be written: %s", why)
-        self.problem = f"the audit log cannot be written: {why}"
+            log.error("audit log not writable: reason=%r", why)
+        self.problem = f"the audit log is not writable: {why}"
 
 
 def _line(record: dict[str, Any]) -> bytes:
@@ -128,16 +128,16 @@ def _line(record: dict[str, Any]) -> bytes:
         line = orjson.dumps(record)
     except TypeError:  # a lone surrogate
         line = json.dumps(record).encode()
-    # What cannot be seen becomes an escape, which JSON reads as what it was.
+    # Invisible characters become JSON escapes.
     return line + b"\n" if line.isascii() else f"{visible_line(line.decode())}\n".encode()
 
 
-def _member(seat: Seat) -> dict[str, Any]:
-    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+def _member(member: Member) -> dict[str, Any]:
+    return {"office": member.office_id, member.role: member.name, "sid": member.sid}
 
 
-def _sender(who: Member | None) -> dict[str, Any]:
-    if who is None:
+def _client_ids(client: ObservedClient | None) -> dict[str, Any]:
+    if client is None:
         return {}
-    seat = who.seat
-    return (_member(seat) if seat is not None else {"sid": who.sid}) | {"address": who.address}
+    member = client.member
+    return (_member(member) if member is not None else {"sid": client.sid}) | {"address": client.address}

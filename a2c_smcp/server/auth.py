@@ -1,4 +1,4 @@
-"""Who a connection is: the provider interface, API keys, signed tokens, and any of several."""
+"""Authentication of clients: the provider interface, API keys, signed tokens, and combinations."""
 
 import hashlib
 import hmac
@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
 
 from a2c_smcp.errors import InvalidConfig, Unauthorized
-from a2c_smcp.server.rooms import Identity
-from a2c_smcp.server.tokens import LEEWAY, TokenKey, read_token
+from a2c_smcp.server.jwt_tokens import LEEWAY, TokenKey, read_token
+from a2c_smcp.server.offices import Identity
 
 log = logging.getLogger(__name__)
 
-Answer: TypeAlias = Identity | bool | None
+AuthResult: TypeAlias = Identity | bool | None
 
 MAX_CREDENTIAL: Final = 8_192
-"""Longer ones are no credentials of ours, and are not even hashed."""
+"""Longer values are ignored without hashing them."""
 
 _HEADERS: Final = ("x-api-key", "access_token", "access-token")
 _BEARER: Final = re.compile(r"bearer +(\S+) *", re.IGNORECASE)
@@ -28,38 +28,38 @@ _TOKEN: Final = re.compile(r"[\w-]+\.[\w-]+\.[\w-]*", re.ASCII)
 
 
 class AuthenticationProvider(Protocol):
-    """Decides who may connect, and as whom."""
+    """Authenticates clients."""
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
-        """Return who the connection is.
+    ) -> AuthResult | Awaitable[AuthResult]:
+        """Return the identity of a client.
 
-        `True` lets it in without binding it to a role, name or office; `None` and `False` keep it out, and so does
-        raising `Unauthorized`, which tells the client why. May be a coroutine function on an async server.
-        `headers` have lower-case names.
+        `True` accepts the client without binding it to a role, name or office; `None` and `False` refuse it. Raising
+        `Unauthorized` refuses it with a reason. May be a coroutine function on an async server. `headers` have
+        lower-case names.
         """
 
 
 def identity_of(answer: object) -> Identity:
-    """What a provider's answer means.
+    """Return the identity of a provider's result.
 
     Raises:
-        Unauthorized: It keeps the connection out.
+        Unauthorized: The result refuses the client.
     """
     if answer is True:
         return Identity()
     if isinstance(answer, Identity):
-        expires: object = answer.expires  # a provider is other people's code
+        expires: object = answer.expires  # users write providers
         if expires is not None and not isinstance(expires, int | float):
-            log.error("the authentication provider returned an Identity whose expires is no number")
+            log.error("authentication provider returned an Identity whose expires is not a number")
             raise Unauthorized("The credentials could not be checked")
         return answer
     raise Unauthorized("No valid credentials; send an API key or a token (header x-api-key, or auth.token)")
 
 
-def dropped_header() -> Unauthorized:
-    """The refusal of a connection without credentials by a server that drops headers such as `access_token` unseen."""
+def dropped_header_error() -> Unauthorized:
+    """Return the error for a client without credentials on a server that may drop headers like `access_token`."""
     return Unauthorized(
         "No credentials arrived: this server's WSGI server may drop headers with an underscore, such as access_token; "
         "send the API key or the token as header x-api-key or access-token, or as auth.token"
@@ -67,7 +67,7 @@ def dropped_header() -> Unauthorized:
 
 
 def credentials_of(auth: Any, headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield every credential that a connection presents, in each form that a released client uses."""
+    """Yield every credential of a connection, in each form that released clients use."""
     found = [headers.get(name) for name in _HEADERS]
     if bearer := _BEARER.fullmatch(headers.get("authorization", "")):
         found.append(bearer[1])
@@ -76,20 +76,20 @@ def credentials_of(auth: Any, headers: Mapping[str, str]) -> Iterator[str]:
 
 
 class ApiKeyAuth:
-    """Lets in whoever has one of the keys; a mapping binds each key to an identity.
+    """Accepts clients with one of the keys; a mapping binds each key to an identity.
 
-    Every key is compared with every credential, by digest and in constant time, so that the time taken tells
-    nothing about the keys.
+    Every key is compared with every credential, by digest and in constant time, so that timing reveals nothing about
+    the keys.
 
     Raises:
-        InvalidConfig: There is no key, or one that cannot be sent in a header.
+        InvalidConfig: There is no key, or a key cannot be sent in a header.
     """
 
     def __init__(self, keys: str | Iterable[str] | Mapping[str, Identity]) -> None:
         given = {keys: Identity()} if isinstance(keys, str) else keys
         bound = given if isinstance(given, Mapping) else dict.fromkeys(given, Identity())
         if not bound or not all(_KEY.fullmatch(key) for key in bound):
-            raise InvalidConfig("An API key is one or more printable ASCII characters without blanks")
+            raise InvalidConfig("An API key must be printable ASCII characters without spaces")
         self._keys = [
             (_digest(key), _with_principal(identity, f"key {_digest(key).hex()}")) for key, identity in bound.items()
         ]
@@ -108,10 +108,10 @@ class ApiKeyAuth:
 
 
 class TokenAuth:
-    """Lets in whoever has a token signed with one of the keys, as the role, name and office that it names.
+    """Accepts clients with a token that is signed with one of the keys, as the role, name and office in it.
 
     Args:
-        keys: The keys that verify, or a callable that returns them, for keys that change while the server runs.
+        keys: The keys that verify tokens, or a function that returns them, for keys that change.
         leeway: Seconds by which the clocks of signer and server may differ.
     """
 
@@ -122,10 +122,10 @@ class TokenAuth:
     def authenticate(
         self, _server: Any, _environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
     ) -> Identity | None:
-        """Return the identity that the token binds, or None where no token was presented.
+        """Return the identity in the token, or None without a token.
 
         Raises:
-            Unauthorized: There is a token and it is not valid; the message says why.
+            Unauthorized: The token is not valid; the message says why.
         """
         refusal: Unauthorized | None = None
         for credential in credentials_of(auth, headers):
@@ -133,10 +133,10 @@ class TokenAuth:
                 continue
             try:
                 claims = read_token(credential, self._keys(), leeway=self._leeway)
-                # The leeway is for clocks that differ when it is presented; a connection ends when the token does.
+                # The leeway covers clock differences at connection time; the connection ends with the token.
                 late = self._leeway if claims.expires <= time.time() else 0
                 identity = replace(claims.identity, expires=claims.expires + late)
-                # A renewed token is the same party; one that binds no name is only itself.
+                # A renewed token is the same party; without a name, only the identical token is.
                 party = (
                     (identity.role, identity.name, identity.office_id) if identity.name else _digest(credential).hex()
                 )
@@ -149,24 +149,26 @@ class TokenAuth:
 
 
 class AnyOf:
-    """Lets in whom any of the providers lets in; the first that does decides who it is."""
+    """Accepts clients that any of the providers accepts; the first one decides the identity."""
 
     def __init__(self, *providers: AuthenticationProvider) -> None:
         self.providers = providers
 
     def authenticate(
         self, server: Any, environ: Mapping[str, Any], auth: Any, headers: Mapping[str, str]
-    ) -> Answer | Awaitable[Answer]:
-        """Return the first answer that lets the connection in.
+    ) -> AuthResult | Awaitable[AuthResult]:
+        """Return the first result that accepts the client.
 
         Raises:
-            Unauthorized: None does, and one of them said why.
+            Unauthorized: No provider accepts it, and one gave a reason.
         """
         asked = (provider.authenticate for provider in self.providers)
         return _first(iter(asked), (server, environ, auth, headers), None)
 
 
-def _first(asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None) -> Answer | Awaitable[Answer]:
+def _first(
+    asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
+) -> AuthResult | Awaitable[AuthResult]:
     for ask in asked:
         try:
             answer = ask(*request)
@@ -183,8 +185,8 @@ def _first(asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized |
 
 
 async def _first_later(
-    waiting: Awaitable[Answer], asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
-) -> Answer:
+    waiting: Awaitable[AuthResult], asked: "Iterator[_Ask]", request: "_Request", refusal: Unauthorized | None
+) -> AuthResult:
     try:
         answer = await waiting
     except Unauthorized as error:
@@ -203,5 +205,5 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-_Ask: TypeAlias = Callable[..., Answer | Awaitable[Answer]]
+_Ask: TypeAlias = Callable[..., AuthResult | Awaitable[AuthResult]]
 _Request: TypeAlias = tuple[Any, Mapping[str, Any], Any, Mapping[str, str]]

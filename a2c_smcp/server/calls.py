@@ -1,91 +1,94 @@
-"""What a switchboard keeps account of: connections, the calls between them, and when those run out."""
+"""The state of the call router: client connections, the calls between them, and their deadlines."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from a2c_smcp.common.rate_limit import TokenBucket
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.limits import Bucket, Limits
-from a2c_smcp.server.payload import Head, Raw
-from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.offices import Identity, Member
+from a2c_smcp.server.payload import RawJson, RequestHead
 
-Answer: TypeAlias = Raw | tuple[Any, ...]
-"""The arguments of an ack: unparsed text, or values."""
+AckArguments: TypeAlias = RawJson | tuple[Any, ...]
+"""The arguments of an ack: unparsed JSON, or values."""
 
-Reply: TypeAlias = Callable[[Answer], None]
-Refuse: TypeAlias = Callable[[SMCPError], None]
+ReplyCallback: TypeAlias = Callable[[AckArguments], None]
+ErrorCallback: TypeAlias = Callable[[SMCPError], None]
 
 
-class Connection:
-    """A client of this node.
+class ClientConnection:
+    """A client connection of this node.
 
     Attributes:
-        ended: Why nothing of it is accepted any more, although its line is still there.
+        closing_error: Why the server closes the connection; set while it is still open.
+        outgoing: Calls that this client made; None until the first.
+        incoming: Calls that this client has to answer; None until the first.
+        sender_replaced: Whether a wrong sender name of this connection has been reported.
     """
 
     __slots__ = (
         "address",
-        "asked",
-        "ended",
+        "closing_error",
         "identity",
+        "incoming",
         "joins",
-        "misnamed",
+        "member",
+        "outgoing",
         "requests",
-        "seat",
-        "serving",
+        "sender_replaced",
         "sid",
         "version",
     )
 
     def __init__(
-        self, sid: str, identity: Identity, limits: Limits, now: float, *, address: str, version: str | None
+        self, sid: str, identity: Identity, limits: ServerLimits, now: float, *, address: str, version: str | None
     ) -> None:
         self.sid = sid
         self.identity = identity
         self.address = address
         self.version = version
-        self.seat: Seat | None = None
-        self.misnamed = False
-        self.ended: SMCPError | None = None
-        self.requests = Bucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
-        self.joins = Bucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
-        self.asked: set[Call] | None = None
-        self.serving: set[Call] | None = None
+        self.member: Member | None = None
+        self.sender_replaced = False
+        self.closing_error: SMCPError | None = None
+        self.requests = TokenBucket(limits.requests_per_second, 2 * limits.requests_per_second, now)
+        self.joins = TokenBucket(limits.joins_per_second, 4 * limits.joins_per_second, now)
+        self.outgoing: set[PendingCall] | None = None
+        self.incoming: set[PendingCall] | None = None
 
 
-class Call:
-    """A request that waits for its answer.
+class PendingCall:
+    """A request that waits for its reply.
 
-    One that another node has accepted has no caller here, and `refuse` takes its errors: the caller's node counts
-    it and words the answer.
+    A request that another node accepted has no caller here; `refuse` passes its errors to that node.
 
     Attributes:
-        late: What the caller hears when the time is over, where that is not the Computer's doing.
+        timeout_error: The error for the caller at the deadline, where the Computer is not the cause.
     """
 
     __slots__ = (
         "ack",
         "caller",
+        "completed",
         "deadline",
         "event",
         "head",
-        "late",
         "refuse",
         "reply",
-        "settled",
         "started",
         "target",
+        "timeout_error",
     )
 
     def __init__(
         self,
-        caller: Connection | None,
+        caller: ClientConnection | None,
         event: str,
-        head: Head,
-        reply: Reply,
+        head: RequestHead,
+        reply: ReplyCallback,
         *,
         started: float,
         deadline: float,
-        refuse: Refuse | None = None,
+        refuse: ErrorCallback | None = None,
     ) -> None:
         self.ack: int | None = None
         self.caller = caller
@@ -95,31 +98,31 @@ class Call:
         self.reply = reply
         self.started = started
         self.deadline = deadline
-        self.target: Connection | None = None
-        self.late: SMCPError | None = None
-        self.settled = False
+        self.target: ClientConnection | None = None
+        self.timeout_error: SMCPError | None = None
+        self.completed = False
 
 
-class Deadlines:
-    """Calls by the moment they run out, in slots of a quarter second: adding and forgetting cost next to nothing."""
+class CallDeadlines:
+    """Calls by deadline, in slots of a quarter second, so that adding and removing are cheap."""
 
     SLOT = 0.25
 
     def __init__(self) -> None:
-        self._slots: dict[int, set[Call]] = {}
+        self._slots: dict[int, set[PendingCall]] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._slots.values()))
 
-    def _slot(self, call: Call) -> int:
+    def _slot(self, call: PendingCall) -> int:
         return int(call.deadline / self.SLOT) + 1
 
-    def add(self, call: Call) -> None:
-        """Watch a call."""
+    def add(self, call: PendingCall) -> None:
+        """Add a call."""
         self._slots.setdefault(self._slot(call), set()).add(call)
 
-    def forget(self, call: Call) -> None:
-        """Watch it no more: a call that is over would be held until its time is, which may be an hour."""
+    def forget(self, call: PendingCall) -> None:
+        """Remove a call that is over; otherwise it would stay in memory until its deadline."""
         slot = self._slot(call)
         calls = self._slots.get(slot)
         if calls is not None:
@@ -127,8 +130,8 @@ class Deadlines:
             if not calls:
                 del self._slots[slot]
 
-    def due(self, now: float) -> Iterator[Call]:
-        """Calls whose time is over, each once. Ending one may end others, and with them a slot that comes later."""
+    def due(self, now: float) -> Iterator[PendingCall]:
+        """Yield the calls past their deadline, each once. Callers may remove other calls, and with them later slots."""
         current = int(now / self.SLOT)
         for slot in [slot for slot in self._slots if slot <= current]:
             yield from self._slots.pop(slot, ())

@@ -1,4 +1,4 @@
-"""What a connection says of itself before it has joined: address, headers, version. Pure."""
+"""Address, headers and protocol version of a new connection. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _VERSION = re.compile(r"[\w.+-]{1,32}")
 
 
 def address_of(environ: Mapping[str, Any]) -> str:
-    """The network address of the peer, or an empty string where there is none (a Unix socket)."""
+    """Return the network address of the peer; an empty string for a Unix socket."""
     scope = environ.get("asgi.scope")
     if scope is not None:
         client = scope.get("client")
@@ -18,7 +18,7 @@ def address_of(environ: Mapping[str, Any]) -> str:
 
 
 def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
-    """The request's headers, names in lower case; one given twice is joined by commas."""
+    """Return the headers of the request, names in lower case; repeated headers are joined with commas."""
     found: dict[str, str] = {}
     scope = environ.get("asgi.scope")
     if scope is not None:
@@ -31,11 +31,11 @@ def headers_of(environ: Mapping[str, Any]) -> dict[str, str]:
 
 
 def may_drop_headers(environ: Mapping[str, Any]) -> bool:
-    """Whether what serves this request may have dropped headers with an underscore in their name: WSGI servers do."""
+    """Return whether the WSGI server of this request may have dropped headers with an underscore in their name."""
     return "asgi.scope" not in environ and not environ.get("wsgi.async")
 
 
 def version_of(environ: Mapping[str, Any]) -> str | None:
-    """The protocol version that a newer client names in its URL (`?a2c_version=`)."""
+    """Return the protocol version that newer clients send in the URL (`?a2c_version=`)."""
     versions = parse_qs(str(environ.get("QUERY_STRING", ""))).get("a2c_version", [])
     return versions[0] if versions and _VERSION.fullmatch(versions[0]) else None

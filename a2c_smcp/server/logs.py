@@ -1,4 +1,4 @@
-"""The log of `a2c server`: text or JSON, with the ids of what it is about as fields, and never a payload or a token.
+"""The log of `a2c server`: text or JSON lines with ids as fields, never payloads or tokens.
 
 A library adds no handlers: only the program calls `configure`.
 """
@@ -14,46 +14,45 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.common.visible import visible_line
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.redaction import redact_text
-from a2c_smcp.server.labels import OTHER, Throttle, event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import OTHER, ObservedClient, ServerObserver, event_name
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 log = logging.getLogger(__name__)
 
 FIELDS: Final = ("event", "office", "agent", "computer", "req_id", "code", "sid", "eio_sid", "address")
-"""What a record may carry in `extra`, in the order in which a line shows it."""
+"""Fields of `extra` that are shown, in this order."""
 
 REFUSALS_PER_SECOND: Final = 20
 MAX_WHY: Final = 300
 MAX_CAUSES: Final = 8
 
-# They log frames, URLs with their queries, or clients' mistakes; below a warning nothing of it is ours to show.
+# These log frames, URLs with queries, or errors of clients; only warnings and errors are shown.
 _CHATTY: Final = ("asyncio", "engineio", "socketio", "uvicorn", "uvicorn.access", "uvicorn.error", "websockets")
 _BARE: Final = re.compile(r"[\w.:/@+-]+")
 
 
 def configure(form: str, level: str, stream: TextIO | None = None) -> None:
-    """Send every record of the process to `stream` (standard error) in one form.
+    """Send every record of the process to `stream` (standard error) in one format.
 
-    The traceback of an error is always part of its record, the error's message only at the level `debug`: it may hold
-    what somebody sent.
+    The traceback of an exception is always logged, its message only at the level `debug`: it may hold client data.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     formatter = JsonFormatter if form == "json" else TextFormatter
     handler.setFormatter(formatter(messages=level == "debug"))
     handler.addFilter(_is_news)
-    handler.addFilter(_Strangers())
+    handler.addFilter(_LibraryThrottle())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for name in _CHATTY:
         library = logging.getLogger(name)
         library.setLevel(max(logging.WARNING, root.level))
-        # Somebody else in this process may have given it a way of its own, past ours.
+        # Another part of the process may have added a handler.
         library.handlers.clear()
         library.propagate = True
     logging.captureWarnings(True)
@@ -70,7 +69,7 @@ class TextFormatter(logging.Formatter):
         self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; the traceback of an error follows it."""
+        """Return the line, followed by the traceback of an exception."""
         words = [_moment(record), record.levelname, record.name, _one_line(_message(record))]
         words += [f"{name}={_value(value)}" for name, value in _fields(record)]
         line = " ".join(words)
@@ -79,14 +78,14 @@ class TextFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a record."""
+    """One JSON object per record."""
 
     def __init__(self, *, messages: bool = False) -> None:
         super().__init__()
         self._messages = messages
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object, on one line."""
+        """Return the object, on one line."""
         entry: dict[str, Any] = {
             "time": _moment(record),
             "level": record.levelname.lower(),
@@ -100,7 +99,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class ThrottledLog:
-    """A logger for what clients can cause before they are known: a few lines a second, the rest is counted."""
+    """A logger for events that unauthenticated clients cause: a few lines a second, the rest is counted."""
 
     def __init__(self, logger: logging.Logger, per_second: int = REFUSALS_PER_SECOND) -> None:
         self._logger = logger
@@ -115,15 +114,15 @@ class ThrottledLog:
         self._log(logging.WARNING, message, arguments, extra)
 
     def _log(self, level: int, message: str, arguments: tuple[object, ...], extra: Mapping[str, Any]) -> None:
-        if not self._logger.isEnabledFor(level) or not self._throttle.passes(time.monotonic()):
+        if not self._logger.isEnabledFor(level) or not self._throttle.allows(time.monotonic()):
             return
-        if dropped := self._throttle.take_dropped():
-            self._logger.warning("%d more lines were not logged", dropped)
+        if suppressed := self._throttle.take_suppressed():
+            self._logger.warning("log lines suppressed: count=%d", suppressed)
         self._logger.log(level, message, *arguments, extra=extra)
 
 
-class _Strangers(logging.Filter):
-    """Throttles what libraries log about requests of clients that are not known yet."""
+class _LibraryThrottle(logging.Filter):
+    """Throttles log lines of libraries, which unauthenticated clients can cause."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,88 +131,90 @@ class _Strangers(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name not in _CHATTY:
             return True
-        if not self._throttle.passes(time.monotonic()):
+        if not self._throttle.allows(time.monotonic()):
             return False
-        if dropped := self._throttle.take_dropped():
-            record.msg, record.args = f"{record.getMessage()} ({dropped} more lines were not logged)", ()
+        if suppressed := self._throttle.take_suppressed():
+            record.msg, record.args = f"{record.getMessage()} (lines suppressed: {suppressed})", ()
         return True
 
 
-class LogEvents(Observer):
+class EventLogger(ServerObserver):
     """Writes joins, leaves, refusals and failures to the log."""
 
     def __init__(self) -> None:
         self._throttle = Throttle(REFUSALS_PER_SECOND)
 
-    def joined(self, seat: Seat, address: str) -> None:
-        """A member took a seat."""
-        log.info("joined", extra=_of_seat(seat) | {"address": address})
+    def joined(self, member: Member, address: str) -> None:
+        """Log a join."""
+        log.info("joined", extra=_member_ids(member) | {"address": address})
 
-    def left(self, seat: Seat, why: str) -> None:
-        """A member left its seat."""
-        log.info("left: %s", why, extra=_of_seat(seat))
+    def left(self, member: Member, why: str) -> None:
+        """Log a leave."""
+        log.info("left: %s", why, extra=_member_ids(member))
 
-    def misnamed(self, event: str, _claimed: str, who: Member) -> None:
-        """A payload claimed another sender; the name is not logged, since a client may have sent anything as one."""
-        ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
+    def sender_replaced(self, event: str, _claimed: str, client: ObservedClient) -> None:
+        """Log that a payload named another sender; the name is not logged, it may hold anything."""
+        ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
-            "sender name replaced by the joined name; later ones of this connection are not logged",
-            extra=ids | {"event": event_name(event), "address": who.address},
+            "sender name replaced by the joined name: logged once per connection",
+            extra=ids | {"event": event_name(event), "address": client.address},
         )
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
-        """A request was refused."""
-        self._tell("refused", event, error, who, req_id)
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
+        """Log a refused request."""
+        self._tell("refused", event, error, client, req_id)
 
-    def failed(self, event: str, error: SMCPError, who: Member, req_id: str) -> None:
-        """A request that was passed on ended in an error of the Server."""
-        self._tell("failed", event, error, who, req_id)
+    def failed(self, event: str, error: SMCPError, client: ObservedClient, req_id: str) -> None:
+        """Log a relayed request that ended with an error of the Server."""
+        self._tell("failed", event, error, client, req_id)
 
-    def forwarded(self, event: str, code: str, who: Member, head: Head) -> None:
-        """A Computer answered with an error; what it says is for the Agent."""
-        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+    def forwarded(self, event: str, code: str, client: ObservedClient, head: RequestHead) -> None:
+        """Log that a Computer replied with an error; its message is only for the Agent."""
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
-        ids = _of_seat(who.seat) if who.seat is not None else {"sid": who.sid}
+        ids = _member_ids(client.member) if client.member is not None else {"sid": client.sid}
         log.info(
             "error forwarded",
             extra=ids | {"event": event_name(event), "code": code, "req_id": head.req_id, "computer": head.computer},
         )
 
-    def _tell(self, what: str, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
-        if not log.isEnabledFor(logging.INFO) or not self._throttle.passes(time.monotonic()):
+    def _tell(self, what: str, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
+        if not log.isEnabledFor(logging.INFO) or not self._throttle.allows(time.monotonic()):
             return
-        if dropped := self._throttle.take_dropped():
-            log.warning("%d more refusals were not logged", dropped)
-        # The reason repeats the name of an event, which may be anything unless we know its shape.
+        if suppressed := self._throttle.take_suppressed():
+            log.warning("refusals suppressed: count=%d", suppressed)
+        # The reason may quote the event's name, which may hold anything unless it looks like ours.
         known = event_name(event)
         why = error.title if known == OTHER else redact_text(error.message)[:MAX_WHY]
         ids: dict[str, Any] = {"event": known, "code": error.code, "req_id": req_id}
-        if who is not None:
-            ids |= (_of_seat(who.seat) if who.seat is not None else {"sid": who.sid}) | {"address": who.address}
+        if client is not None:
+            ids |= (_member_ids(client.member) if client.member is not None else {"sid": client.sid}) | {
+                "address": client.address
+            }
         log.info("%s: %s", what, why, extra=ids)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
     message = record.getMessage()
-    # uvicorn calls a websocket unfinished that was answered by HTTP, which is how we refuse one. Engine.IO calls the
-    # first bad request of each kind an error, and repeats what was sent.
+    # uvicorn warns about a websocket that was refused by HTTP, as we do. Engine.IO logs the first bad request of each
+    # kind as an error and quotes it.
     return not message.startswith("ASGI callable returned without") and "(further occurrences of this" not in message
 
 
-def _of_seat(seat: Seat) -> dict[str, Any]:
-    return {"office": seat.office_id, seat.role: seat.name, "sid": seat.sid}
+def _member_ids(member: Member) -> dict[str, Any]:
+    return {"office": member.office_id, member.role: member.name, "sid": member.sid}
 
 
 def _message(record: logging.LogRecord) -> str:
     message = record.getMessage()
-    # Of an exception only its kind is told: its words may hold what somebody sent.
+    # Only the type of an exception is logged: its message may hold client data.
     kind = record.exc_info[0] if record.exc_info else None
     return f"{message.rstrip()} ({kind.__name__})" if kind else message
 
 
 def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
     problem = record.exc_info[1] if record.exc_info else None
-    # Whoever ends the process by force knows that what ran was cancelled.
+    # A forced shutdown cancels tasks on purpose.
     if problem is None or record.exc_info is None or isinstance(problem, asyncio.CancelledError | KeyboardInterrupt):
         return []
     if messages:
@@ -225,7 +226,7 @@ def _traceback(record: logging.LogRecord, *, messages: bool) -> list[str]:
         found.append((type(problem), problem.__traceback__))
         if len(found) == MAX_CAUSES:
             break
-    for kind, trace in reversed(found):  # as Python shows them: what came first stands first
+    for kind, trace in reversed(found):  # like Python: the cause first
         frames = "".join(traceback.format_tb(trace)).splitlines()
         lines += ["Traceback (most recent call last):", *frames, kind.__name__]
     return lines
@@ -245,5 +246,5 @@ def _value(value: object) -> str:
 
 
 def _one_line(text: str) -> str:
-    # What others sent must not be able to fake a line of its own, or drive the terminal that shows it.
+    # Client data must not be able to forge a line or control the terminal.
     return visible_line(text)

@@ -1,4 +1,4 @@
-"""What happens, counted, in the text format of Prometheus."""
+"""Metrics in the text format of Prometheus."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import OTHER, event_label
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import OTHER, ObservedClient, ServerObserver, event_label
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -22,7 +21,7 @@ Sample = tuple[str, Labels, float]
 
 
 class Histogram:
-    """How often a time fell between two bounds."""
+    """A histogram of durations."""
 
     __slots__ = ("counts", "total")
 
@@ -31,12 +30,12 @@ class Histogram:
         self.total = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count a time."""
+        """Count a duration."""
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.total += seconds
 
     def within(self, part: float) -> float | None:
-        """Return the bound under which this part of the times fell; None where it is beyond all bounds."""
+        """Return the bucket bound of a quantile; None if it is above all bounds."""
         wanted, passed = part * sum(self.counts), 0
         for bound, count in zip(BUCKETS, self.counts, strict=False):
             passed += count
@@ -54,8 +53,8 @@ class Histogram:
         yield f"{name}_count", labels, passed
 
 
-class Metrics(Observer):
-    """Counts; `render` tells."""
+class Metrics(ServerObserver):
+    """Counts events of the server and renders them."""
 
     def __init__(self) -> None:
         self._gauges: dict[str, tuple[str, Callable[[], float]]] = {}
@@ -68,38 +67,38 @@ class Metrics(Observer):
         self._seconds: dict[str, Histogram] = {}
 
     def gauge(self, name: str, help_: str, read: Callable[[], float]) -> None:
-        """Add a number that is read when it is asked for."""
+        """Add a gauge that is read when the metrics are rendered."""
         self._gauges[name] = (help_, read)
 
     def connections(self, number: int) -> None:
-        """Remember how many there are."""
+        """Set the gauge."""
         self._connections = number
 
     def offices(self, number: int) -> None:
-        """Remember how many there are."""
+        """Set the gauge."""
         self._offices = number
 
-    def joined(self, seat: Seat, address: str) -> None:  # noqa: ARG002
+    def joined(self, member: Member, address: str) -> None:  # noqa: ARG002
         """Count a join."""
-        _count(self._joins, role=seat.role)
+        _count(self._joins, role=member.role)
 
-    def left(self, seat: Seat, why: str) -> None:
+    def left(self, member: Member, why: str) -> None:
         """Count a leave."""
-        _count(self._leaves, role=seat.role, reason=why if why in _REASONS else OTHER)
+        _count(self._leaves, role=member.role, reason=why if why in _REASONS else OTHER)
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:  # noqa: ARG002
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:  # noqa: ARG002
         """Count a refusal."""
         label = event_label(event)
         _count(self._refused, event=label, code=str(error.code))
         self._request(label, str(error.code))
 
-    def served(self, event: str, seconds: float, who: Member) -> None:  # noqa: ARG002
+    def served(self, event: str, seconds: float, client: ObservedClient) -> None:  # noqa: ARG002
         """Count an event for the Server."""
         label = event_label(event)
         self._request(label, "ok")
         self._time(label, seconds)
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:  # noqa: ARG002
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:  # noqa: ARG002
         """Count a request to a Computer."""
         label = event_label(event)
         self._request(label, outcome)
@@ -116,11 +115,11 @@ class Metrics(Observer):
         histogram.add(seconds)
 
     def now(self) -> dict[str, float]:
-        """The numbers of this moment, by name."""
+        """Return the current gauges by name."""
         return {"connections": self._connections, **{name: read() for name, (_, read) in self._gauges.items()}}
 
     def by_event(self) -> list[dict[str, Any]]:
-        """Requests since the start, an entry for each event: how many, errors by code, and how long they took."""
+        """Return an entry for each event since the start: number of requests, errors by code, durations."""
         events: dict[str, dict[str, Any]] = {}
         for (event, outcome), number in sorted(self._requests.items()):
             entry = events.setdefault(event, {"event": event, "requests": 0, "errors": {}})
@@ -133,18 +132,18 @@ class Metrics(Observer):
         return list(events.values())
 
     def render(self) -> str:
-        """Everything, as Prometheus reads it."""
+        """Return all metrics in the text format."""
         return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
         info: Labels = (("version", __version__), ("protocol", PROTOCOL_VERSION))
-        yield from _family("info", "gauge", "Which server this is.", [("a2c_info", info, 1)])
+        yield from _family("info", "gauge", "Version of the server.", [("a2c_info", info, 1)])
         yield from _single("connections", "Open connections of this node.", self._connections)
         yield from _single("offices", "Offices with members on this node.", self._offices)
         for name, (help_, read) in self._gauges.items():
             yield from _single(name, help_, read())
-        yield from _counter("joins_total", "Seats taken.", self._joins)
-        yield from _counter("leaves_total", "Seats left.", self._leaves)
+        yield from _counter("joins_total", "Joins by role.", self._joins)
+        yield from _counter("leaves_total", "Leaves by role and reason.", self._leaves)
         requests: dict[Labels, int] = {
             (("event", event), ("outcome", outcome)): number for (event, outcome), number in self._requests.items()
         }
@@ -155,7 +154,7 @@ class Metrics(Observer):
             for event, histogram in sorted(self._seconds.items())
             for sample in histogram.samples("a2c_request_seconds", (("event", event),))
         )
-        yield from _family("request_seconds", "histogram", "Time from a request to its answer.", times)
+        yield from _family("request_seconds", "histogram", "Time from a request to its reply.", times)
 
 
 def _count(counts: dict[Labels, int], **labels: str) -> None:
@@ -180,7 +179,7 @@ def _family(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> Iter
 
 
 def escape(text: str) -> str:
-    """A label's value as it stands between the quotes."""
+    """Return the value of a label, escaped for quotes."""
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 

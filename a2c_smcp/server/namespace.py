@@ -1,4 +1,4 @@
-"""The namespace `/smcp`: what the Server does with each event."""
+"""The namespace `/smcp`: handles every event of clients."""
 
 import logging
 import re
@@ -9,16 +9,34 @@ from socketio.exceptions import ConnectionRefusedError as Refused
 
 from a2c_smcp.common.callbacks import without_message
 from a2c_smcp.errors import BadRequest, Forbidden, OfficeFull, SMCPError, Unauthorized
-from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header, identity_of
-from a2c_smcp.server.calls import Connection
+from a2c_smcp.server.async_runtime import (
+    BaseNamespace,
+    Lock,
+    PeriodicTimer,
+    ReplyFuture,
+    clock,
+    resolve,
+    router_lock,
+    sleep,
+)
+from a2c_smcp.server.auth import AuthenticationProvider, credentials_of, dropped_header_error, identity_of
+from a2c_smcp.server.call_router import CallRouter, internal_error
+from a2c_smcp.server.calls import ClientConnection
 from a2c_smcp.server.handshake import address_of, headers_of, may_drop_headers, version_of
-from a2c_smcp.server.limits import Limits, exceeded
-from a2c_smcp.server.observer import Observer, Stranger, guarded
-from a2c_smcp.server.payload import Raw, req_id_of, values_of
+from a2c_smcp.server.limits import ServerLimits, limit_exceeded
+from a2c_smcp.server.observer import ServerObserver, UnknownClient, event_name, guard_observer
+from a2c_smcp.server.offices import (
+    Identity,
+    Member,
+    is_same_party,
+    member_for,
+    require_member,
+    require_office,
+    require_role,
+)
+from a2c_smcp.server.payload import RawJson, parse_arguments, req_id_of
 from a2c_smcp.server.registry.memory import MemoryRegistry, Registry
-from a2c_smcp.server.rooms import Identity, Seat, as_role, is_same_party, own_office, seat_for, seated
-from a2c_smcp.server.shell import BaseNamespace, Gate, Slot, Ticker, clock, guard, pause, port_for, settle
-from a2c_smcp.server.switchboard import Switchboard, internal
+from a2c_smcp.server.stock_transport import transport_for
 from a2c_smcp.smcp import (
     CANCEL_TOOL_CALL_EVENT,
     EVENTS,
@@ -40,20 +58,20 @@ from a2c_smcp.smcp import (
 log = logging.getLogger(__name__)
 
 TAKE_OVER_SECONDS: Final = 10.0
-"""How long a join waits for a seat that its holder is to leave: longer than a ping takes, and than a lease."""
-TAKE_OVER_PAUSE: Final = 0.05
+"""How long a join waits until the current holder of the name has left: longer than a ping and than a lease."""
+TAKE_OVER_POLL_SECONDS: Final = 0.05
 
 _UPDATE = re.compile(r"server:update_\w{1,64}", re.ASCII)
 
 
 class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
-    """Offices, routing and broadcast, for any python-socketio server.
+    """Offices, routing and notifications, for any python-socketio server.
 
     Args:
-        auth: Who may connect, and as whom. None lets everybody in: only for a server that others cannot reach.
-        registry: Where seats are kept; by default in this process.
-        limits: What one client may ask for.
-        observer: Who is told of what happens.
+        auth: Authenticates clients. None accepts everybody: only for a server that other machines cannot reach.
+        registry: Stores the members of offices; by default in this process.
+        limits: Limits on each client.
+        observer: Called for joins, leaves, requests and errors.
     """
 
     OFFICE_EVENTS: ClassVar = frozenset({JOIN_OFFICE_EVENT, LEAVE_OFFICE_EVENT})
@@ -63,80 +81,80 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
         auth: AuthenticationProvider | None = None,
         *,
         registry: Registry | None = None,
-        limits: Limits | None = None,
-        observer: Observer | None = None,
+        limits: ServerLimits | None = None,
+        observer: ServerObserver | None = None,
     ) -> None:
         super().__init__(SMCP_NAMESPACE)
         self.auth = auth
         self.registry: Registry = registry or MemoryRegistry()
-        self.limits = limits or Limits()
-        self.observer = guarded(observer or Observer())
-        self.board: Switchboard
+        self.limits = limits or ServerLimits()
+        self.observer = guard_observer(observer or ServerObserver())
+        self.router: CallRouter
         self.draining = False
-        self._guard = guard()
-        self._gates: dict[str, Any] = {}
-        self._ticker = Ticker(self._tick)
+        self._lock = router_lock()
+        self._order_locks: dict[str, Any] = {}
+        self._timer = PeriodicTimer(self._tick)
 
     def _set_server(self, server: Any) -> None:
         super()._set_server(server)
-        self.board = Switchboard(port_for(server), self.limits, self.observer, clock)
-        if hasattr(server, "switchboard"):
-            server.switchboard = self.board
+        self.router = CallRouter(transport_for(server), self.limits, self.observer, clock)
+        if hasattr(server, "call_router"):
+            server.call_router = self.router
 
     def _tick(self) -> None:
-        with self._guard:
-            self.board.tick(clock())
+        with self._lock:
+            self.router.tick(clock())
 
     async def start(self) -> None:
-        """Begin the registry's work; the ready application does so before it takes connections."""
-        await self.registry.start(self.board)
-        self._ticker.start()
+        """Start the registry; `SMCPApp` does so before it accepts connections."""
+        await self.registry.start(self.router)
+        self._timer.start()
 
     async def stop(self) -> None:
-        """Give up every seat and end."""
-        self._ticker.stop()
+        """Remove every member of this node and stop."""
+        self._timer.stop()
         await self.registry.stop()
 
     async def trigger_event(self, event: str, *args: Any) -> Any:
-        """Answer one event. Whatever happens, the sender gets an answer."""
+        """Handle one event. The sender always gets a reply."""
         sid = args[0]
-        # A client can send events of these names too; only the server's own come while it is not connected.
+        # A client can send events of these names too; those of the server come while it is not connected.
         if event in ("connect", "disconnect") and not self.server.manager.is_connected(sid, SMCP_NAMESPACE):
             return await (self._connect(*args) if event == "connect" else self._disconnect(*args))
-        connection = self.board.connections.get(sid)
+        connection = self.router.connections.get(sid)
         if connection is None:
             return None
         payload = args[1] if len(args) == 2 else None
         try:
             if event.startswith("client:"):
                 return await self._route(connection, event, payload)
-            return await self._attend(connection, event, payload)
+            return await self._handle_server_event(connection, event, payload)
         except SMCPError as error:
             return self._refuse(connection, event, payload, error)
         except Exception:
-            log.exception("%s failed", event if event in EVENTS else "an event", extra={"sid": sid})
-            return self._refuse(connection, event, payload, internal(event))
+            log.exception("event handler failed: event=%s", event_name(event), extra={"sid": sid})
+            return self._refuse(connection, event, payload, internal_error(event))
 
-    def _refuse(self, connection: Connection, event: str, payload: Any, error: SMCPError) -> Any:
+    def _refuse(self, connection: ClientConnection, event: str, payload: Any, error: SMCPError) -> Any:
         req_id = req_id_of(payload)
         self.observer.refused(event, error, connection, req_id)
         if event in self.OFFICE_EVENTS:
             return False, refusal(error)
         return error_ack(event, error, req_id)
 
-    # Coming and going
+    # Connecting and leaving
 
     async def _connect(self, sid: str, environ: dict[str, Any], auth: Any = None) -> bool:
         try:
             identity = await self._identify(environ, auth)
             if self.draining:
-                raise Unauthorized("The server is shutting down; connect again in a moment")
-            with self._guard:
-                self.board.connect(sid, identity, address=address_of(environ), version=version_of(environ))
+                raise Unauthorized("The server is shutting down; connect again later")
+            with self._lock:
+                self.router.connect(sid, identity, address=address_of(environ), version=version_of(environ))
         except SMCPError as error:
-            self.observer.refused("connect", error, Stranger(sid, address_of(environ)), None)
+            self.observer.refused("connect", error, UnknownClient(sid, address_of(environ)), None)
             raise Refused(error.message, {"code": error.code, "message": error.message}) from None
-        self._ticker.start()
+        self._timer.start()
         return True
 
     async def _identify(self, environ: dict[str, Any], auth: Any) -> Identity:
@@ -144,183 +162,182 @@ class SMCPNamespace(BaseNamespace):  # type: ignore[misc]
             return Identity()
         headers = headers_of(environ)
         try:
-            answer = await settle(self.auth.authenticate(self.server, environ, auth, headers))
+            answer = await resolve(self.auth.authenticate(self.server, environ, auth, headers))
         except SMCPError:
             raise
         except Exception as problem:
-            log.error("the authentication provider failed", exc_info=without_message(problem))
+            log.error("authentication provider failed", exc_info=without_message(problem))
             raise Unauthorized("The credentials could not be checked") from None
         if not answer and may_drop_headers(environ) and not any(credentials_of(auth, headers)):
-            raise dropped_header()
+            raise dropped_header_error()
         return identity_of(answer)
 
     async def _disconnect(self, sid: str, reason: str | None = None) -> None:
-        with self._guard:
-            connection = self.board.disconnect(sid)
-        self._gates.pop(sid, None)
+        with self._lock:
+            connection = self.router.disconnect(sid)
+        self._order_locks.pop(sid, None)
         if connection is not None:
             await self._leave(connection, reason or "disconnected")
 
-    async def _leave(self, connection: Connection, why: str) -> Seat | None:
-        with self._guard:
-            seat = self.board.stand_up(connection)
-        if seat is None:
+    async def _leave(self, connection: ClientConnection, why: str) -> Member | None:
+        with self._lock:
+            member = self.router.remove_member(connection)
+        if member is None:
             return None
-        self.observer.left(seat, why)
-        await self.registry.release(seat)
-        await self._tell(seat, LEAVE_OFFICE_NOTIFICATION, seat.notification())
-        return seat
+        self.observer.left(member, why)
+        await self.registry.remove_member(member)
+        await self._notify(member, LEAVE_OFFICE_NOTIFICATION, member.notification())
+        return member
 
-    async def _tell(self, sender: Seat, event: str, data: Any) -> None:
-        with self._guard:
-            self.board.broadcast(sender.office_id, event, data, sender.sid)
+    async def _notify(self, sender: Member, event: str, data: Any) -> None:
+        with self._lock:
+            self.router.broadcast(sender.office_id, event, data, sender.sid)
         await self.registry.broadcast(sender.office_id, event, data, sender.sid)
 
     # Events for the Server
 
-    async def _attend(self, connection: Connection, event: str, payload: Any) -> Any:
+    async def _handle_server_event(self, connection: ClientConnection, event: str, payload: Any) -> Any:
         started = clock()
-        with self._guard:
-            # Whoever wants to leave is never kept by a limit.
-            self.board.admit(connection, started, limited=event != LEAVE_OFFICE_EVENT)
-        async with self._gates.setdefault(connection.sid, Gate()):
-            answer = await self._serve(connection, event, payload)
+        with self._lock:
+            # A limit never prevents leaving.
+            self.router.admit(connection, started, limited=event != LEAVE_OFFICE_EVENT)
+        async with self._order_locks.setdefault(connection.sid, Lock()):
+            answer = await self._answer(connection, event, payload)
         self.observer.served(event, clock() - started, connection)
         return answer
 
-    async def _serve(self, connection: Connection, event: str, payload: Any) -> Any:
-        row = row_of(event)
+    async def _answer(self, connection: ClientConnection, event: str, payload: Any) -> Any:
+        row = event_row(event)
         request = parse_request(row.name, payload)
         if event == JOIN_OFFICE_EVENT:
             return await self._join(connection, request)
-        seat = seated(connection.seat)
+        member = require_member(connection.member)
         if event == LEAVE_OFFICE_EVENT:
-            return await self._depart(connection, request)
-        as_role(seat, next(iter(row.senders)), event)
-        if request[seat.role] != seat.name:
-            with self._guard:
-                self.board.misnamed(connection, event, request[seat.role])
-            request[seat.role] = seat.name
+            return await self._leave_office(connection, request)
+        require_role(member, next(iter(row.senders)), event)
+        if request[member.role] != member.name:
+            with self._lock:
+                self.router.sender_replaced(connection, event, request[member.role])
+            request[member.role] = member.name
         if event == LIST_ROOM_EVENT:
-            own_office(seat, request["office_id"])
-            return await self._list(seat, request["req_id"])
-        if event != UPDATE_PROGRESS_EVENT:  # it goes to one member
-            reach = self.registry.reach(seat.office_id)
-            with self._guard:
-                # An update that is refused comes again with the next change; a cancel does not.
-                self.board.charge(seat, clock(), reach, limited=event != CANCEL_TOOL_CALL_EVENT)
-        await self._tell(seat, event.replace("server:", "notify:", 1), request)
+            require_office(member, request["office_id"])
+            return await self._list(member, request["req_id"])
+        if event != UPDATE_PROGRESS_EVENT:  # which has one recipient
+            reach = self.registry.remote_member_count(member.office_id)
+            with self._lock:
+                # A refused update is repeated with the next change; a cancel is not.
+                self.router.count_notification(member, clock(), reach, limited=event != CANCEL_TOOL_CALL_EVENT)
+        await self._notify(member, event.replace("server:", "notify:", 1), request)
         return None
 
-    async def _join(self, connection: Connection, request: Any) -> OfficeAck:
+    async def _join(self, connection: ClientConnection, request: Any) -> OfficeAck:
         self._count_join(connection)
-        seat = seat_for(
+        member = member_for(
             request,
-            current=connection.seat,
+            current=connection.member,
             bound=connection.identity,
             sid=connection.sid,
             node=self.registry.node,
             version=connection.version,
         )
-        if connection.seat is not None and connection.seat.office_id == seat.office_id:
+        if connection.member is not None and connection.member.office_id == member.office_id:
             return True, None
-        await self._take(connection, seat, take_over=request.get("take_over", True))
+        await self._claim(connection, member, take_over=request.get("take_over", True))
         moved = await self._leave(connection, "moved")
-        with self._guard:
-            there = self.board.sit(connection, seat)
+        with self._lock:
+            there = self.router.add_member(connection, member)
         if not there:
-            await self.registry.release(seat)  # it went away while it was being seated
+            await self.registry.remove_member(member)  # the client disconnected during the join
             return False, "disconnected"
-        self.observer.joined(seat, connection.address)
-        await self._tell(seat, EVENTS[JOIN_OFFICE_EVENT].notification or "", seat.notification())
+        self.observer.joined(member, connection.address)
+        await self._notify(member, EVENTS[JOIN_OFFICE_EVENT].notification or "", member.notification())
         if moved is not None:
-            await self.registry.settled()
+            await self.registry.wait_released()
         return True, None
 
-    async def _take(self, connection: Connection, seat: Seat, *, take_over: bool) -> None:
-        """Take the seat; where the same party has it, or one that is not there any more, once that has left it."""
+    async def _claim(self, connection: ClientConnection, member: Member, *, take_over: bool) -> None:
+        """Add the member to the registry; if the same party or a dead connection has the name, wait until it left."""
         deadline = clock() + TAKE_OVER_SECONDS
         asked: set[str] = set()
         vacant = False
         try:
             while True:
                 try:
-                    await self.registry.seat(seat)
+                    await self.registry.add_member(member)
                 except (OfficeFull, Forbidden):
-                    holder = await self.registry.holder(seat)
+                    holder = await self.registry.holder(member)
                     if holder is None and vacant:
-                        raise  # another reason than somebody who has left since
+                        raise  # refused for another reason
                     vacant = holder is None
-                    if holder is not None and not (take_over and await self._yields(holder, seat, asked)):
+                    if holder is not None and not (take_over and await self._gives_way(holder, member, asked)):
                         raise
-                    if clock() >= deadline or connection.sid not in self.board.connections:
+                    if clock() >= deadline or connection.sid not in self.router.connections:
                         raise
-                    await pause(TAKE_OVER_PAUSE)
+                    await sleep(TAKE_OVER_POLL_SECONDS)
                 else:
                     return
         finally:
             for sid in asked:
-                self.board.challenged.pop(sid, None)
+                self.router.challenged.pop(sid, None)
 
-    async def _yields(self, holder: Seat, seat: Seat, asked: set[str]) -> bool:
-        """Whether the holder of a seat leaves it; it is asked to, once.
+    async def _gives_way(self, holder: Member, member: Member, asked: set[str]) -> bool:
+        """Return whether the holder of a name gives way; evicts it once.
 
-        The same credentials under the same name always get it. On a server without authentication nobody can prove to
-        be the same party: there a connection that answers a ping keeps its seat.
+        The same credentials under the same name always do. Without authentication nobody can prove to be the same
+        party, so a connection that answers a ping keeps its name.
         """
-        same = is_same_party(holder, seat)
-        if holder.sid == seat.sid or not (same or (self.auth is None and holder.name == seat.name)):
+        same = is_same_party(holder, member)
+        if holder.sid == member.sid or not (same or (self.auth is None and holder.name == member.name)):
             return False
         if holder.sid not in asked:
             asked.add(holder.sid)
-            await self._oust(holder, challenge=not same)
-        return self.board.challenged.get(holder.sid) is not True
+            await self._evict(holder, challenge=not same)
+        return self.router.challenged.get(holder.sid) is not True
 
-    async def _oust(self, holder: Seat, *, challenge: bool) -> None:
+    async def _evict(self, holder: Member, *, challenge: bool) -> None:
         if holder.node != self.registry.node:
-            await self.registry.oust(holder, challenge=challenge)
+            await self.registry.evict(holder, challenge=challenge)
             return
-        with self._guard:
-            answered = partial(self.board.challenged.__setitem__, holder.sid, True) if challenge else None
-            self.board.oust(holder.sid, holder.office_id, answered)
+        with self._lock:
+            answered = partial(self.router.challenged.__setitem__, holder.sid, True) if challenge else None
+            self.router.evict(holder.sid, holder.office_id, answered)
 
-    async def _depart(self, connection: Connection, request: Any) -> OfficeAck:
+    async def _leave_office(self, connection: ClientConnection, request: Any) -> OfficeAck:
         connection.joins.take(clock())
-        own_office(seated(connection.seat), request["office_id"])
+        require_office(require_member(connection.member), request["office_id"])
         await self._leave(connection, "left")
-        await self.registry.settled()
+        await self.registry.wait_released()
         return True, None
 
-    def _count_join(self, connection: Connection) -> None:
+    def _count_join(self, connection: ClientConnection) -> None:
         if not connection.joins.take(clock()):
-            raise exceeded("joins per second per connection", self.limits.joins_per_second)
+            raise limit_exceeded("joins per second per connection", self.limits.joins_per_second)
 
-    async def _list(self, seat: Seat, req_id: str) -> ListRoomRet:
-        members = await self.registry.members(seat.office_id)
+    async def _list(self, member: Member, req_id: str) -> ListRoomRet:
+        members = await self.registry.members(member.office_id)
         return {"sessions": [member.info() for member in members], "req_id": req_id}
 
     # Events for Computers
 
-    async def _route(self, connection: Connection, event: str, payload: Any) -> Any:
-        gate = self._gates.get(connection.sid)
-        if gate is not None and gate.locked():
-            async with gate:  # it is about to join; what comes after waits for its seat
+    async def _route(self, connection: ClientConnection, event: str, payload: Any) -> Any:
+        order = self._order_locks.get(connection.sid)
+        if order is not None and order.locked():
+            async with order:  # the client is joining: later events wait for its membership
                 pass
-        slot = Slot()
-        with self._guard:
-            self.board.route(connection.sid, event, payload, slot.put)
-        answer = await slot.get()
-        return values_of(answer) if isinstance(answer, Raw) else answer
+        reply = ReplyFuture()
+        with self._lock:
+            self.router.route(connection.sid, event, payload, reply.put)
+        answer = await reply.get()
+        return parse_arguments(answer) if isinstance(answer, RawJson) else answer
 
 
-def row_of(event: str) -> Event:
-    """The table's row for an event that a client may send to the Server.
+def event_row(event: str) -> Event:
+    """Return the row of the event table for an event that a client may send to the Server.
 
-    An update of a kind that this release does not know is passed on like the others, so that a newer Computer can
-    tell a newer Agent.
+    Updates of unknown kinds are relayed like the others, so that newer Computers can notify newer Agents.
 
     Raises:
-        BadRequest: There is no such event.
+        BadRequest: The event is unknown.
     """
     row = EVENTS.get(event)
     if row is not None and row.senders and not event.startswith("client:"):

@@ -1,4 +1,4 @@
-"""Socket.IO packets of the namespace, cut as text where nothing needs to be parsed. Pure.
+"""Socket.IO packets of the namespace, split as text where nothing has to be parsed. Pure.
 
 packet type   one digit: 2 event, 3 ack
 namespace     /smcp,
@@ -10,29 +10,29 @@ import re
 from typing import Any, Final
 
 from a2c_smcp.common.fastjson import FastJson
-from a2c_smcp.server.payload import Raw, check_arguments
+from a2c_smcp.server.payload import RawJson, check_arguments
 from a2c_smcp.smcp import SMCP_NAMESPACE
 
 EVENT: Final = f"2{SMCP_NAMESPACE},"
 ACK: Final = f"3{SMCP_NAMESPACE},"
 
-# Only names that need no JSON unescaping; anything else goes the careful way.
+# Only names without JSON escapes; other packets take the slow path.
 _ROUTED: Final = re.compile(rf'{re.escape(EVENT)}([0-9]{{0,18}})\["(client:[\w.:-]{{1,100}})",')
 _ACK: Final = re.compile(rf"{re.escape(ACK)}([0-9]{{1,18}})(?![0-9])")
 _ID: Final = re.compile(rf"([2356])(?:[0-9]+-)?{re.escape(SMCP_NAMESPACE)},([0-9]{{1,18}})(?![0-9])")
 _ACKS: Final = ("3", "6")
 
 
-def split_request(packet: str) -> tuple[int | None, str, Raw] | None:
+def split_request(packet: str) -> tuple[int | None, str, RawJson] | None:
     """Return ack id, event name and unparsed payload of a `client:*` event with one payload; None for all others.
 
-    The payload may still be malformed, or more than one argument: reading its head tells.
+    The payload may still be malformed, or more than one argument; `parse_head` checks that.
     """
     match = _ROUTED.match(packet)
     if match is None or packet[-1] != "]":
         return None
     number, event = match.groups()
-    return int(number) if number else None, event, Raw(packet[match.end() : -1])
+    return int(number) if number else None, event, RawJson(packet[match.end() : -1])
 
 
 def split_ack(packet: str) -> tuple[int, str] | None:
@@ -41,33 +41,33 @@ def split_ack(packet: str) -> tuple[int, str] | None:
     return (int(match[1]), packet[match.end() :]) if match else None
 
 
-def ack_arguments(text: str) -> Raw:
-    """The unparsed arguments of an ack: what stands between the brackets.
+def ack_arguments(text: str) -> RawJson:
+    """Return the unparsed arguments of an ack: the text between the brackets.
 
     Raises:
-        ValueError: They are not a JSON list, or hold a number that is not finite.
+        ValueError: The text is not a JSON list, or holds a number that is not finite.
     """
     check_arguments(text)
-    return Raw(text.strip()[1:-1].strip())
+    return RawJson(text.strip()[1:-1].strip())
 
 
-def event_packet(event: str, payload: Raw, number: int) -> str:
-    """An event that wants an ack, its payload passed through."""
+def event_packet(event: str, payload: RawJson, number: int) -> str:
+    """Return an event that wants an ack, with its payload unparsed."""
     return f'{EVENT}{number}["{event}",{payload.text}]'
 
 
 def notification_packet(event: str, data: Any) -> str:
-    """An event that wants none."""
+    """Return an event that wants no ack."""
     return f"{EVENT}{FastJson.dumps([event, data])}"
 
 
-def ack_packet(number: int, answer: Raw | tuple[Any, ...]) -> str:
-    """The answer to an event."""
-    body = f"[{answer.text}]" if isinstance(answer, Raw) else FastJson.dumps(list(answer))
+def ack_packet(number: int, answer: RawJson | tuple[Any, ...]) -> str:
+    """Return the ack of an event."""
+    body = f"[{answer.text}]" if isinstance(answer, RawJson) else FastJson.dumps(list(answer))
     return f"{ACK}{number}{body}"
 
 
 def ack_id_of(packet: str) -> tuple[int, bool] | None:
-    """Return the id of a packet that may be malformed behind it, and whether the packet is an ack."""
+    """Return the id of a packet, whose rest may be malformed, and whether the packet is an ack."""
     match = _ID.match(packet)
     return (int(match[2]), match[1] in _ACKS) if match else None

@@ -1,76 +1,118 @@
-"""Everything that a server can be told, in one table: command line, environment, file and documentation derive from it.
+"""Settings of a server. Command line, environment variables, TOML keys and documentation derive from the fields.
 
-The command line goes over the environment (`A2C_SERVER_PORT`), the environment over the file (TOML: `port = 8000`).
-Nothing heavy is imported here, because help and completion need the table.
+The command line overrides the environment (`A2C_SERVER_PORT`), which overrides the file (TOML: `port = 8000`).
+pydantic validates the values; it is imported on first use, so help and completion do not wait for it.
 """
 
 import difflib
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.server import values
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.values import ApiKey
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.setting_types import (
+    ApiKeys,
+    FilePath,
+    Flag,
+    Hosts,
+    LogFormat,
+    LogLevel,
+    Networks,
+    Option,
+    Origins,
+    Port,
+    PositiveSeconds,
+    Seconds,
+    Text,
+    UrlPath,
+    options_of,
+    setting,
+    split_list,
+)
 
 ENV: Final = "A2C_SERVER_"
 ENDPOINTS: Final = ("/healthz", "/readyz", "/metrics", "/console")
-
-LogFormat: TypeAlias = Literal["text", "json"]
-LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+MAX_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """How a server runs; `OPTIONS` explains the fields. Build one with `of` or `load`, which check the values."""
+    """How a server runs. `of` and `load` validate the values; the constructor does not."""
 
-    host: str = "127.0.0.1"
-    port: int = 8000
-    path: str = "/socket.io"
-    api_keys: tuple[ApiKey, ...] = field(default=(), repr=False)
-    api_key_file: Path | None = None
-    token_keys: Path | None = None
-    insecure: bool = False
-    redis: str | None = field(default=None, repr=False)
-    redis_lease: float = 5
-    limits: Limits = field(default_factory=Limits)
-    allowed_origins: tuple[str, ...] = ()
-    allowed_hosts: tuple[str, ...] = ()
-    trust_proxy: tuple[str, ...] = ()
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-    log_format: LogFormat = "text"
-    log_level: LogLevel = "info"
-    audit_log: Path | None = None
-    otel: bool = False
-    drain: float = 10
-    ping_interval: float = 25
-    ping_timeout: float = 20
-    metrics_token: str | None = field(default=None, repr=False)
-    metrics_public: bool = False
-    console_token: str | None = field(default=None, repr=False)
+    host: Text = setting("The address to listen on.", "127.0.0.1")
+    port: Port = setting("The port to listen on; 0 picks a free one.", 8000)
+    path: UrlPath = setting("The HTTP path of Socket.IO.", "/socket.io")
+    api_keys: ApiKeys = setting(
+        "API keys of clients. Other users of this machine can read a command line: prefer the environment or a file.",
+        (),
+        metavar="KEY",
+        secret=True,
+        alias="api_key",
+    )
+    api_key_file: FilePath | None = setting("A file of API keys, one a line.", None, metavar="FILE")
+    token_keys: FilePath | None = setting("The keys of signed tokens, made by `a2c token key`.", None, metavar="FILE")
+    insecure: Flag = setting("Accept clients without credentials, although other machines can connect.", False)
+    redis: Text | None = setting(
+        "Form one logical server with all others on this Redis.", None, metavar="URL", secret=True
+    )
+    redis_lease: PositiveSeconds = setting(
+        "How long a node keeps its members without Redis; its agents are disconnected a fifth earlier.",
+        5,
+        metavar="TIME",
+    )
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    allowed_origins: Origins = setting(
+        "Origins of web pages that may connect, like https://app.example.com; none by default.",
+        (),
+        metavar="ORIGIN",
+    )
+    allowed_hosts: Hosts = setting(
+        "Allowed names in the Host header; by default loopback names on a loopback address, else any.",
+        (),
+        metavar="HOST",
+    )
+    trust_proxy: Networks = setting(
+        "Addresses or networks of proxies whose X-Forwarded-For is trusted.", (), metavar="ADDRESS"
+    )
+    tls_cert: FilePath | None = setting("The certificate chain, in PEM.", None, metavar="FILE")
+    tls_key: FilePath | None = setting("The private key of the certificate, in PEM.", None, metavar="FILE")
+    log_format: LogFormat = setting("The format of the log.", "text")
+    log_level: LogLevel = setting("The lowest level that is logged; debug adds the messages of exceptions.", "info")
+    audit_log: FilePath | None = setting("Append joins, leaves, refusals and calls to this file.", None, metavar="FILE")
+    otel: Flag = setting("Send OpenTelemetry spans to where the OTEL_* variables say.", False)
+    drain: Seconds = setting("How long shutdown waits for calls in progress.", 10, metavar="TIME")
+    ping_interval: PositiveSeconds = setting("Time between two pings of a client.", 25, metavar="TIME")
+    ping_timeout: PositiveSeconds = setting("Time in which a client must answer a ping.", 20, metavar="TIME")
+    metrics_token: Text | None = setting("The bearer token for /metrics.", None, metavar="TOKEN", secret=True)
+    metrics_public: Flag = setting("Serve /metrics without a token.", False)
+    console_token: Text | None = setting(
+        "The token for the read-only operator page at /console; without it the page is off.",
+        None,
+        metavar="TOKEN",
+        secret=True,
+    )
 
     @classmethod
     def of(cls, **options: Any) -> "ServerSettings":
-        """Settings from Python values; `limits` is a `Limits` or a mapping.
+        """Return settings from Python values; `limits` is a `ServerLimits` or a mapping.
 
         Raises:
-            InvalidConfig: An unknown option or a bad value; one line for each.
+            InvalidConfig: An option is unknown or a value invalid; the message has one line for each.
         """
         limits = options.pop("limits", None)
-        entries = [Entry(name, name, value) for name, value in options.items() if value is not None]
+        given = [SettingValue(name, name, value) for name, value in options.items() if value is not None]
         if isinstance(limits, Mapping):
-            entries += [Entry(f"limits.{name}", f"limits.{name}", value) for name, value in limits.items()]
-        wrong: list[str] = []
-        found = _converted([entries], wrong)
-        if isinstance(limits, Limits):
-            found |= {f"limits.{one.name}": getattr(limits, one.name) for one in fields(Limits)}
-        return _settings(found, wrong)
+            given += [SettingValue(f"limits.{name}", f"limits.{name}", value) for name, value in limits.items()]
+        elif isinstance(limits, ServerLimits):
+            given += [SettingValue("limits", f"limits.{one.name}", getattr(limits, one.name)) for one in fields(limits)]
+        problems: list[str] = []
+        return _build(_validated(given, problems), problems)
 
     @property
     def authenticated(self) -> bool:
@@ -79,15 +121,15 @@ class ServerSettings:
 
     @property
     def scheme(self) -> str:
-        """What URLs of this server begin with."""
+        """The scheme of this server's URLs."""
         return "https" if self.tls_cert else "http"
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The names that a request's Host header may have; empty for any.
+        """The allowed names in the Host header; empty for any.
 
-        A server on a loopback address answers to its own names only: a web page whose name was pointed at this
-        machine (DNS rebinding) sends that page's name.
+        A server on a loopback address accepts its own names only: a web page whose name was pointed at this machine
+        (DNS rebinding) sends that page's name.
         """
         if "*" in self.allowed_hosts:
             return frozenset()
@@ -95,246 +137,172 @@ class ServerSettings:
         return frozenset(self.allowed_hosts) or (own if is_loopback(self.host) else frozenset())
 
     def problems(self, *, authenticated: bool = False) -> Iterator[str]:
-        """Yield what does not go together, a line each.
+        """Yield a line for each combination of settings that cannot be used.
 
         Args:
-            authenticated: A provider made in Python says who may connect.
+            authenticated: The application supplies an authentication provider.
         """
         if not (authenticated or self.authenticated or self.insecure or is_loopback(self.host)):
             yield (
-                f"host: other machines can reach {self.host}, and nothing says who may connect. Choose one: "
+                f"host: other machines can connect to {self.host}, but no credentials are configured. Choose one: "
                 "--api-key KEY (or A2C_SERVER_API_KEY), --token-keys FILE (`a2c token key` makes one), "
-                "or --insecure to let everybody in"
+                "or --insecure to accept everybody"
             )
         if (self.tls_cert is None) != (self.tls_key is None):
-            yield "tls_cert, tls_key: both or neither"
+            yield "tls_cert, tls_key: set both or neither"
         if self.limits.frame_bytes < self.limits.message_bytes:
             yield "limits: frame_bytes must not be below message_bytes"
         if self.path in ENDPOINTS:
-            yield f"path: {self.path} is taken"
+            yield f"path: {self.path} is reserved"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A row of the table. `name` is the field, the key in a file and, in upper case, the end of the variable.
-
-    Attributes:
-        alias: A second name, which is also the one on the command line.
-        secret: Its value is never shown.
-    """
-
-    name: str
-    help: str
-    convert: Callable[[object], Any] = values.text
-    metavar: str = ""
-    flag: bool = False
-    many: bool = False
-    choices: tuple[str, ...] = ()
-    secret: bool = False
-    alias: str = ""
-
-    @property
-    def words(self) -> str:
-        """Its name on the command line."""
-        return "--" + (self.alias or self.name).replace("_", "-")
-
-    @property
-    def default(self) -> Any:
-        """Its value when nobody says otherwise."""
-        group, _, rest = self.name.rpartition(".")
-        return getattr(Limits() if group else ServerSettings(), rest)
-
-
-_FORMATS: Final = ("text", "json")
-_LEVELS: Final = ("debug", "info", "warning", "error")
-OPTIONS: Final[tuple[Option, ...]] = (
-    Option("host", "The address to listen on."),
-    Option("port", "The port to listen on; 0 picks a free one.", values.port),
-    Option("path", "The HTTP path of Socket.IO.", values.url_path),
-    Option(
-        "api_keys",
-        "Keys that let a client in. Others on this machine can see a command line: prefer the environment or a file.",
-        values.api_keys,
-        metavar="KEY",
-        many=True,
-        secret=True,
-        alias="api_key",
-    ),
-    Option("api_key_file", "A file of such keys, one a line.", values.file, "FILE"),
-    Option("token_keys", "The keys of signed tokens, made by `a2c token key`.", values.file, "FILE"),
-    Option("insecure", "Let everybody in, although other machines can reach this server.", values.flag, flag=True),
-    Option("redis", "Form one logical server with all others on this Redis.", metavar="URL", secret=True),
-    Option(
-        "redis_lease",
-        "How long a node keeps its seats without Redis; its agents are disconnected a fifth earlier.",
-        values.positive_seconds,
-        "TIME",
-    ),
-    Option(
-        "allowed_origins",
-        "Web pages that may connect, like https://app.example.com; none by default, not even of the same origin.",
-        values.origins,
-        "ORIGIN",
-        many=True,
-    ),
-    Option(
-        "allowed_hosts",
-        "Names by which this server may be called; on a loopback address only loopback names by default, else any.",
-        values.hosts,
-        "HOST",
-        many=True,
-    ),
-    Option(
-        "trust_proxy",
-        "Proxies, as addresses or networks, whose X-Forwarded-For is believed.",
-        values.networks,
-        "ADDRESS",
-        many=True,
-    ),
-    Option("tls_cert", "The certificate chain, in PEM.", values.file, "FILE"),
-    Option("tls_key", "Its private key, in PEM.", values.file, "FILE"),
-    Option("log_format", "How the log looks.", values.choice(*_FORMATS), choices=_FORMATS),
-    Option("log_level", "What is logged; debug adds the messages of errors.", values.choice(*_LEVELS), choices=_LEVELS),
-    Option("audit_log", "Append joins, leaves, refusals and calls to this file.", values.file, "FILE"),
-    Option("otel", "Send OpenTelemetry spans; the OTEL_* variables say where to.", values.flag, flag=True),
-    Option("drain", "How long a server that is told to end waits for calls under way.", values.seconds, "TIME"),
-    Option("ping_interval", "How often a client is asked for a sign of life.", values.positive_seconds, "TIME"),
-    Option("ping_timeout", "How long it may take to give it.", values.positive_seconds, "TIME"),
-    Option("metrics_token", "The bearer token that opens /metrics.", metavar="TOKEN", secret=True),
-    Option("metrics_public", "Open /metrics to everybody.", values.flag, flag=True),
-    Option(
-        "console_token",
-        "The token that opens /console, a page to look at; without it there is none.",
-        metavar="TOKEN",
-        secret=True,
-    ),
-)
-LIMITS: Final[tuple[Option, ...]] = (
-    Option("limits.message_bytes", "The largest message passed on; larger ones are refused.", values.size),
-    Option("limits.frame_bytes", "The largest frame read at all; a larger one ends its connection.", values.size),
-    Option("limits.backlog_bytes", "What may wait for a slow client, requests up to half; more ends it.", values.size),
-    Option(
-        "limits.backlog_total_bytes",
-        "What may wait for all clients together; beyond it the slowest is disconnected.",
-        values.size,
-    ),
-    Option("limits.requests_per_second", "Requests of one connection.", values.amount),
-    Option("limits.office_requests_per_second", "Requests of one office.", values.amount),
-    Option("limits.in_flight", "Requests of one connection that wait for an answer.", values.amount),
-    Option("limits.connections_per_address", "Connections of one network address, idle ones too.", values.amount),
-    Option("limits.early_bytes", "The largest frame or body of a client that has not joined an office.", values.size),
-    Option("limits.header_seconds", "How long a client may take to send a request's header.", values.positive_seconds),
-    Option("limits.hello_seconds", "How long a new client may take to be let in.", values.positive_seconds),
-    Option("limits.joins_per_second", "Joins and leaves of one connection.", values.amount),
-    Option("limits.default_timeout", "The wait for a reply to a request without a time-out.", values.positive_seconds),
-    Option("limits.max_timeout", "The longest time-out a request may ask for.", values.positive_seconds),
-    Option("limits.timeout_margin", "What is granted on top, for the way there and back.", values.seconds),
-)
+OPTIONS: Final = tuple(options_of(ServerSettings))
+LIMITS: Final = tuple(options_of(ServerLimits, "limits."))
 _BY_NAME: Final = {name: one for one in (*OPTIONS, *LIMITS) for name in (one.name, one.alias) if name}
-# What Kubernetes puts into every container when a service is called a2c-server.
+# Kubernetes sets these in every container when a service is called a2c-server.
 _SERVICE_LINK: Final = re.compile(r"(SERVICE_(HOST|PORT)|PORT_\d+_TCP|PORT=tcp:).*")
 
 
 def load(given: Mapping[str, Any], env: Mapping[str, str]) -> ServerSettings:
-    """Return the settings that the command line, the environment and a file make together.
+    """Return the settings of the command line, the environment and a file together.
 
     Args:
-        given: Raw values of the command line by option, None or False where it is silent; `config` names the file,
+        given: Values of the command line by option, None or False where it was not given; `config` names the file,
             `limits` is a list of `name=value`.
 
     Raises:
-        InvalidConfig: The message has one line for each thing to mend.
+        InvalidConfig: The message has one line for each problem.
     """
-    wrong: list[str] = []
+    problems: list[str] = []
     config = given.get("config") or env.get(f"{ENV}CONFIG")
-    file = list(_file(Path(config), wrong)) if config else []
-    found = _converted([file, list(_environment(env)), list(_command_line(given, wrong))], wrong)
-    return _settings(found, wrong, check=True)
+    values: dict[str, Any] = {}
+    if config:
+        values |= _validated(_file(Path(config), problems), problems)
+    values |= _validated(_environment(env), problems)
+    values |= _validated(_command_line(given, problems), problems)
+    return _build(values, problems, check=True)
 
 
-class Entry(NamedTuple):
-    """A raw value: where it stands, in words, the option meant, and the value."""
+class SettingValue(NamedTuple):
+    """A value before validation: where it was given, the option's name, and the value."""
 
     where: str
     name: str
     value: object
 
 
-def _command_line(given: Mapping[str, Any], wrong: list[str]) -> Iterator[Entry]:
+def _command_line(given: Mapping[str, Any], problems: list[str]) -> Iterator[SettingValue]:
     for option in OPTIONS:
         value = given.get(option.alias or option.name)
         if value is not None and value is not False:
-            yield Entry(option.words, option.name, value)
+            yield SettingValue(option.cli_name, option.name, value)
     for pair in given.get("limits") or ():
         name, equals, value = pair.partition("=")
         if equals:
-            yield Entry(f"--limits {name}", f"limits.{name}", value)
+            yield SettingValue(f"--limits {name}", f"limits.{name}", value)
         else:
-            wrong.append(f"--limits {name}: write it as NAME=VALUE")
+            problems.append(f"--limits {name}: write it as NAME=VALUE")
 
 
-def _environment(env: Mapping[str, str]) -> Iterator[Entry]:
+def _environment(env: Mapping[str, str]) -> Iterator[SettingValue]:
     for variable in sorted(env):
         name = variable.removeprefix(ENV)
         if name in (variable, "CONFIG") or _SERVICE_LINK.fullmatch(f"{name}={env[variable]}"):
             continue
         limit = name.removeprefix("LIMITS_")
-        yield Entry(variable, name.lower() if limit == name else f"limits.{limit.lower()}", env[variable])
+        yield SettingValue(variable, name.lower() if limit == name else f"limits.{limit.lower()}", env[variable])
 
 
-def _file(path: Path, wrong: list[str]) -> Iterator[Entry]:
+def _file(path: Path, problems: list[str]) -> Iterator[SettingValue]:
     try:
         with path.open("rb") as file:
             table = tomllib.load(file)
     except OSError as error:
-        wrong.append(f"{path}: {error.strerror}")
+        problems.append(f"{path}: {error.strerror}")
         return
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        wrong.append(f"{path}: not TOML: {error}")
+        problems.append(f"{path}: not TOML: {error}")
         return
     limits = table.pop("limits", {})
     if not isinstance(limits, dict):
-        wrong.append(f"{path}: limits: is not a table")
+        problems.append(f"{path}: limits: should be a table")
         limits = {}
     for name, value in table.items():
-        yield Entry(f"{path}: {name}", name.replace("-", "_"), value)
+        yield SettingValue(f"{path}: {name}", name.replace("-", "_"), value)
     for name, value in limits.items():
-        yield Entry(f"{path}: limits.{name}", f"limits.{name.replace('-', '_')}", value)
+        yield SettingValue(f"{path}: limits.{name}", f"limits.{name.replace('-', '_')}", value)
 
 
-def _converted(sources: Iterable[Sequence[Entry]], wrong: list[str]) -> dict[str, Any]:
-    # Later sources go over earlier ones; within one, a list may be given under both of its names.
-    found: dict[str, Any] = {}
-    for source in sources:
-        here: dict[str, Any] = {}
-        for entry in source:
-            option = _BY_NAME.get(entry.name)
-            if option is None:
-                wrong.append(f"{entry.where}: there is no such setting{_suggestion(entry.name)}")
-                continue
-            try:
-                value = option.convert(entry.value)
-            except ValueError as error:
-                wrong.append(f"{entry.where}: {_shown(option, entry.value)}{error}")
-                continue
-            here[option.name] = here.get(option.name, ()) + value if option.many else value
-        found |= here
-    return found
+def _validated(given: Iterable[SettingValue], problems: list[str]) -> dict[str, Any]:
+    """Return the validated values of one source by option; append a line for each problem."""
+    raw: dict[str, Any] = {}
+    sources: dict[str, SettingValue] = {}
+    for one in given:
+        option = _BY_NAME.get(one.name)
+        if option is None:
+            problems.append(f"{one.where}: unknown setting{_suggestion(one.name)}")
+            continue
+        raw[option.name] = _joined(raw[option.name], one.value) if option.name in raw else one.value
+        sources[option.name] = one
+    if not raw:
+        return {}
+    from pydantic import ValidationError  # noqa: PLC0415 - slow to import
+
+    limits = {name.removeprefix("limits."): value for name, value in raw.items() if name.startswith("limits.")}
+    rest = {name: value for name, value in raw.items() if not name.startswith("limits.")}
+    try:
+        checked = _adapter().validate_python({**rest, "limits": limits})
+    except ValidationError as error:
+        problems += [_line(details, sources) for details in error.errors(include_url=False)]
+        return {}
+    return {
+        name: getattr(checked.limits if name.startswith("limits.") else checked, name.removeprefix("limits."))
+        for name in raw
+    }
 
 
-def _settings(found: Mapping[str, Any], wrong: list[str], *, check: bool = False) -> ServerSettings:
-    if not wrong:
-        limits = {name.removeprefix("limits."): value for name, value in found.items() if name.startswith("limits.")}
-        rest = {name: value for name, value in found.items() if not name.startswith("limits.")}
-        settings = ServerSettings(limits=Limits(**limits), **rest)
-        wrong = list(settings.problems()) if check else []
-        if not wrong:
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - slow to import
+
+    return TypeAdapter(ServerSettings)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    # A list may be given under both of its names.
+    try:
+        return [*split_list(first), *split_list(second)]
+    except ValueError:
+        return second
+
+
+def _build(values: Mapping[str, Any], problems: list[str], *, check: bool = False) -> ServerSettings:
+    if not problems:
+        limits = {name.removeprefix("limits."): value for name, value in values.items() if name.startswith("limits.")}
+        rest = {name: value for name, value in values.items() if not name.startswith("limits.")}
+        settings = ServerSettings(limits=ServerLimits(**limits), **rest)
+        problems = list(settings.problems()) if check else []
+        if not problems:
             return settings
-    raise InvalidConfig("\n".join(wrong))
+    raise InvalidConfig("\n".join(problems))
+
+
+def _line(details: Mapping[str, Any], sources: Mapping[str, SettingValue]) -> str:
+    """Return a problem that pydantic found as a line: where, the value unless it is secret, what it should be."""
+    location = details["loc"]
+    depth = 2 if location[0] == "limits" else 1
+    option = _BY_NAME[".".join(map(str, location[:depth]))]
+    words = str(details["ctx"]["error"]) if details["type"] == "value_error" else str(details["msg"])
+    words = re.sub(r"^(Input|String|List|Tuple) ", "", words)
+    parts = [f"item {part + 1}" if isinstance(part, int) else str(part) for part in location[depth:]]
+    source = sources[option.name]
+    shown = _shown(option, details["input"] if parts else source.value)
+    subject = " ".join([*([", ".join(parts)] if parts else []), *([shown] if shown else [])]) or "value"
+    return f"{source.where}: {subject} {words[:1].lower()}{words[1:]}"
 
 
 def _shown(option: Option, value: object) -> str:
-    return "" if option.secret or option.many or not isinstance(value, str | int | float) else f"{value!r:.60} "
+    return "" if option.secret or not isinstance(value, str | int | float) else f"{value!r:.{MAX_SHOWN}}"
 
 
 def _suggestion(name: str) -> str:

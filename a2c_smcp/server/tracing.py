@@ -1,6 +1,6 @@
-"""OpenTelemetry spans of requests, where that is configured; importing this needs the `otel` extra.
+"""OpenTelemetry spans of requests; importing this module needs the `otel` extra.
 
-A span is made when its request is over, with the times that were: the way of a request pays nothing for it.
+A span is created after its request, with the recorded times, so that it does not slow down the relay.
 """
 
 import os
@@ -13,19 +13,18 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from a2c_smcp import __version__
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.labels import event_name
-from a2c_smcp.server.observer import Member, Observer
-from a2c_smcp.server.payload import Head
+from a2c_smcp.server.observer import ObservedClient, ServerObserver, event_name
+from a2c_smcp.server.payload import RequestHead
 
 SCOPE: Final = "a2c_smcp.server"
 
 
-class Tracing(Observer):
-    """Makes a span of every request.
+class Tracing(ServerObserver):
+    """Creates a span for every request.
 
     Args:
-        provider: Where spans go; by default what the process has configured, or else an exporter of our own that
-            follows the `OTEL_*` variables.
+        provider: The tracer provider; by default the one of the process, or else an own OTLP exporter that the
+            `OTEL_*` variables configure.
     """
 
     def __init__(self, provider: trace.TracerProvider | None = None, clock: Callable[[], int] = time.time_ns) -> None:
@@ -35,30 +34,32 @@ class Tracing(Observer):
         self._clock = clock
 
     def close(self) -> None:
-        """Send what is left."""
+        """Export the remaining spans."""
         if self._own is not None:
             self._own.shutdown()
 
-    def answered(self, event: str, outcome: str, seconds: float, who: Member, head: Head) -> None:
-        """A call is over."""
-        self._span(event, outcome, seconds, who, {"a2c.computer": head.computer, "a2c.req_id": head.req_id})
+    def answered(self, event: str, outcome: str, seconds: float, client: ObservedClient, head: RequestHead) -> None:
+        """Create the span of a call."""
+        self._span(event, outcome, seconds, client, {"a2c.computer": head.computer, "a2c.req_id": head.req_id})
 
-    def served(self, event: str, seconds: float, who: Member) -> None:
-        """An event for the Server is done."""
-        self._span(event, "ok", seconds, who, {})
+    def served(self, event: str, seconds: float, client: ObservedClient) -> None:
+        """Create the span of an event for the Server."""
+        self._span(event, "ok", seconds, client, {})
 
-    def refused(self, event: str, error: SMCPError, who: Member | None, req_id: str | None) -> None:
-        """A request was refused."""
-        self._span(event, str(error.code), 0, who, {"a2c.req_id": req_id} if req_id is not None else {})
+    def refused(self, event: str, error: SMCPError, client: ObservedClient | None, req_id: str | None) -> None:
+        """Create the span of a refused request."""
+        self._span(event, str(error.code), 0, client, {"a2c.req_id": req_id} if req_id is not None else {})
 
-    def _span(self, event: str, outcome: str, seconds: float, who: Member | None, more: dict[str, str]) -> None:
+    def _span(
+        self, event: str, outcome: str, seconds: float, client: ObservedClient | None, more: dict[str, str]
+    ) -> None:
         end = self._clock()
         name = event_name(event)
         attributes = {"a2c.event": name, "a2c.outcome": outcome} | more
-        if who is not None:
-            attributes["client.address"] = who.address
-            if who.seat is not None:
-                attributes |= {"a2c.office": who.seat.office_id, f"a2c.{who.seat.role}": who.seat.name}
+        if client is not None:
+            attributes["client.address"] = client.address
+            if client.member is not None:
+                attributes |= {"a2c.office": client.member.office_id, f"a2c.{client.member.role}": client.member.name}
         start = end - int(seconds * 1e9)
         span = self._tracer.start_span(name, kind=SpanKind.SERVER, attributes=attributes, start_time=start)
         if outcome != "ok":
@@ -67,7 +68,7 @@ class Tracing(Observer):
 
 
 def own_provider() -> Any:
-    """A provider that sends spans over OTLP; a library does not set it for the whole process."""
+    """Return a provider that exports over OTLP; it is not set for the whole process."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
     from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415

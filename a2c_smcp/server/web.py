@@ -1,4 +1,4 @@
-"""The HTTP side: who may ask at all, and plain answers. No framework is needed for three small pages."""
+"""HTTP requests and responses without a framework: checks of Origin and Host, and plain responses."""
 
 import hmac
 import ipaddress
@@ -20,7 +20,7 @@ _PORT: Final = re.compile(r":\d{1,5}$")
 
 
 class Door:
-    """Decides which requests are heard at all: by the page that sends them, the name they use, the way they came."""
+    """Checks the Origin and Host headers of requests, and the address that they arrived on."""
 
     def __init__(self, settings: ServerSettings, *, authenticated: bool) -> None:
         self._origins = frozenset(settings.allowed_origins)
@@ -28,14 +28,14 @@ class Door:
         self._open = authenticated or settings.insecure
 
     def allows_origin(self, origin: str) -> bool:
-        """Whether pages of this origin may connect."""
+        """Return whether web pages of this origin may connect."""
         return origin.lower() in self._origins or "*" in self._origins
 
     def check(self, scope: Scope) -> None:
-        """Let a request pass.
+        """Check a request.
 
         Raises:
-            Forbidden: It comes from a web page, under a name, or over an address that it must not come from.
+            Forbidden: Its origin, its Host header or the address it arrived on is not allowed.
         """
         headers = headers_of(scope)
         origin = headers.get("origin")
@@ -44,13 +44,13 @@ class Door:
                 "Web pages of this origin may not connect; the server's allowed_origins lists those that may"
             )
         if self._hosts and _PORT.sub("", headers.get("host", "")).lower() not in self._hosts:
-            raise Forbidden("This server does not answer to the name in the Host header; see its allowed_hosts")
+            raise Forbidden("Host header not allowed; see the server's allowed_hosts")
         if not self._open and _is_public(scope.get("server")):
-            raise Forbidden("This server knows no credentials and answers on loopback addresses only")
+            raise Forbidden("This server has no credentials configured and accepts loopback connections only")
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """The headers of a request, names in lower case; of one given twice, both."""
+    """Return the headers of a request, names in lower case; repeated headers are joined with commas."""
     found: dict[str, str] = {}
     for name, value in scope.get("headers", ()):
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -59,18 +59,18 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def path_of(scope: Scope) -> str:
-    """The path below the place where the application is mounted."""
+    """Return the path below the application's mount point."""
     path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
     return path.removeprefix(root) if path.startswith(f"{root}/") else path
 
 
 def is_below(path: str, root: str) -> bool:
-    """Whether a path is `root` or something in it."""
+    """Return whether a path is `root` or below it."""
     return path == root or path.startswith(f"{root}/")
 
 
 def bears(scope: Scope, token: str) -> bool:
-    """Whether a request has this bearer token; takes the same time for every wrong one."""
+    """Return whether a request has this bearer token, in constant time."""
     offered = headers_of(scope).get("authorization", "")
     return hmac.compare_digest(offered.encode("latin-1"), f"Bearer {token}".encode())
 
@@ -84,10 +84,10 @@ async def answer(
     kind: str = JSON,
     headers: Mapping[str, str] | None = None,
 ) -> None:
-    """Answer a request, also one that wanted to become a websocket."""
-    told = {"content-type": kind, "cache-control": "no-store", "x-content-type-options": "nosniff", **(headers or {})}
+    """Send a response, also to a websocket request."""
+    sent = {"content-type": kind, "cache-control": "no-store", "x-content-type-options": "nosniff", **(headers or {})}
     content = body.encode()
-    pairs = [(name.encode(), value.encode()) for name, value in told.items()]
+    pairs = [(name.encode(), value.encode()) for name, value in sent.items()]
     pairs.append((b"content-length", str(len(content)).encode()))
     if scope["type"] == "http":
         await send({"type": "http.response.start", "status": status, "headers": pairs})
@@ -100,12 +100,12 @@ async def answer(
 
 
 async def refuse(scope: Scope, send: Send, status: int, error: SMCPError, **headers: str) -> None:
-    """Answer with an error, as an error ack."""
+    """Send an error in its wire format."""
     await answer(scope, send, status, json.dumps(to_wire(error)), headers=headers)
 
 
 def _is_public(server: Any) -> bool:
-    # The address that the connection came in on; anything but an address (a name, a Unix socket) tells nothing.
+    # The address that the connection arrived on; a name or a Unix socket does not count as public.
     try:
         return not ipaddress.ip_address(str(server[0]).partition("%")[0]).is_loopback if server else False
     except ValueError:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import uvicorn
 
 from a2c_smcp.common.addresses import in_url
+from a2c_smcp.common.rate_limit import Throttle
 from a2c_smcp.errors import InvalidConfig
 
 log = logging.getLogger(__name__)
@@ -159,39 +160,36 @@ class _Server(uvicorn.Server):
             waiting.cancel()
 
 
-class _Throttle(logging.Filter):
-    """Lets each warning of uvicorn pass once a minute: clients without credentials cause them at will."""
+class _WarningThrottle(logging.Filter):
+    """Passes each warning of uvicorn once a minute, because clients without credentials can cause them at will."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._next: dict[str, float] = {}
+        self._throttles: dict[str, Throttle] = {}
         self._servers = 0
 
     def attach(self) -> None:
-        """A server of this process begins to listen."""
+        """Filter uvicorn's log while a server of this process listens."""
         self._servers += 1
         logging.getLogger("uvicorn.error").addFilter(self)
 
     def detach(self) -> None:
-        """It has ended."""
+        """Stop filtering when the last server of this process has closed."""
         self._servers -= 1
         if not self._servers:
-            self._next.clear()
+            self._throttles.clear()
             logging.getLogger("uvicorn.error").removeFilter(self)
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno != logging.WARNING:
             return True
-        if len(self._next) > MAX_WARNINGS:
-            self._next.clear()
-        message, now = str(record.msg), time.monotonic()
-        if now < self._next.get(message, 0.0):
-            return False
-        self._next[message] = now + WARN_EVERY
-        return True
+        if len(self._throttles) > MAX_WARNINGS:
+            self._throttles.clear()
+        throttle = self._throttles.setdefault(str(record.msg), Throttle(1, WARN_EVERY))
+        return throttle.allows(time.monotonic())
 
 
-_throttle: Final = _Throttle()
+_throttle: Final = _WarningThrottle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +233,8 @@ class Connections:
         self._open: dict[str, dict[Connection, None]] = {}  # by address, the oldest first
         self._total = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._evicted, self._warn_at = 0, 0.0
+        self._evicted = 0
+        self._warnings = Throttle(1, WARN_EVERY)
 
     def guard(self, config: uvicorn.Config) -> None:
         """Make the server of this configuration report its connections here; call it before `startup`."""
@@ -346,8 +345,7 @@ class Connections:
         connection.transport.abort()
 
     def _warn(self, why: str) -> None:
-        now = asyncio.get_running_loop().time()
-        if now >= self._warn_at:
+        if self._warnings.allows(asyncio.get_running_loop().time()):
             log.warning(
                 "too many connections %s, closing the oldest: open=%d waiting=%d closed=%d",
                 why,
@@ -355,7 +353,7 @@ class Connections:
                 len(self._waiting),
                 self._evicted,
             )
-            self._evicted, self._warn_at = 0, now + WARN_EVERY
+            self._evicted = 0
 
 
 class Connection:

@@ -19,15 +19,15 @@ import socketio
 import uvicorn
 
 from a2c_smcp.server.app import create_app
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.rooms import Identity
-from a2c_smcp.server.runner import Runner
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.offices import Identity
+from a2c_smcp.server.server_process import ServerProcess
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, SMCP_NAMESPACE, TOOL_CALL_EVENT
 
 Kind = Literal["ours", "stock"]
 
 # So high that the load is never refused; every check runs all the same.
-PLENTY = Limits(
+PLENTY = ServerLimits(
     requests_per_second=1e9, office_requests_per_second=1e9, joins_per_second=1e9, connections_per_address=1_000_000
 )
 START_PATIENCE = 30.0
@@ -93,13 +93,13 @@ def serve(kind: Kind, questions: Connection) -> None:
 def _serve_ours(questions: Connection) -> None:
     """The ready server, as `a2c server` runs it, with every check on."""
     app = create_app(auth=Everybody(), port=0, limits=PLENTY)
-    manager, board = app.server.manager, app.namespace.board
+    manager, router = app.server.manager, app.namespace.router
 
     def connections() -> int:
         clients = manager.rooms.get(SMCP_NAMESPACE, {}).get(None, ())
-        return max(len(app.server.eio.sockets), len(clients), len(board.connections))
+        return max(len(app.server.eio.sockets), len(clients), len(router.connections))
 
-    with Runner(app) as runner:
+    with ServerProcess(app) as runner:
         _tell(questions, urlsplit(runner.start()["url"]).port, connections)
         runner.wait()
 

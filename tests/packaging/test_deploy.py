@@ -13,7 +13,7 @@ import yaml  # type: ignore[import-untyped]
 
 from a2c_smcp.cli.parsing import parse
 from a2c_smcp.cli.table import COMMANDS
-from a2c_smcp.server.registry.endpoint import parse_endpoint
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from a2c_smcp.server.settings import ENDPOINTS, ENV, ServerSettings, load
 
 ROOT = Path(__file__).parents[2]

@@ -43,6 +43,7 @@ ONLY_IN = {
     "pydantic_ai": {"agent/adapters"},
     "starlette": {"bridge", "console", "digest", "docserver"},
     "uvicorn": {"web", "server"},
+    "redis": {"server/registry"},
 }
 PURE = [
     "agent/adapters/calls.py",
@@ -65,6 +66,7 @@ PURE = [
     "common/fastjson.py",
     "common/lookalikes.py",
     "common/masking.py",
+    "common/rate_limit.py",
     "common/token_estimate.py",
     "common/visible.py",
     "types.py",
@@ -116,7 +118,7 @@ PURE = [
     "server/limits.py",
     "server/packets.py",
     "server/payload.py",
-    "server/rooms.py",
+    "server/offices.py",
 ]
 IMPURE = {"asyncio", "anyio", "socket", "time", "random", "subprocess", "threading", "os", "pathlib"}
 
@@ -198,11 +200,11 @@ def test_pure_modules_import_nothing_that_acts() -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("import a2c_smcp.server.rooms", "a2c_smcp.server.rooms"),
+        ("import a2c_smcp.server.offices", "a2c_smcp.server.offices"),
         ("from a2c_smcp import server", "a2c_smcp.server"),
-        ("from a2c_smcp.server import rooms", "a2c_smcp.server"),
-        ("from ..server import rooms", "a2c_smcp.server"),
-        ("def f():\n    from ..server.rooms import x", "a2c_smcp.server.rooms"),
+        ("from a2c_smcp.server import offices", "a2c_smcp.server"),
+        ("from ..server import offices", "a2c_smcp.server"),
+        ("def f():\n    from ..server.offices import x", "a2c_smcp.server.offices"),
         ("import importlib\nimportlib.import_module('a2c_smcp.server')", "a2c_smcp.server"),
     ],
 )

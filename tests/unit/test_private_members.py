@@ -22,7 +22,11 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.server import ServerProtocol
 
 from a2c_smcp.connection import socketio_client as wire
-from a2c_smcp.server import clients, engine, namespace, runner, sync_namespace, transport
+from a2c_smcp.server import client_manager as clients
+from a2c_smcp.server import engineio_socket as transport
+from a2c_smcp.server import namespace, sync_namespace
+from a2c_smcp.server import server_process as runner
+from a2c_smcp.server import socketio_server as engine
 from a2c_smcp.web import listening
 
 OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
@@ -37,7 +41,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
             "_handle_eio_message": "self eio_sid data",
         },
     ),
-    transport.EngineServer: (
+    transport.EngineIOServer: (
         engineio.AsyncServer,
         {
             "_handle_connect": "self environ transport jsonp_index",
@@ -46,7 +50,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
             "shutdown": "self",
         },
     ),
-    transport.Socket: (
+    transport.EngineIOSocket: (
         AsyncSocket,
         {
             "_websocket_handler": "self ws",
@@ -59,7 +63,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
         },
     ),
     transport.SendQueue: (asyncio.Queue, {"_get": "self", "_init": "self maxsize", "_put": "self item"}),
-    clients.Manager: (
+    clients.ClientManager: (
         socketio.AsyncManager,
         {
             "_generate_ack_id": "self sid callback",
@@ -101,7 +105,7 @@ OVERRIDDEN: dict[Any, tuple[Any, dict[str, str]]] = {
             "_send_request": "self method url headers body timeout",
         },
     ),
-    runner._Server: (uvicorn.Server, {"startup": "self sockets"}),
+    runner._DrainingServer: (uvicorn.Server, {"startup": "self sockets"}),
     listening._Server: (
         uvicorn.Server,
         {"capture_signals": "self", "shutdown": "self sockets", "startup": "self sockets"},
@@ -182,13 +186,13 @@ def test_a_socket_io_server_has_the_tables_that_we_read() -> None:
     assert {"connect", "disconnect", "message"} <= set(server.eio.handlers)
     assert server.eio.start_service_task is True
     assert server.eio.service_task_event is None
-    assert isinstance(server.manager, clients.Manager)
+    assert isinstance(server.manager, clients.ClientManager)
     assert (server.manager.rooms, server.manager.pending_connect) == ({}, {})
     assert {"CLIENT_DISCONNECT", "SERVER_DISCONNECT", "TRANSPORT_CLOSE"} <= set(dir(server.eio.reason))
 
 
 def test_a_socket_has_the_flags_that_we_set() -> None:
-    one = transport.Socket(engine.SMCPServer().eio, "sid", "", None)
+    one = transport.EngineIOSocket(engine.SMCPServer().eio, "sid", "", None)
     assert (one.connected, one.upgrading, one.upgraded, one.closing, one.closed) == (False,) * 5
     assert one.last_ping
     assert isinstance(one.queue, transport.SendQueue)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import BadRequest
-from a2c_smcp.server.payload import Raw, head_of
+from a2c_smcp.server.payload import RawJson, parse_head
 from a2c_smcp.smcp import TOOL_CALL_EVENT, parse_request
 
 CALL = {"agent": "a", "req_id": "r", "computer": "c", "tool_name": "t", "params": {}, "timeout": 5}
@@ -27,7 +27,7 @@ def test_a_wrong_field_is_named_with_what_it_must_be(change: dict[str, Any], wor
         parse_request(TOOL_CALL_EVENT, CALL | change)
     # The Server's own way, which reads the text only as far as it must, has the same words.
     with pytest.raises(BadRequest) as routed:
-        head_of(TOOL_CALL_EVENT, Raw(json.dumps(CALL | change)))
+        parse_head(TOOL_CALL_EVENT, RawJson(json.dumps(CALL | change)))
     assert parsed.value.message == routed.value.message == f"client:tool_call: {words}"
 
 
@@ -43,5 +43,5 @@ def test_a_wrong_field_is_named_with_what_it_must_be(change: dict[str, Any], wor
 )
 def test_a_payload_that_cannot_be_read_says_where(text: str, words: str) -> None:
     with pytest.raises(BadRequest) as caught:
-        head_of(TOOL_CALL_EVENT, Raw(text))
+        parse_head(TOOL_CALL_EVENT, RawJson(text))
     assert caught.value.message == f"client:tool_call: {words}"

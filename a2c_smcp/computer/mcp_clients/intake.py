@@ -15,9 +15,9 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from a2c_smcp.common.callbacks import call_guarded
+from a2c_smcp.common.rate_limit import TokenBucket
 from a2c_smcp.computer.mcp_clients.leniency import LeftOut, mend
 from a2c_smcp.computer.mcp_clients.links import Incoming, ReadEnd, Reader, breathe
-from a2c_smcp.computer.pacing import Meter
 from a2c_smcp.computer.ports import Listener
 from a2c_smcp.types import SERVER_NAME
 
@@ -128,7 +128,7 @@ class Intake(ReadEnd):
         self._source = source
         self._news = news
         self._on_end = on_end
-        self._meter = Meter(RATE, BURST)
+        self._meter = TokenBucket(RATE, BURST)
         self._turns = 0
 
     async def receive(self) -> Incoming:
@@ -149,7 +149,7 @@ class Intake(ReadEnd):
                 if isinstance(response, JSONRPCResponse) and (left_out := mend(response.result, self.version)):
                     self.on_left_out(left_out)
                 return item
-            if pause := self._meter.wait(self.heard_at):
+            if pause := self._meter.reserve(self.heard_at):
                 await asyncio.sleep(pause)
             if isinstance(item, SessionMessage) and not await self._taken(item.message):
                 return item

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from a2c_smcp.computer.pacing import Meter
+from a2c_smcp.common.rate_limit import TokenBucket
 from a2c_smcp.computer.tools.kept import CallKey
 from a2c_smcp.messages import ProgressData
 
@@ -64,7 +64,7 @@ class _Lane:
     recent: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=RECENT))
     ready: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=BURST))
     timer: asyncio.TimerHandle | None = None
-    meter: Meter = field(default_factory=lambda: Meter(RATE, BURST))
+    meter: TokenBucket = field(default_factory=lambda: TokenBucket(RATE, BURST))
 
 
 class Reports:
@@ -78,7 +78,7 @@ class Reports:
         self._line = line
         self._lanes: dict[CallKey, _Lane] = {}
         self._due: deque[CallKey] = deque()
-        self._all = Meter(RATE_OF_ALL, RATE_OF_ALL)
+        self._all = TokenBucket(RATE_OF_ALL, RATE_OF_ALL)
         self._sender: asyncio.Task[None] | None = None
 
     def tell(self, key: CallKey, report: ProgressData) -> None:
@@ -90,7 +90,7 @@ class Reports:
         if lane.timer is not None:
             return
         loop = asyncio.get_running_loop()
-        if pause := lane.meter.wait(loop.time()):
+        if pause := lane.meter.reserve(loop.time()):
             lane.timer = loop.call_later(pause, self._send_soon, key, lane)
         else:
             self._send_soon(key, lane)
@@ -128,7 +128,7 @@ class Reports:
         try:
             while self._due:
                 key = self._due.popleft()
-                if key in self._lanes and (pause := self._all.wait(clock())):
+                if key in self._lanes and (pause := self._all.reserve(clock())):
                     await asyncio.sleep(pause)
                 lane, line = self._lanes.get(key), self._line()
                 if lane is None or not lane.ready:

@@ -1,6 +1,6 @@
-"""What nodes tell one another. Pure.
+"""The messages between nodes. Pure.
 
-A frame is one line of JSON, the head, and what follows it unparsed: `["ask",7,"n1",…]\\n{"agent":…}`.
+A frame is a line of JSON, the head, and an unparsed body: `["call",7,"n1",…]\\n{"agent":…}`.
 """
 
 from typing import Final, TypeAlias
@@ -10,17 +10,21 @@ import msgspec
 from a2c_smcp.errors import SMCPError, from_wire, to_wire
 
 
-class _Head(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=str.lower):
+def _tag(name: str) -> str:
+    return name.removesuffix("Frame").lower()
+
+
+class _FrameHead(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=_tag):
     pass
 
 
-class Ask(_Head, frozen=True):
+class CallFrame(_FrameHead, frozen=True):
     """An Agent's request for a Computer of the other node; its payload follows.
 
     Attributes:
-        number: What its answer is called by.
-        node: Who asks.
-        seconds: How long it waits.
+        number: The number that its reply refers to.
+        node: The node of the caller.
+        seconds: The time-out.
     """
 
     number: int
@@ -31,34 +35,34 @@ class Ask(_Head, frozen=True):
     seconds: float
 
 
-class Answer(_Head, frozen=True):
+class ReplyFrame(_FrameHead, frozen=True):
     """The Computer's ack; its arguments follow."""
 
     number: int
 
 
-class Failure(_Head, frozen=True):
-    """The request failed on the other node; the error follows as it would travel to a client."""
+class ErrorFrame(_FrameHead, frozen=True):
+    """The request failed on the other node; the error follows in its wire format."""
 
     number: int
 
 
-class Absent(_Head, frozen=True):
+class AbsentFrame(_FrameHead, frozen=True):
     """The Computer is not on that node, or not in that office."""
 
     number: int
 
 
-class Tell(_Head, frozen=True):
-    """A notification for the members of an office, `skip` left out; its data follow."""
+class NotifyFrame(_FrameHead, frozen=True):
+    """A notification for the members of an office except `skip`; its data follow."""
 
     office_id: str
     event: str
     skip: str
 
 
-class Seated(_Head, frozen=True):
-    """A seat was taken. `announced` says that the office hears of it by this alone."""
+class JoinedFrame(_FrameHead, frozen=True):
+    """A member joined. If `announced`, the receiver has to notify its members."""
 
     office_id: str
     field: str
@@ -66,16 +70,16 @@ class Seated(_Head, frozen=True):
     announced: bool
 
 
-class Left(_Head, frozen=True):
-    """A seat was freed."""
+class LeftFrame(_FrameHead, frozen=True):
+    """A member left."""
 
     office_id: str
     field: str
     value: str
 
 
-class Oust(_Head, frozen=True):
-    """Somebody asks for the seat of that connection: end it; with a challenge, only if it does not answer a ping."""
+class EvictFrame(_FrameHead, frozen=True):
+    """Close a connection because another client wants its name; with a challenge, only if it does not answer a ping."""
 
     sid: str
     office_id: str
@@ -83,29 +87,31 @@ class Oust(_Head, frozen=True):
     challenge: bool
 
 
-class Alive(_Head, frozen=True):
-    """The connection answered its challenge."""
+class AliveFrame(_FrameHead, frozen=True):
+    """The connection answered the ping of a challenge."""
 
     sid: str
 
 
-Frame: TypeAlias = Ask | Answer | Failure | Absent | Tell | Seated | Left | Oust | Alive
+NodeFrame: TypeAlias = (
+    CallFrame | ReplyFrame | ErrorFrame | AbsentFrame | NotifyFrame | JoinedFrame | LeftFrame | EvictFrame | AliveFrame
+)
 
 _encoder: Final = msgspec.json.Encoder()
-_decoder: Final = msgspec.json.Decoder(Frame)
+_decoder: Final = msgspec.json.Decoder(NodeFrame)
 _error: Final = msgspec.json.Decoder(dict)
 
 
-def pack_frame(head: Frame, body: bytes = b"") -> bytes:
-    """Return the frame as it travels."""
+def pack_frame(head: NodeFrame, body: bytes = b"") -> bytes:
+    """Return an encoded frame."""
     return b"%b\n%b" % (_encoder.encode(head), body)
 
 
-def unpack_frame(data: bytes) -> tuple[Frame, bytes]:
+def unpack_frame(data: bytes) -> tuple[NodeFrame, bytes]:
     """Return head and body.
 
     Raises:
-        ValueError: It is no frame of this release.
+        ValueError: The data is not a frame of this release.
     """
     end = data.find(b"\n")
     if end < 0:
@@ -114,10 +120,10 @@ def unpack_frame(data: bytes) -> tuple[Frame, bytes]:
 
 
 def pack_error(error: SMCPError) -> bytes:
-    """An error as the body of a `Failure`."""
+    """An error as the body of a `ErrorFrame`."""
     return _encoder.encode(to_wire(error))
 
 
 def unpack_error(body: bytes) -> SMCPError:
-    """The error that `pack_error` wrote."""
+    """Return the error that `pack_error` encoded."""
     return from_wire(_error.decode(body))

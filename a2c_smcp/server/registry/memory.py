@@ -1,14 +1,14 @@
-"""The registry of offices, and the one that lives in this process."""
+"""The registry interface, and the registry in memory."""
 
 import threading
 from typing import Any, Protocol
 
-from a2c_smcp.server.rooms import Office, Seat, admit
-from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server.call_router import CallRouter
+from a2c_smcp.server.offices import Member, OfficeMembers, check_join
 
 
 class Registry(Protocol):
-    """Who sits in which office, across all nodes. Of two that ask for one seat, one gets it.
+    """The members of all offices, across all nodes. Of two clients that ask for the same name, one gets it.
 
     Attributes:
         node: The name of this node.
@@ -16,14 +16,14 @@ class Registry(Protocol):
 
     node: str
 
-    async def start(self, board: Switchboard) -> None:
-        """Begin to work for the connections of this node."""
+    async def start(self, router: CallRouter) -> None:
+        """Start to serve the connections of this node."""
 
     async def stop(self) -> None:
-        """Give up every seat of this node and end."""
+        """Remove every member of this node and stop."""
 
-    async def seat(self, seat: Seat) -> None:
-        """Take a seat, atomically.
+    async def add_member(self, member: Member) -> None:
+        """Add a member, atomically.
 
         Raises:
             OfficeFull: The office has an Agent.
@@ -31,33 +31,33 @@ class Registry(Protocol):
             InternalError: The registry cannot be reached.
         """
 
-    async def release(self, seat: Seat) -> None:
-        """Free a seat; nothing happens if another connection holds it by now."""
+    async def remove_member(self, member: Member) -> None:
+        """Remove a member; does nothing if another connection has its name by now."""
 
-    async def holder(self, seat: Seat) -> Seat | None:
-        """Return who has the seat that `seat` asks for.
+    async def holder(self, member: Member) -> Member | None:
+        """Return the member that has the role or name which `member` asks for.
 
         Raises:
             InternalError: The registry cannot be reached.
         """
 
-    async def oust(self, holder: Seat, *, challenge: bool) -> None:
-        """Have the other node end the connection of a member; with a challenge, only if it does not answer a ping."""
+    async def evict(self, holder: Member, *, challenge: bool) -> None:
+        """Ask another node to close a member's connection; with a challenge, only if it does not answer a ping."""
 
-    async def settled(self) -> None:
-        """Wait until the seats that were released are free for every node."""
+    async def wait_released(self) -> None:
+        """Wait until every node sees the names of removed members as free."""
 
-    async def members(self, office_id: str) -> list[Seat]:
-        """Everybody in an office, the Agent first, then Computers by name."""
+    async def members(self, office_id: str) -> list[Member]:
+        """Return the members of an office, the Agent first, then Computers by name."""
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
-        """Tell the members of an office on other nodes, the connection `skip` left out."""
+        """Send a notification to the members of an office on other nodes, except the connection `skip`."""
 
-    def reach(self, office_id: str) -> int:
-        """How many members of an office are on other nodes."""
+    def remote_member_count(self, office_id: str) -> int:
+        """Return how many members of an office are on other nodes."""
 
     def problem(self) -> str | None:
-        """Why this node is not ready to serve, or None."""
+        """Return why this node is not ready, or None."""
 
 
 class MemoryRegistry:
@@ -67,52 +67,52 @@ class MemoryRegistry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._offices: dict[str, Office] = {}
+        self._offices: dict[str, OfficeMembers] = {}
 
-    async def start(self, board: Switchboard) -> None:
-        """Nothing to begin."""
+    async def start(self, router: CallRouter) -> None:
+        """Do nothing."""
 
     async def stop(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
-    async def seat(self, seat: Seat) -> None:
-        """Take a seat."""
+    async def add_member(self, member: Member) -> None:
+        """Add a member."""
         with self._lock:
-            admit(self._offices.get(seat.office_id), seat)
-            self._offices.setdefault(seat.office_id, Office()).add(seat)
+            check_join(self._offices.get(member.office_id), member)
+            self._offices.setdefault(member.office_id, OfficeMembers()).add(member)
 
-    async def release(self, seat: Seat) -> None:
-        """Free a seat."""
+    async def remove_member(self, member: Member) -> None:
+        """Remove a member."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            if office is not None and office.remove(seat) and not office:
-                del self._offices[seat.office_id]
+            office = self._offices.get(member.office_id)
+            if office is not None and office.remove(member) and not office:
+                del self._offices[member.office_id]
 
-    async def holder(self, seat: Seat) -> Seat | None:
-        """Return who has that seat."""
+    async def holder(self, member: Member) -> Member | None:
+        """Return the member that has the role or name which `member` asks for."""
         with self._lock:
-            office = self._offices.get(seat.office_id)
-            return office.holder(seat) if office is not None else None
+            office = self._offices.get(member.office_id)
+            return office.holder(member) if office is not None else None
 
-    async def oust(self, holder: Seat, *, challenge: bool) -> None:
-        """There are no other nodes."""
+    async def evict(self, holder: Member, *, challenge: bool) -> None:
+        """Do nothing: there are no other nodes."""
 
-    async def settled(self) -> None:
-        """A seat is free when it is released."""
+    async def wait_released(self) -> None:
+        """Do nothing: a removed member is gone."""
 
-    async def members(self, office_id: str) -> list[Seat]:
-        """Everybody in an office."""
+    async def members(self, office_id: str) -> list[Member]:
+        """Return the members of an office."""
         with self._lock:
-            office = self._offices.get(office_id, Office())
+            office = self._offices.get(office_id, OfficeMembers())
             return [*([office.agent] if office.agent else []), *(office.computers[n] for n in sorted(office.computers))]
 
     async def broadcast(self, office_id: str, event: str, data: Any, skip: str) -> None:
-        """There are no other nodes."""
+        """Do nothing: there are no other nodes."""
 
-    def reach(self, office_id: str) -> int:  # noqa: ARG002
-        """There are no other nodes."""
+    def remote_member_count(self, office_id: str) -> int:  # noqa: ARG002
+        """Do nothing: there are no other nodes."""
         return 0
 
     def problem(self) -> str | None:
-        """A single node is always ready."""
+        """Return None: a single node is always ready."""
         return None

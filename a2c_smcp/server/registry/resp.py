@@ -1,49 +1,49 @@
-"""The language of Redis (RESP3): commands out, replies and pushed messages in. Pure.
+"""The protocol of Redis (RESP3): encodes commands, parses replies and pushed messages. Pure.
 
 +text  -error  :number  $length text  _  #t  ,float  (number  =length text
-*n items  ~n items  %n pairs  >n items       a push: something that no command asked for
+*n items  ~n items  %n pairs  >n items       a push: not a reply to a command
 """
 
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-Reply: TypeAlias = Any
-"""bytes, int, float, bool, None, list, dict, `ErrorReply`, `Message` or `Push`."""
+RespValue: TypeAlias = Any
+"""bytes, int, float, bool, None, list, dict, `RedisErrorReply`, `PublishedMessage` or `RespPush`."""
 
-Part: TypeAlias = bytes | str | int | float
+CommandPart: TypeAlias = bytes | str | int | float
 
 LINE_LIMIT: Final = 64 * 1024
-"""No line of Redis is longer; more without a line end is not Redis."""
+"""The longest line; longer data without a line end is invalid."""
 
 
-class ErrorReply(Exception):
+class RedisErrorReply(Exception):
     """Redis refused a command; the first word of the message is its kind."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ErrorReply) and self.args == other.args
+        return isinstance(other, RedisErrorReply) and self.args == other.args
 
     __hash__ = Exception.__hash__
 
 
-class Push(list[Any]):
-    """Something that came by itself."""
+class RespPush(list[Any]):
+    """A push other than a published message."""
 
     __slots__ = ()
 
 
-class Message(bytes):
-    """What somebody published to a channel; it comes by itself, too."""
+class PublishedMessage(bytes):
+    """A message that was published to a channel."""
 
     __slots__ = ()
 
 
-def encode(*parts: Part) -> bytes:
-    """Return a command as Redis reads it."""
+def encode(*parts: CommandPart) -> bytes:
+    """Return an encoded command."""
     return encode_start(*parts, parts=len(parts))
 
 
-def encode_start(*first: Part, parts: int) -> bytes:
-    """Return the beginning of a command of so many parts; those that follow are written like `$3\\r\\nabc\\r\\n`."""
+def encode_start(*first: CommandPart, parts: int) -> bytes:
+    """Return the start of a command of `parts` parts; each further part is written like `$3\\r\\nabc\\r\\n`."""
     out = [b"*%d\r\n" % parts]
     for part in first:
         data = part if isinstance(part, bytes) else str(part).encode()
@@ -52,7 +52,7 @@ def encode_start(*first: Part, parts: int) -> bytes:
 
 
 class _Open:
-    """An array whose items are still coming."""
+    """An incomplete array."""
 
     __slots__ = ("build", "items", "missing")
 
@@ -66,8 +66,8 @@ def _pairs(items: list[Any]) -> dict[Any, Any]:
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
-def _push(items: list[Any]) -> Message | Push:
-    return Message(items[2]) if items[0] == b"message" else Push(items)
+def _push(items: list[Any]) -> PublishedMessage | RespPush:
+    return PublishedMessage(items[2]) if items[0] == b"message" else RespPush(items)
 
 
 _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
@@ -78,7 +78,7 @@ _BUILD: Final[dict[int, tuple[int, Callable[[list[Any]], Any]]]] = {
 }
 _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
     ord("+"): bytes,
-    ord("-"): lambda line: ErrorReply(line.decode("utf-8", "replace")),
+    ord("-"): lambda line: RedisErrorReply(line.decode("utf-8", "replace")),
     ord(":"): int,
     ord("("): int,
     ord(","): float,
@@ -87,13 +87,13 @@ _LINE: Final[dict[int, Callable[[bytes], Any]]] = {
 }
 _TEXT: Final[dict[int, Callable[[bytes], bytes]]] = {
     ord("$"): bytes,
-    ord("="): lambda text: text[4:],  # behind the kind of text, as in `txt:`
+    ord("="): lambda text: text[4:],  # without the format, as in `txt:`
 }
 _PUSH: Final = ord(">")
 
 
-class Parser:
-    """Cuts a stream into replies. What has been read is never read again, however the stream is cut."""
+class RespParser:
+    """Splits a stream into replies; reads every byte once, however the stream is split."""
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
@@ -103,14 +103,14 @@ class Parser:
         self._expected = b""
 
     def expect(self, channel: str) -> None:
-        """Be quick with messages of that channel."""
+        """Use the fast path for messages of a channel."""
         self._expected = b">3\r\n$7\r\nmessage\r\n$%d\r\n%b\r\n" % (len(channel.encode()), channel.encode())
 
-    def feed(self, data: bytes) -> list[Reply]:
+    def feed(self, data: bytes) -> list[RespValue]:
         """Return the replies that `data` completes, in order.
 
         Raises:
-            ValueError: The stream is not Redis's.
+            ValueError: The stream is not RESP3.
         """
         if self._rest:
             self._rest.append(data)
@@ -119,7 +119,7 @@ class Parser:
                 return []
             data = b"".join(self._rest)
             self._rest.clear()
-        done: list[Reply] = []
+        done: list[RespValue] = []
         at, size = 0, len(data)
         while at < size:
             at, stop = self._read(data, at, done)
@@ -129,8 +129,8 @@ class Parser:
                 break
         return done
 
-    def _read(self, data: bytes, at: int, done: list[Reply]) -> tuple[int, int]:
-        """Read one thing; return where the next begins, and if it is not all there, where it ends at the earliest."""
+    def _read(self, data: bytes, at: int, done: list[RespValue]) -> tuple[int, int]:
+        """Read one value; return the offset of the next one, and if it is incomplete, where it ends at the earliest."""
         kind = data[at]
         if kind == _PUSH and self._expected and data.startswith(self._expected, at):
             start = at + len(self._expected)
@@ -138,12 +138,12 @@ class Parser:
             stop = end + 4 + int(data[start + 1 : end]) if end >= 0 else len(data) + 1
             if stop > len(data):
                 return at, stop
-            done.append(Message(data[end + 2 : stop - 2]))
+            done.append(PublishedMessage(data[end + 2 : stop - 2]))
             return stop, 0
         end = data.find(b"\r\n", at)
         if end < 0:
             if len(data) - at > LINE_LIMIT:
-                raise ValueError("a line without an end")
+                raise ValueError("line too long")
             return at, len(data) + 1
         line, after = data[at + 1 : end], end + 2
         if kind in _LINE:
@@ -163,12 +163,12 @@ class Parser:
                 return after, 0
             value = build([]) if missing == 0 else None
         else:
-            raise ValueError(f"a reply of unknown kind {chr(kind)!r}")
+            raise ValueError(f"reply of unknown type {chr(kind)!r}")
         self._close(value, done)
         return after, 0
 
-    def _close(self, value: Any, done: list[Reply]) -> None:
-        # Put the value into the innermost open array; an array that is full is a value in turn.
+    def _close(self, value: Any, done: list[RespValue]) -> None:
+        # Add the value to the innermost incomplete array; a complete array is a value in turn.
         while self._open:
             inner = self._open[-1]
             inner.items.append(value)

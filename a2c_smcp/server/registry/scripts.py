@@ -1,40 +1,40 @@
-"""What Redis does in one step, as Lua; and how seats are written there.
+"""Lua scripts, each an atomic step in Redis, and the format of members there.
 
 Keys, behind a prefix (`a2c` by default):
 
-    a2c:state        hash          epoch → when this data began; settled → until when nobody new is seated
+    a2c:state        hash          epoch → when this data began; settled → until when new joins are refused
     a2c:nodes        sorted set    node → when its lease ends, in milliseconds of Redis's own clock
     a2c:o:<office>   hash          a (the Agent) or c:<name> (a Computer) → sid|node|stamp|version|owner|name
     a2c:w:<office>   hash          node → how many members of the office it has
-    a2c:n:<node>     hash          sid|office → the member's field in that office: what to free when the node dies
-    a2c:bus:<node>   channel       everything that other nodes tell this one
+    a2c:n:<node>     hash          sid|office → the member's field in that office: removed when the node dies
+    a2c:bus:<node>   channel       messages of other nodes for this one
 
-Whatever changes an office tells every node that has members there in the same step, so that each sees the changes
-in the order in which they happened. A seat is fenced twice: only its own connection (sid) frees it, and a command
-that comes late, from before the connection took the seat again, does nothing (stamp).
+A script that changes an office publishes the change to every node with members there in the same step, so all nodes
+see the changes in order. A member is fenced twice: only its own connection (sid) removes it, and a late command from
+before the connection joined again does nothing (stamp).
 
-Redis may lose everything at any time. A node that was registered before the loss notices that the epoch is another
-one; from then on nobody new is seated until the lease that any node may believe in is over. Members that nodes bring
-back are seated at once.
+Redis may lose all data at any time. A node that was registered before the loss notices the new epoch; from then on new
+joins are refused until every lease that a node may still rely on is over. Members that nodes register again are
+accepted immediately.
 """
 
 from dataclasses import dataclass
 from hashlib import sha1
 from typing import Final
 
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.offices import Member
 from a2c_smcp.types import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """A Lua script and the name that Redis knows it by once it is loaded."""
+class LuaScript:
+    """A Lua script and its name in Redis."""
 
     source: str
 
     @property
     def sha(self) -> str:
-        """What EVALSHA calls it by."""
+        """The digest for EVALSHA."""
         return sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -46,7 +46,7 @@ local function now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local function tell(office, except, message)
+local function publish(office, except, message)
   local text = cjson.encode(message)
   for _, node in ipairs(redis.call('HKEYS', prefix .. ':w:' .. office)) do
     if node ~= except then redis.call('PUBLISH', prefix .. ':bus:' .. node, text) end
@@ -60,16 +60,16 @@ local function free(node, office, field, value)
   local where = prefix .. ':w:' .. office
   redis.call('HDEL', prefix .. ':o:' .. office, field)
   if redis.call('HINCRBY', where, node, -1) <= 0 then redis.call('HDEL', where, node) end
-  tell(office, node, {'left', office, field, value})
+  publish(office, node, {'left', office, field, value})
 end
--- Free what a node holds: the seats named, unless they were taken again since, or some of them all.
--- Returns how many it looked at.
+-- Remove members of a node: the named ones, unless they joined again since, or a batch of all.
+-- Returns how many were checked.
 local function clear(node, seats, stamp)
   local index = prefix .. ':n:' .. node
   if not seats then
     seats = {}
     local cursor, found = '0', nil
-    repeat -- a step over a hash that was larger once may find nothing
+    repeat -- a scan step over a hash that has shrunk may return nothing
       cursor, found = unpack(redis.call('HSCAN', index, cursor, 'COUNT', 200))
       for i = 1, #found, 2 do seats[#seats + 1] = found[i] end
     until #seats > 0 or cursor == '0'
@@ -88,7 +88,7 @@ local function clear(node, seats, stamp)
 end
 """
 
-SEAT: Final = Script(
+JOIN: Final = LuaScript(
     _COMMON
     + """
 -- node, office, field, sid, stamp, value, whether to announce it, whether to list the office
@@ -112,19 +112,19 @@ else
   redis.call('HSET', seats, field, value)
   redis.call('HINCRBY', prefix .. ':w:' .. office, node, 1)
   redis.call('HSET', prefix .. ':n:' .. node, sid .. '|' .. office, field)
-  tell(office, node, {'seated', office, field, value, ARGV[8] == '1'})
+  publish(office, node, {'joined', office, field, value, ARGV[8] == '1'})
 end
 if ARGV[9] == '1' then return {'ok', redis.call('HGETALL', seats)} end
 return {'ok'}
 """
 )
-"""Take a seat.
+"""Add a member.
 
-`ok` (and who sits there), `taken`, `dead` (taken by a node whose lease is over), `lost` (ours is), `early` (Redis lost
-its data a moment ago: try again after so many milliseconds).
+Returns `ok` (and the members of the office), `taken`, `dead` (taken by a node whose lease is over), `lost` (our lease
+is), or `early` (Redis lost its data recently: try again after so many milliseconds).
 """
 
-RELEASE: Final = Script(
+RELEASE: Final = LuaScript(
     _COMMON
     + """
 -- node, office, field, sid, stamp
@@ -138,9 +138,9 @@ free(node, office, field, held)
 return 1
 """
 )
-"""Free a seat, if this connection holds it."""
+"""Remove a member, if it is on this connection."""
 
-BEAT: Final = Script(
+RENEW: Final = LuaScript(
     _COMMON
     + """
 -- node, milliseconds, the epoch that the node knows
@@ -165,11 +165,11 @@ return {lease and 1 or 0, alive and 1 or 0, redis.call('HLEN', prefix .. ':n:' .
 )
 """Renew the lease.
 
-Returns whether Redis still knew the node, whether its lease was not over, how many seats it has, how many other nodes
-are dead, and the epoch.
+Returns whether Redis knew the node, whether its lease was valid, how many members it has, how many other nodes are
+dead, and the epoch.
 """
 
-REAP: Final = Script(
+REAP: Final = LuaScript(
     _COMMON
     + """
 -- node
@@ -180,9 +180,9 @@ if clear(dead) == 0 then redis.call('ZREM', nodes, dead) end
 return dead
 """
 )
-"""Free some of the seats of one dead node, and the node when it has none left. Returns its name; nil: none is dead."""
+"""Remove a batch of members of one dead node, and the node when none is left. Returns its name; nil: none is dead."""
 
-CLEAR: Final = Script(
+CLEAR: Final = LuaScript(
     _COMMON
     + """
 -- node, the latest stamp, seats (sid|office) …; without any: all, a part at a time, and at last the lease
@@ -197,36 +197,36 @@ end
 return looked
 """
 )
-"""Give up seats of this node."""
+"""Remove members of this node."""
 
-SCRIPTS: Final = (SEAT, RELEASE, BEAT, REAP, CLEAR)
+SCRIPTS: Final = (JOIN, RELEASE, RENEW, REAP, CLEAR)
 
 AGENT_FIELD: Final = "a"
 
 
-def field_of(seat: Seat) -> str:
-    """Where a seat stands in the hash of its office."""
-    return AGENT_FIELD if seat.role == "agent" else computer_field(seat.name)
+def field_of(member: Member) -> str:
+    """Return the field of a member in the hash of its office."""
+    return AGENT_FIELD if member.role == "agent" else computer_field(member.name)
 
 
 def computer_field(name: str) -> str:
-    """Where a Computer of that name stands in the hash of its office."""
+    """Return the field of a Computer in the hash of its office."""
     return f"c:{name}"
 
 
-def pack(seat: Seat, stamp: int) -> str:
-    """A seat as Redis keeps it; the name comes last, because it may hold anything."""
-    return f"{seat.sid}|{seat.node}|{stamp}|{seat.version or ''}|{seat.owner}|{seat.name}"
+def pack_member(member: Member, stamp: int) -> str:
+    """Return a member in its Redis format; the name is last, because it may hold any character."""
+    return f"{member.sid}|{member.node}|{stamp}|{member.version or ''}|{member.owner}|{member.name}"
 
 
-def unpack(office_id: str, field: str, value: str) -> Seat:
-    """The seat that `pack` wrote into that field of that office."""
+def unpack_member(office_id: str, field: str, value: str) -> Member:
+    """Return the member that `pack_member` encoded for that field of that office."""
     sid, node, _, version, owner, name = value.split("|", 5)
     role: Role = "agent" if field == AGENT_FIELD else "computer"
-    return Seat(office_id, role, name, sid, node, version or None, owner)
+    return Member(office_id, role, name, sid, node, version or None, owner)
 
 
-def unpack_all(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Seat]:
-    """All seats of an office, the Agent first, then Computers by name. Lua gives a list, HGETALL a mapping."""
+def unpack_members(office_id: str, found: dict[bytes, bytes] | list[bytes]) -> list[Member]:
+    """Return the members of an office, the Agent first, then Computers by name; Lua returns a list, HGETALL a dict."""
     pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-    return [unpack(office_id, field.decode(), value.decode()) for field, value in sorted(pairs)]
+    return [unpack_member(office_id, field.decode(), value.decode()) for field, value in sorted(pairs)]

@@ -10,7 +10,7 @@ import pytest
 from a2c_smcp.agent import AsyncSMCPAgentClient, ComputerView, EventStream, OfficeEvent, SMCPAgentClient
 from a2c_smcp.errors import InternalError
 from a2c_smcp.server import create_app
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from tests.interaction.agent.conftest import Agents, Computers
 from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
 from tests.interaction.computer.connection.proxy import Proxy
@@ -185,7 +185,7 @@ async def test_a_view_that_could_not_be_read_is_read_again_until_it_can(
 async def test_an_office_of_more_computers_than_requests_in_flight_is_read_in_turns(
     office: str, agent: Agents, computer: Computers
 ) -> None:
-    limits = Limits(in_flight=4, joins_per_second=1_000)
+    limits = ServerLimits(in_flight=4, joins_per_second=1_000)
     async with serving(create_app(limits=limits)) as server:
         names = [f"c{number}" for number in range(30)]
         for name in names:

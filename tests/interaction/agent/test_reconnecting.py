@@ -155,7 +155,7 @@ async def test_a_computer_that_is_lost_under_a_call_and_stays_away_fails_it_soon
         call = asyncio.create_task(client.call_tool("c", "slow", req_id="r"))
         await asyncio.wait_for(gate.entered.get(), CAP)
         proxy.cut()
-        with pytest.raises(NotFound, match="left before it answered") as lost:
+        with pytest.raises(NotFound, match="left before it replied") as lost:
             await call
         assert lost.value.req_id == "r"
         with pytest.raises(NotFound, match="No computer 'c'"):

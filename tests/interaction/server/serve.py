@@ -19,12 +19,12 @@ def main(kind: str, options: dict[str, Any]) -> None:
         monkey.patch_all()
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
     from a2c_smcp.server.auth import ApiKeyAuth
-    from a2c_smcp.server.limits import Limits
+    from a2c_smcp.server.limits import ServerLimits
 
     pings: dict[str, Any] = {key: options.pop(key) for key in ("ping_interval", "ping_timeout") if key in options}
     api_keys = options.pop("api_keys", None)
     auth = ApiKeyAuth(api_keys) if api_keys else None
-    limits = Limits(**{"joins_per_second": 1_000} | options)
+    limits = ServerLimits(**{"joins_per_second": 1_000} | options)
     if kind in ("ready", "stock"):
         _serve_async(kind, limits, pings, auth)
     else:
@@ -41,8 +41,8 @@ def _serve_async(kind: str, limits: Any, pings: dict[str, Any], auth: Any) -> No
     import socketio
     import uvicorn
 
-    from a2c_smcp.server.engine import SMCPServer
     from a2c_smcp.server.namespace import SMCPNamespace
+    from a2c_smcp.server.socketio_server import SMCPServer
 
     async def serve() -> None:
         server = SMCPServer(limits, **pings) if kind == "ready" else socketio.AsyncServer(async_mode="asgi")

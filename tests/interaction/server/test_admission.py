@@ -122,10 +122,10 @@ async def test_a_client_that_joins_no_namespace_does_not_stay() -> None:
 
 async def test_those_outside_the_namespace_are_counted_too(connect: Connect) -> None:
     async with serving(create_app(limits={"connections_per_address": 2})) as server:
-        outside = [await open_websocket(websocket(server)) for _ in range(5)]
+        pending = [await open_websocket(websocket(server)) for _ in range(5)]
         with pytest.raises(ConnectionClosed):  # the oldest makes room
             async with asyncio.timeout(CAP):
                 while True:
-                    await outside[0].recv()
+                    await pending[0].recv()
         await connect(server)
-        await asyncio.gather(*(socket.close() for socket in outside))
+        await asyncio.gather(*(socket.close() for socket in pending))

@@ -10,10 +10,10 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from a2c_smcp.errors import Forbidden, InternalError, InvalidConfig
-from a2c_smcp.server import Identity, MemoryRegistry, Observer, ServerSettings, create_app
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.observer import Member
-from a2c_smcp.server.switchboard import Switchboard
+from a2c_smcp.server import Identity, MemoryRegistry, ServerObserver, ServerSettings, create_app
+from a2c_smcp.server.call_router import CallRouter
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.observer import ObservedClient
 from a2c_smcp.server.tracing import Tracing
 from tests.interaction.server.cluster.steps import Asked, listed
 from tests.interaction.server.conftest import Connect
@@ -23,14 +23,14 @@ from tests.interaction.server.programs import POLL, get, pair, refused, serving
 class Stillborn(MemoryRegistry):
     """A registry that does not start."""
 
-    async def start(self, board: Switchboard) -> None:
+    async def start(self, router: CallRouter) -> None:
         raise InternalError("no Redis at redis://:tiger@10.1.2.3")
 
 
 class Clumsy(MemoryRegistry):
     """A registry with a bug."""
 
-    async def start(self, board: Switchboard) -> None:
+    async def start(self, router: CallRouter) -> None:
         raise RuntimeError("tiger")
 
 
@@ -87,7 +87,7 @@ async def test_a_bug_is_an_answer_and_a_traceback_in_the_log(caplog: pytest.LogC
         await refused(server.url)
     assert (reply.status_code, reply.json()["error"]["code"]) == (500, 500)
     ours = [record for record in caplog.records if record.name == "a2c_smcp.server.app"]
-    assert [record.getMessage() for record in ours] == ["a request failed"] * 2
+    assert [record.getMessage() for record in ours] == ["HTTP request failed"] * 2
     assert all(record.exc_info and record.exc_info[0] is RuntimeError for record in ours)
 
 
@@ -127,7 +127,7 @@ async def test_a_mounted_server_that_cannot_start_refuses_connections(caplog: py
 # Code of others
 
 
-class Faulty(Observer):
+class Faulty(ServerObserver):
     """An observer whose every method fails."""
 
     def _fail(self, *_: object) -> None:
@@ -148,9 +148,11 @@ class FaultyProvider:
 
 @pytest.mark.parametrize("observer", [Faulty(), Tracing(FaultyProvider())])  # type: ignore[arg-type]
 async def test_an_observer_that_fails_costs_neither_an_answer_nor_the_time_out_of_another_call(
-    connect: Connect, observer: Observer, caplog: pytest.LogCaptureFixture
+    connect: Connect, observer: ServerObserver, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serving(create_app(observer=observer, limits=Limits(default_timeout=0.2, timeout_margin=0.1))) as server:
+    async with serving(
+        create_app(observer=observer, limits=ServerLimits(default_timeout=0.2, timeout_margin=0.1))
+    ) as server:
         agent, computer = await pair(connect, server)
         assert await agent.ask("client:get_tools", "desk", "r-1") == {"echo": "r-1"}
         asked = computer.answers["*"] = Asked()
@@ -201,7 +203,7 @@ async def test_an_authentication_provider_that_fails_is_logged_with_its_tracebac
     async with serving(create_app(auth=Broken())) as server:
         refusal = await refused(server.url, auth={"token": "tiger"})
     assert refusal["code"] == 401
-    (record,) = [one for one in caplog.records if one.getMessage() == "the authentication provider failed"]
+    (record,) = [one for one in caplog.records if one.getMessage() == "authentication provider failed"]
     text = logging.Formatter().format(record)
     assert "in authenticate" in text
     assert "LookupError" in text
@@ -239,11 +241,11 @@ def test_a_file_that_cannot_be_used_is_told_at_once(setting: str, tmp_path: Path
 async def test_somebody_else_can_be_told_of_what_happens(connect: Connect) -> None:
     heard: list[str] = []
 
-    class Ear(Observer):
-        def served(self, event: str, seconds: float, who: Member) -> None:
+    class Ear(ServerObserver):
+        def served(self, event: str, seconds: float, who: ObservedClient) -> None:
             heard.append(event)
 
-        def refused(self, event: str, error: Any, who: Member | None, req_id: str | None) -> None:
+        def refused(self, event: str, error: Any, who: ObservedClient | None, req_id: str | None) -> None:
             heard.append(f"{event} {error.code} {who.address if who else ''}")
 
     async with serving(create_app(observer=Ear())) as server:
@@ -257,9 +259,9 @@ async def test_somebody_else_can_be_told_of_what_happens(connect: Connect) -> No
 async def test_a_claimed_name_is_noted_once_per_connection(connect: Connect) -> None:
     noted: list[tuple[str, str, str]] = []
 
-    class Ear(Observer):
-        def misnamed(self, event: str, claimed: str, who: Member) -> None:
-            noted.append((event, claimed, who.seat.name if who.seat else ""))
+    class Ear(ServerObserver):
+        def sender_replaced(self, event: str, claimed: str, who: ObservedClient) -> None:
+            noted.append((event, claimed, who.member.name if who.member else ""))
 
     async with serving(create_app(observer=Ear())) as server:
         agent, _ = await pair(connect, server)
@@ -289,7 +291,7 @@ async def test_many_may_come_at_once_to_a_server_that_has_not_started(connect: C
     starts: list[int] = []
 
     class Slow(MemoryRegistry):
-        async def start(self, board: Switchboard) -> None:
+        async def start(self, router: CallRouter) -> None:
             starts.append(1)
             await asyncio.sleep(0)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.server import Identity, TokenKey, create_app, sign_token
-from a2c_smcp.server.tokens import write_keys
+from a2c_smcp.server.jwt_tokens import write_keys
 from tests.interaction.server.client import CAP
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import ROOT, Here, refused, serving
@@ -170,8 +170,8 @@ async def test_a_provider_that_answers_later_may_stand_beside_keys(connect: Conn
             return Identity(name="desk") if headers.get("x-member") == "7" else None
 
     async with serving(create_app(auth=Members(), api_keys=[KEY])) as server:
-        member = await connect(server, headers={"x-member": "7"})
-        assert (await member.join("computer", "other", "lab"))[0] is False
+        guest = await connect(server, headers={"x-member": "7"})
+        assert (await guest.join("computer", "other", "lab"))[0] is False
         await connect(server, headers={"x-api-key": KEY})
         assert await refused(server.url) == UNKNOWN
 
@@ -216,7 +216,7 @@ async def test_files_that_were_broken_leave_the_old_keys_in_force(
         keys.write_bytes(text.encode("latin-1"))
         app.reload()
         await connect(server, auth=KEY)
-    assert "credentials: could not be read again, so nothing changed" in caplog.text
+    assert "reload failed, nothing changed: part='credentials'" in caplog.text
 
 
 def test_keys_that_are_easily_guessed_or_seen_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -225,6 +225,6 @@ def test_keys_that_are_easily_guessed_or_seen_are_told(tmp_path: Path, caplog: p
     ring.chmod(0o644)
     create_app(api_keys=["tiger"], token_keys=ring)
     assert [record.getMessage() for record in caplog.records] == [
-        "an API key is shorter than 16 characters and may be guessed",
-        "others than its owner can read keys.json",
+        "API key is short and can be guessed: min_characters=16",
+        "keys.json is readable by other users; run chmod 600",
     ]

@@ -66,8 +66,8 @@ async def test_a_computer_that_does_not_read_is_dropped_and_its_calls_fail(small
     codes = [reply["error"]["code"] for reply in replies]
     assert set(codes) == {404, 429}
     # The sender was held back; what had been passed on failed with the connection, which gave no sign of life.
-    full = [reply["error"] for reply in replies if reply["error"]["message"].startswith("Limit exceeded: bytes")]
-    assert full[0]["details"] == {"limit": "bytes that wait for one computer", "value": 1_000_000}
+    full = [reply["error"] for reply in replies if reply["error"]["message"].startswith("Limit exceeded: unsent bytes")]
+    assert full[0]["details"] == {"limit": "unsent bytes of one computer", "value": 1_000_000}
     await talk(witness, 50)
     await slow.close()
 
@@ -159,15 +159,15 @@ async def test_only_those_who_join_no_namespace_are_dropped_in_time(tmp_path: Pa
 
     process, server = run_server("ready", tmp_path, hello_seconds=3)
     try:
-        inside = await RawClient.open(server.url)
+        admitted = await RawClient.open(server.url)
         mute = await open_socket(server.url.replace("http", "ws", 1) + "/socket.io/?EIO=4&transport=websocket")
         with pytest.raises(ConnectionClosed):
             async with asyncio.timeout(CAP):
                 while True:
                     await mute.recv()
-        reply = await inside.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": "o"})
+        reply = await admitted.call(1, "server:join_office", {"role": "computer", "name": "c", "office_id": "o"})
         assert reply == [True, None]
-        await inside.close()
+        await admitted.close()
     finally:
         stop_server(process)
 

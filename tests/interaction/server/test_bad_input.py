@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.smcp import EVENTS
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Connect, Running
@@ -120,7 +120,7 @@ async def test_a_frame_that_is_no_message_harms_nobody(
 ) -> None:
     client = await RawClient.open(ready.url)
     await client.send(frame)
-    if len(frame) > Limits().early_bytes:  # more than a client that has not joined may send
+    if len(frame) > ServerLimits().early_bytes:  # more than a client that has not joined may send
         await client.closed()
     elif isinstance(frame, bytes) or not frame.startswith(("45", "46", "41", "40")):
         # It is still served on the same connection.
@@ -182,7 +182,7 @@ async def asked(computer: RawClient) -> str:
     return number[1]
 
 
-async def seated(running: Running, connect: Connect, office: str) -> tuple[Client, RawClient]:
+async def joined_client(running: Running, connect: Connect, office: str) -> tuple[Client, RawClient]:
     """Return an Agent and a Computer that the test plays by hand."""
     agent = await connect(running)
     await agent.join("agent", "a", office)
@@ -195,7 +195,7 @@ async def seated(running: Running, connect: Connect, office: str) -> tuple[Clien
 async def test_a_malformed_reply_of_a_computer_fails_the_call_at_once(
     ready: Running, connect: Connect, office: str, reply: str
 ) -> None:
-    agent, computer = await seated(ready, connect, office)
+    agent, computer = await joined_client(ready, connect, office)
     call = asyncio.create_task(agent.tool("c"))
     await computer.send(f"43/smcp,{await asked(computer)}{reply}")
     assert (await call)["error"]["code"] == 500
@@ -222,7 +222,7 @@ async def test_a_malformed_reply_of_a_computer_fails_the_call_at_once(
 async def test_a_malformed_binary_reply_fails_the_call_at_once(
     ready: Running, connect: Connect, office: str, head: str, attachment: str | bytes
 ) -> None:
-    agent, computer = await seated(ready, connect, office)
+    agent, computer = await joined_client(ready, connect, office)
     call = asyncio.create_task(agent.tool("c"))
     await computer.send(head.replace("{}", await asked(computer), 1))
     await computer.send(attachment)
@@ -239,7 +239,7 @@ async def test_a_malformed_binary_reply_fails_the_call_at_once(
 async def test_a_packet_that_comes_in_place_of_an_attachment_is_read(
     ready: Running, connect: Connect, office: str
 ) -> None:
-    agent, computer = await seated(ready, connect, office)
+    agent, computer = await joined_client(ready, connect, office)
     calls = [asyncio.create_task(agent.tool("c", req_id=f"r{number}")) for number in range(2)]
     first, second = await asked(computer), await asked(computer)
     await computer.send(f'461-/smcp,{first}[{{"_placeholder":true,"num":0}}]')
@@ -255,7 +255,7 @@ FOREIGN_ACKS += ["43/other,1[1]", '461-/smcp,0[{"_placeholder":true,"num":0}]', 
 
 
 async def test_acks_that_nobody_asked_for_change_nothing(server: Running, connect: Connect, office: str) -> None:
-    agent, computer = await seated(server, connect, office)
+    agent, computer = await joined_client(server, connect, office)
     call = asyncio.create_task(agent.tool("c", req_id="before"))
     number = await asked(computer)
     for ack in FOREIGN_ACKS:
@@ -295,7 +295,7 @@ async def test_an_agent_cannot_answer_for_a_computer(ready: Running, connect: Co
 async def test_every_kind_of_server_fails_a_call_whose_reply_is_malformed(
     server: Running, connect: Connect, office: str, reply: str
 ) -> None:
-    agent, computer = await seated(server, connect, office)
+    agent, computer = await joined_client(server, connect, office)
     call = asyncio.create_task(agent.tool("c"))
     await computer.send(f"43/smcp,{await asked(computer)}{reply}")
     assert (await call)["error"]["code"] == 500

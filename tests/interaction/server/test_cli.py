@@ -88,9 +88,9 @@ def test_every_mistake_is_a_line(tmp_path: Path) -> None:
     run = a2c("server", "--config", str(config), "--drain", "soon", env={"A2C_SERVER_LOG_LEVEL": "loud"})
     assert (run.returncode, run.stdout) == (1, "")
     assert run.stderr.splitlines() == [
-        f"error 400: {config}: prot: there is no such setting; did you mean port?",
-        "A2C_SERVER_LOG_LEVEL: 'loud' is not one of debug, info, warning, error",
-        "--drain: 'soon' is not a span of time like 30, 250ms, 5m, 12h or 7d",
+        f"error 400: {config}: prot: unknown setting; did you mean port?",
+        "A2C_SERVER_LOG_LEVEL: 'loud' should be 'debug', 'info', 'warning' or 'error'",
+        "--drain: 'soon' should be a duration like 30, 250ms, 5m, 12h or 7d",
     ]
 
 
@@ -162,7 +162,7 @@ async def test_a_proxy_that_is_trusted_tells_where_clients_are(tmp_path: Path, c
 
 
 def test_redis_is_only_needed_where_it_is_used() -> None:
-    code = "import sys, a2c_smcp.server.runner; print([m for m in sys.modules if 'registry.redis' in m])"
+    code = "import sys, a2c_smcp.server.server_process; print([m for m in sys.modules if 'registry.redis' in m])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
 

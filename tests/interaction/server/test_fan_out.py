@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.server import create_app
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Connect, Running, run_server, stop_server
 from tests.interaction.server.programs import serving, until
@@ -54,8 +54,8 @@ async def test_updates_count_for_each_member_that_gets_them(kind: str, connect: 
 
 
 async def test_members_on_other_nodes_count_too(connect: Connect) -> None:
-    app = create_app(limits=Limits(office_requests_per_second=100))
-    app.namespace.registry.reach = lambda _: 1_000  # type: ignore[method-assign, assignment]
+    app = create_app(limits=ServerLimits(office_requests_per_second=100))
+    app.namespace.registry.remote_member_count = lambda _: 1_000  # type: ignore[method-assign, assignment]
     async with serving(app) as server:
         computer = await member(connect, server, "computer", "c")
         assert await update(computer) is None
@@ -89,7 +89,7 @@ async def test_slow_readers_are_limited_together(connect: Connect, tmp_path: Any
             asyncio.create_task(agent.tool(f"slow-{number % 4}", req_id=f"r-{number}", x="x" * 400_000))
             for number in range(200)
         ]
-        await until(lambda: "clients read too slowly" in server.logged())
+        await until(lambda: "total backlog exceeded" in server.logged())
         assert not quick.gone.is_set()
         assert not agent.gone.is_set()
         for call in calls:

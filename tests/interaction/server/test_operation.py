@@ -15,7 +15,7 @@ import pytest
 import socketio
 
 from a2c_smcp.server import TokenKey, sign_token
-from a2c_smcp.server.tokens import write_keys
+from a2c_smcp.server.jwt_tokens import write_keys
 from a2c_smcp.smcp import SMCP_NAMESPACE
 from tests.interaction.ports import free_port
 from tests.interaction.server.client import Client
@@ -203,7 +203,7 @@ async def test_a_hang_up_reads_keys_again_and_moves_on_in_the_audit_log(tmp_path
         moved = audit.rename(tmp_path / "audit.1")
         write_keys(ring, [new, old], replace=True)
         program.tell(signal.SIGHUP)
-        await program.logs("audit log: read again")
+        await program.logs("reloaded: part='audit log'")
         agent = await connect(program, auth={"token": token})
         await agent.join("agent", "ada", "lab")
     assert [json.loads(line)["what"] for line in moved.read_text().splitlines()] == ["refused"]
@@ -270,7 +270,7 @@ async def test_the_log_of_a_day_can_be_read_by_machines(tmp_path: Path, connect:
     lines = [json.loads(line) for line in program.logged().splitlines()]
     failure = next(line for line in lines if line["message"].startswith("failed"))
     assert (failure["req_id"], failure["office"], failure["agent"], failure["code"]) == ("r-9", "lab", "ada", 404)
-    assert {line["message"] for line in lines} >= {"joined", "shutting down: calls under way may take 10 s"}
+    assert {line["message"] for line in lines} >= {"joined", "shutting down: drain_seconds=10"}
 
 
 async def test_the_audit_log_tells_the_story(tmp_path: Path, connect: Connect) -> None:

@@ -124,7 +124,7 @@ async def test_an_audit_log_that_cannot_be_written_shows_in_readiness_and_metric
         metrics = (await get(f"{server.url}/metrics")).text
     assert (reply.status_code, reply.json()) == (
         200,
-        {"status": "ready", "warnings": ["the audit log cannot be written: no space left on device"]},
+        {"status": "ready", "warnings": ["the audit log is not writable: no space left on device"]},
     )
     assert "a2c_audit_writable 0" in metrics
     assert "a2c_audit_lost 2" in metrics

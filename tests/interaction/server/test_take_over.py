@@ -9,7 +9,7 @@ import pytest
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.connection.status import ConnectionState
 from a2c_smcp.server import create_app
-from a2c_smcp.server.tokens import TokenKey, sign_token, write_keys
+from a2c_smcp.server.jwt_tokens import TokenKey, sign_token, write_keys
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.conftest import Connect, Running, run_server, stop_server
 from tests.interaction.server.programs import pair, serving, until
@@ -18,7 +18,7 @@ from tests.interaction.server.serve import KINDS
 
 KEY, OTHER = "a-key-of-some-length", "another-key-of-some-length"
 SIGNER = TokenKey("2025-01", b"a" * 32)
-TAKEN_OVER = {"code": 403, "message": "Another connection with the same credentials and name took over this seat"}
+TAKEN_OVER = {"code": 403, "message": "Another connection with the same credentials and name replaced this one"}
 TAKEN = "403: The computer name 'desk' is taken in this office; choose another name"
 
 
@@ -38,7 +38,7 @@ async def member(connect: Connect, server: Any, role: str, name: str, office: st
 
 @pytest.mark.rule("1.6.takeover")
 @pytest.mark.parametrize(("role", "name"), [("computer", "desk"), ("agent", "ada")])
-async def test_the_same_credentials_under_the_same_name_take_their_seat_over(
+async def test_the_same_credentials_under_the_same_name_take_their_name_over(
     guarded: Running, connect: Connect, office: str, role: str, name: str
 ) -> None:
     witness = await member(connect, guarded, "computer", "witness", office)
@@ -64,7 +64,7 @@ async def test_a_line_that_is_only_half_there_does_not_lock_its_owner_out(
 
 
 @pytest.mark.rule("1.6.takeover")
-async def test_another_key_gets_nobody_out_of_a_seat(guarded: Running, connect: Connect, office: str) -> None:
+async def test_another_key_gets_nobody_out_of_a_name(guarded: Running, connect: Connect, office: str) -> None:
     holder = await member(connect, guarded, "computer", "desk", office)
     rival = await connect(guarded, headers={"x-api-key": OTHER})
     assert await rival.join("computer", "desk", office) == (False, TAKEN)
@@ -85,7 +85,7 @@ async def test_who_does_not_want_to_take_over_is_refused(guarded: Running, conne
     assert await polite.call("server:join_office", request) == (False, TAKEN)
 
 
-async def test_calls_of_a_connection_that_lost_its_seat_are_not_passed_on(connect: Connect) -> None:
+async def test_calls_of_a_connection_that_lost_its_name_are_not_passed_on(connect: Connect) -> None:
     async with serving(create_app(api_keys=[KEY])) as server:
         old, computer = await pair(connect, server, headers={"x-api-key": KEY})
         reached: list[Any] = []
@@ -125,7 +125,7 @@ async def test_a_renewed_token_is_the_same_party(tmp_path: Any, connect: Connect
 # A server without authentication
 
 
-async def test_without_authentication_a_line_that_answers_a_ping_keeps_its_seat(
+async def test_without_authentication_a_line_that_answers_a_ping_keeps_its_name(
     server: Running, connect: Connect, office: str
 ) -> None:
     holder = await connect(server)
@@ -136,7 +136,7 @@ async def test_without_authentication_a_line_that_answers_a_ping_keeps_its_seat(
     assert not holder.gone.is_set()
 
 
-async def test_without_authentication_a_line_that_answers_no_ping_gives_its_seat_up(
+async def test_without_authentication_a_line_that_answers_no_ping_gives_its_name_up(
     server: Running, connect: Connect, office: str
 ) -> None:
     dead = await RawClient.open(server.url)
@@ -164,7 +164,7 @@ async def test_without_authentication_another_agent_is_not_even_pinged(
 # Our client
 
 
-async def test_our_client_that_was_taken_over_waits_until_the_seat_is_free(connect: Connect) -> None:
+async def test_our_client_that_was_taken_over_waits_until_the_name_is_free(connect: Connect) -> None:
     async with serving(create_app(api_keys=[KEY])) as server:
         agent = AsyncSMCPAgentClient(server.url, name="ada", api_key=KEY, office_id="lab")
         await agent.connect()

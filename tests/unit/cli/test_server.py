@@ -9,7 +9,7 @@ from tests.unit.cli.running import a2c
 
 def test_every_setting_is_an_option() -> None:
     names = {argument.name for argument in COMMAND.arguments}
-    assert names == {option.words for option in OPTIONS} | {"--limits", "--config"}
+    assert names == {option.cli_name for option in OPTIONS} | {"--limits", "--config"}
 
 
 def test_help_tells_the_defaults_and_the_names_of_the_limits() -> None:
@@ -21,8 +21,11 @@ def test_help_tells_the_defaults_and_the_names_of_the_limits() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--port", "none"], "error 400: --port: 'none' is not a port: a whole number from 0 to 65535\n"),
-        (["--tls-cert", "x"], "error 400: tls_cert, tls_key: both or neither\n"),
+        (
+            ["--port", "none"],
+            "error 400: --port: 'none' should be a valid integer, unable to parse string as an integer\n",
+        ),
+        (["--tls-cert", "x"], "error 400: tls_cert, tls_key: set both or neither\n"),
     ],
 )
 def test_a_mistake_is_a_line(words: list[str], line: str) -> None:

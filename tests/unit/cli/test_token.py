@@ -40,7 +40,7 @@ def test_a_key_file_is_for_its_owner_and_is_not_overwritten(keys: Path) -> None:
     assert stat.S_IMODE(keys.stat().st_mode) == 0o600
     assert (again.code, again.err) == (
         1,
-        f"error 400: {keys} exists; --rotate puts a new key before those in it\n",
+        f"error 400: {keys} exists; use --rotate to add a new first key\n",
     )
     assert keys.read_text() == before
 
@@ -91,7 +91,7 @@ def test_a_token_that_is_not_valid_says_why(keys: Path, tmp_path: Path) -> None:
         (["create", "--role", "agent"], 2, "--name"),
         (["create", "--role", "boss", "--name", "a", "--office", "o", "--key-file", "f"], 2, "boss"),
         (["create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", "none"], 1, "No such file"),
-        (["create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", "f", "--ttl", "x"], 2, "span"),
+        (["create", "--role", "agent", "--name", "a", "--office", "o", "--key-file", "f", "--ttl", "x"], 2, "duration"),
         (["key"], 2, "--out"),
         (["key", "--out", "none/keys.json"], 1, "No such file"),
         (["key", "--out", "none.json", "--rotate"], 1, "No such file"),

@@ -6,11 +6,11 @@ import pytest
 
 from a2c_smcp.cli.up_server import MOST, OfficesOnDemand
 from a2c_smcp.errors import Forbidden, InternalError, OfficeFull, RateLimited
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.offices import Member
 
 
-def agent(office: str, sid: str = "1") -> Seat:
-    return Seat(office, "agent", "ada", sid)
+def agent(office: str, sid: str = "1") -> Member:
+    return Member(office, "agent", "ada", sid)
 
 
 class Room:
@@ -45,7 +45,7 @@ def computer() -> Computer:
 
 async def test_the_computer_is_there_before_the_agent(computer: Computer) -> None:
     offices = OfficesOnDemand("home")
-    seating = asyncio.create_task(offices.seat(agent("home-ada")))
+    seating = asyncio.create_task(offices.add_member(agent("home-ada")))
     await asyncio.sleep(0)
     assert not seating.done()  # it waits for the Computer, which is still starting
     offices.attend_by(computer.attend)
@@ -53,7 +53,7 @@ async def test_the_computer_is_there_before_the_agent(computer: Computer) -> Non
         await seating
     assert computer.there == {"home-ada"}
     with pytest.raises(OfficeFull):
-        await offices.seat(agent("home-ada", "2"))
+        await offices.add_member(agent("home-ada", "2"))
     await offices.close()
     assert computer.there == set()
 
@@ -61,8 +61,8 @@ async def test_the_computer_is_there_before_the_agent(computer: Computer) -> Non
 async def test_the_first_office_has_its_computer_already(computer: Computer) -> None:
     offices = OfficesOnDemand("home")
     offices.attend_by(computer.attend)
-    await offices.seat(agent("home"))
-    await offices.seat(Seat("home-ada", "computer", "desk", "3"))
+    await offices.add_member(agent("home"))
+    await offices.add_member(Member("home-ada", "computer", "desk", "3"))
     assert computer.joins == 0
 
 
@@ -71,17 +71,17 @@ async def test_other_offices_are_refused(computer: Computer, office: str) -> Non
     offices = OfficesOnDemand("home")
     offices.attend_by(computer.attend)
     with pytest.raises(Forbidden, match="begin with 'home-'"):
-        await offices.seat(agent(office))
+        await offices.add_member(agent(office))
 
 
 async def test_the_computer_stays_for_an_agent_that_comes_back_and_then_leaves(computer: Computer) -> None:
     offices = OfficesOnDemand("home", linger=0.05)
     offices.attend_by(computer.attend)
-    await offices.seat(agent("home-ada"))
-    await offices.release(agent("home-ada"))
-    await offices.seat(agent("home-ada", "2"))
+    await offices.add_member(agent("home-ada"))
+    await offices.remove_member(agent("home-ada"))
+    await offices.add_member(agent("home-ada", "2"))
     assert computer.joins == 1
-    await offices.release(agent("home-ada", "2"))
+    await offices.remove_member(agent("home-ada", "2"))
     async with asyncio.timeout(10):
         while computer.there:
             await asyncio.sleep(0.01)
@@ -92,9 +92,9 @@ async def test_a_computer_that_cannot_join_is_tried_again_for_the_next_agent(com
     offices.attend_by(computer.attend)
     computer.broken = True
     with pytest.raises(InternalError, match="could not join"):
-        await offices.seat(agent("home-ada"))
+        await offices.add_member(agent("home-ada"))
     computer.broken = False
-    await offices.seat(agent("home-ada"))
+    await offices.add_member(agent("home-ada"))
     assert computer.there == {"home-ada"}
 
 
@@ -102,7 +102,7 @@ async def test_there_is_an_end_to_offices(computer: Computer) -> None:
     offices = OfficesOnDemand("home")
     offices.attend_by(computer.attend)
     for number in range(MOST):
-        await offices.seat(agent(f"home-{number}"))
+        await offices.add_member(agent(f"home-{number}"))
     with pytest.raises(RateLimited):
-        await offices.seat(agent("home-more"))
+        await offices.add_member(agent("home-more"))
     await offices.close()

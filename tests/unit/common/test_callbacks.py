@@ -9,7 +9,7 @@ import pytest
 from a2c_smcp.agent.blocking import HandlerThread
 from a2c_smcp.agent.turns import Turns
 from a2c_smcp.common.callbacks import await_guarded, call_guarded, notify_guarded, without_message
-from a2c_smcp.server import shell, sync_shell
+from a2c_smcp.server import async_runtime, blocking_runtime
 
 CAP = 30.0
 log = logging.getLogger(__name__)
@@ -89,10 +89,10 @@ async def test_the_clock_of_a_server_goes_on_after_a_tick_that_failed(caplog: py
             enough.set()
         raise KeyError(7)
 
-    ticker = shell.Ticker(tick, 0.001)
-    ticker.start()
+    timer = async_runtime.PeriodicTimer(tick, 0.001)
+    timer.start()
     await asyncio.wait_for(enough.wait(), CAP)
-    ticker.stop()
+    timer.stop()
     assert caplog.records[0].exc_info
 
 
@@ -105,10 +105,10 @@ def test_the_clock_of_a_blocking_server_goes_on_after_a_tick_that_failed(caplog:
             enough.set()
         raise KeyError(7)
 
-    ticker = sync_shell.Ticker(tick, 0.001)
-    ticker.start()
+    timer = blocking_runtime.SyncPeriodicTimer(tick, 0.001)
+    timer.start()
     assert enough.wait(CAP)
-    ticker.stop()
+    timer.stop()
     assert caplog.records[0].exc_info
 
 

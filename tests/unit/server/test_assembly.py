@@ -7,23 +7,23 @@ import pytest
 
 from a2c_smcp.errors import InvalidConfig
 from a2c_smcp.server import MemoryRegistry, RedisRegistry
-from a2c_smcp.server.assembly import audit_of, read_api_keys, registry_of, tracing_of
+from a2c_smcp.server.assembly import create_audit_log, create_registry, create_tracing, read_api_keys
 from a2c_smcp.server.audit import AuditLog
+from a2c_smcp.server.setting_types import ApiKey
 from a2c_smcp.server.settings import ServerSettings
 from a2c_smcp.server.tracing import Tracing
-from a2c_smcp.server.values import ApiKey
 
 
-def test_seats_are_kept_in_memory_unless_there_is_a_redis() -> None:
-    assert isinstance(registry_of(ServerSettings()), MemoryRegistry)
-    assert isinstance(registry_of(ServerSettings(redis="redis://127.0.0.1:1")), RedisRegistry)
+def test_names_are_kept_in_memory_unless_there_is_a_redis() -> None:
+    assert isinstance(create_registry(ServerSettings()), MemoryRegistry)
+    assert isinstance(create_registry(ServerSettings(redis="redis://127.0.0.1:1")), RedisRegistry)
 
 
 def test_audit_and_spans_are_made_where_they_are_wanted(tmp_path: Path) -> None:
-    assert audit_of(ServerSettings()) is None
-    assert tracing_of(ServerSettings()) is None
-    audit = audit_of(ServerSettings(audit_log=tmp_path / "audit.jsonl"))
-    tracing = tracing_of(ServerSettings(otel=True))
+    assert create_audit_log(ServerSettings()) is None
+    assert create_tracing(ServerSettings()) is None
+    audit = create_audit_log(ServerSettings(audit_log=tmp_path / "audit.jsonl"))
+    tracing = create_tracing(ServerSettings(otel=True))
     assert isinstance(audit, AuditLog)
     assert isinstance(tracing, Tracing)
     audit.close()
@@ -34,8 +34,8 @@ def test_audit_and_spans_are_made_where_they_are_wanted(tmp_path: Path) -> None:
 def test_spans_without_the_library_name_what_to_install(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "a2c_smcp.server.tracing")
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(InvalidConfig, match=r"a2c-smcp\[otel\]"):
-        tracing_of(ServerSettings(otel=True))
+    with pytest.raises(InvalidConfig, match=r"\[otel\]"):
+        create_tracing(ServerSettings(otel=True))
 
 
 def test_a_file_of_keys_has_one_a_line(tmp_path: Path) -> None:

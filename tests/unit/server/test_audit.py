@@ -9,14 +9,14 @@ import pytest
 
 from a2c_smcp.errors import RateLimited, Unauthorized
 from a2c_smcp.server.audit import REFUSALS_PER_SECOND, AuditLog
-from a2c_smcp.server.observer import Stranger
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import UnknownClient
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
 MOMENT = 1_738_324_800.25
-AGENT = Seat("office-1", "agent", "ada", "s-1")
-WHO = Stranger("s-1", "192.0.2.1", AGENT)
-HEAD = Head(agent="ada", req_id="r-1", computer="desk")
+AGENT = Member("office-1", "agent", "ada", "s-1")
+WHO = UnknownClient("s-1", "192.0.2.1", AGENT)
+HEAD = RequestHead(agent="ada", req_id="r-1", computer="desk")
 TIME = {"time": "2025-01-31T12:00:00.250Z"}
 
 
@@ -51,7 +51,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 
 def test_a_claimed_name_is_recorded_beside_the_joined_one(audit: AuditLog, path: Path) -> None:
-    audit.misnamed("client:get_tools", "eve", WHO)
+    audit.sender_replaced("client:get_tools", "eve", WHO)
     who = {"office": "office-1", "agent": "ada", "sid": "s-1", "address": "192.0.2.1"}
     assert records(path) == [
         TIME | {"what": "misnamed", "event": "client:get_tools"} | who | {"claimed": "eve"},
@@ -79,7 +79,7 @@ def test_a_call_says_who_whom_what_and_how_it_ended(audit: AuditLog, path: Path)
 
 def test_a_refusal_says_what_and_the_code(audit: AuditLog, path: Path) -> None:
     audit.refused("client:get_tools", RateLimited("no"), WHO, "r-1")
-    audit.refused("connect", Unauthorized("no"), Stranger("s-9", "192.0.2.9"), None)
+    audit.refused("connect", Unauthorized("no"), UnknownClient("s-9", "192.0.2.9"), None)
     audit.refused("connect", Unauthorized("no"), None, None)
     assert records(path) == [
         TIME
@@ -99,7 +99,7 @@ def test_the_name_of_an_event_may_be_anything_and_is_not_repeated(audit: AuditLo
     "name", ['a"b', "line\nbreak", "中文", "\ud800", "a\\b", "a\u202eb", "a\u200bb", "\U000e0041中"]
 )
 def test_any_name_stays_on_its_line_and_reads_back(audit: AuditLog, path: Path, name: str) -> None:
-    audit.answered("client:tool_call", "ok", 0, WHO, Head(agent="ada", req_id=name, computer=name))
+    audit.answered("client:tool_call", "ok", 0, WHO, RequestHead(agent="ada", req_id=name, computer=name))
     (record,) = records(path)
     assert (record["computer"], record["req_id"]) == (name, name)
     assert path.read_text().removesuffix("\n").isprintable()
@@ -148,9 +148,9 @@ def test_a_full_disk_is_told_once_and_holds_up_nothing(caplog: pytest.LogCapture
         audit.joined(AGENT, "")
     audit.close()
     assert [record.getMessage() for record in caplog.records] == [
-        "the audit log cannot be written: no space left on device"
+        "audit log not writable: reason='no space left on device'"
     ]
-    assert (audit.problem, audit.lost) == ("the audit log cannot be written: no space left on device", 3)
+    assert (audit.problem, audit.lost) == ("the audit log is not writable: no space left on device", 3)
 
 
 def test_a_line_that_a_full_disk_took_in_part_spoils_no_other(audit: AuditLog, path: Path) -> None:

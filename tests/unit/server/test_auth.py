@@ -20,8 +20,8 @@ from a2c_smcp.server.auth import (
     credentials_of,
     identity_of,
 )
-from a2c_smcp.server.rooms import Identity
-from a2c_smcp.server.tokens import TokenKey, sign_token
+from a2c_smcp.server.jwt_tokens import TokenKey, sign_token
+from a2c_smcp.server.offices import Identity
 
 KEY = "correct-horse-battery-staple"
 AGENT = Identity("agent", "ada", "office-1")

@@ -12,12 +12,12 @@ import pytest
 import uvicorn.config
 
 from a2c_smcp.errors import BadRequest, NotFound
-from a2c_smcp.server.logs import REFUSALS_PER_SECOND, JsonFormatter, LogEvents, TextFormatter, configure
-from a2c_smcp.server.observer import Stranger
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.logs import REFUSALS_PER_SECOND, EventLogger, JsonFormatter, TextFormatter, configure
+from a2c_smcp.server.observer import UnknownClient
+from a2c_smcp.server.offices import Member
 
-AGENT = Seat("office 1", "agent", "ada", "s-1")
-WHO = Stranger("s-1", "192.0.2.1", AGENT)
+AGENT = Member("office 1", "agent", "ada", "s-1")
+WHO = UnknownClient("s-1", "192.0.2.1", AGENT)
 
 
 def break_down() -> None:
@@ -156,8 +156,8 @@ def test_a_higher_level_silences_libraries_too(quiet: io.StringIO) -> None:
 
 def test_joins_and_leaves_are_logged_with_their_ids(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    LogEvents().joined(AGENT, "192.0.2.1")
-    LogEvents().left(AGENT, "left")
+    EventLogger().joined(AGENT, "192.0.2.1")
+    EventLogger().left(AGENT, "left")
     fields = [(one.getMessage(), vars(one)["office"], vars(one)["agent"], vars(one)["sid"]) for one in caplog.records]
     assert fields == [("joined", "office 1", "ada", "s-1"), ("left: left", "office 1", "ada", "s-1")]
 
@@ -165,8 +165,8 @@ def test_joins_and_leaves_are_logged_with_their_ids(caplog: pytest.LogCaptureFix
 @pytest.mark.rule("3.4")
 def test_each_error_is_logged_with_its_request(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    LogEvents().failed("client:tool_call", NotFound("No computer 'desk' in this office"), WHO, "r-1")
-    LogEvents().refused("client:tool_call", BadRequest("agent: missing"), Stranger("s-9", "192.0.2.9"), "r-2")
+    EventLogger().failed("client:tool_call", NotFound("No computer 'desk' in this office"), WHO, "r-1")
+    EventLogger().refused("client:tool_call", BadRequest("agent: missing"), UnknownClient("s-9", "192.0.2.9"), "r-2")
     failed, refused = [TextFormatter().format(record).split(" ", 3)[3] for record in caplog.records]
     assert failed == (
         "failed: No computer 'desk' in this office event=client:tool_call "
@@ -177,13 +177,13 @@ def test_each_error_is_logged_with_its_request(caplog: pytest.LogCaptureFixture)
 
 def test_the_name_of_an_event_may_be_anything_and_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    LogEvents().refused("tiger!", BadRequest("Unknown event 'tiger!'"), None, None)
+    EventLogger().refused("tiger!", BadRequest("Unknown event 'tiger!'"), None, None)
     assert [record.getMessage() for record in caplog.records] == ["refused: Bad request"]
 
 
 def test_secrets_in_a_reason_are_taken_out(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    LogEvents().refused("connect", BadRequest("bad token=tiger-tiger"), None, None)
+    EventLogger().refused("connect", BadRequest("bad token=tiger-tiger"), None, None)
     assert "tiger" not in caplog.text
 
 
@@ -191,17 +191,17 @@ def test_a_flood_of_refusals_is_counted(caplog: pytest.LogCaptureFixture, monkey
     caplog.set_level(logging.INFO)
     now = [5.0]
     monkeypatch.setattr("a2c_smcp.server.logs.time.monotonic", lambda: now[0])
-    events = LogEvents()
+    events = EventLogger()
     for _ in range(REFUSALS_PER_SECOND + 7):
         events.refused("connect", BadRequest(), None, None)
     now[0] += 1
     events.refused("connect", BadRequest(), None, None)
     messages = [record.getMessage() for record in caplog.records]
     assert len(messages) == REFUSALS_PER_SECOND + 2
-    assert messages[-2] == "7 more refusals were not logged"
+    assert messages[-2] == "refusals suppressed: count=7"
 
 
 def test_nothing_is_made_for_a_log_that_does_not_want_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
-    LogEvents().refused("connect", BadRequest(), None, None)
+    EventLogger().refused("connect", BadRequest(), None, None)
     assert caplog.records == []

@@ -7,14 +7,14 @@ import pytest
 import a2c_smcp
 from a2c_smcp.errors import BadRequest, Unauthorized
 from a2c_smcp.server.metrics import BUCKETS, Metrics, escape
-from a2c_smcp.server.observer import Stranger
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import UnknownClient
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 
-AGENT = Seat("office-1", "agent", "ada", "s-1")
-COMPUTER = Seat("office-1", "computer", "desk", "s-2")
-WHO = Stranger("s-1", "192.0.2.1", AGENT)
-HEAD = Head(agent="ada", req_id="r-1", computer="desk")
+AGENT = Member("office-1", "agent", "ada", "s-1")
+COMPUTER = Member("office-1", "computer", "desk", "s-2")
+WHO = UnknownClient("s-1", "192.0.2.1", AGENT)
+HEAD = RequestHead(agent="ada", req_id="r-1", computer="desk")
 
 SAMPLE = re.compile(
     r'[a-z0-9_]+(?:\{[a-z]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z]+="(?:[^"\\\n]|\\["\\n])*")*\})? [0-9.e+-]+'
@@ -48,8 +48,8 @@ def test_gauges_tell_the_latest_number() -> None:
 
 def test_joins_and_leaves_are_counted_by_role_and_reason() -> None:
     metrics = Metrics()
-    for seat in (AGENT, COMPUTER, COMPUTER):
-        metrics.joined(seat, "192.0.2.1")
+    for member in (AGENT, COMPUTER, COMPUTER):
+        metrics.joined(member, "192.0.2.1")
     metrics.left(AGENT, "left")
     metrics.left(COMPUTER, "transport close")
     metrics.left(COMPUTER, "something new")

@@ -7,9 +7,9 @@ import pytest
 import socketio
 
 from a2c_smcp.server.namespace import SMCPNamespace
+from a2c_smcp.server.offices import Identity, Member
 from a2c_smcp.server.registry.memory import MemoryRegistry
 from a2c_smcp.server.registry.sync_memory import SyncMemoryRegistry
-from a2c_smcp.server.rooms import Identity, Seat
 from a2c_smcp.server.sync_namespace import SyncSMCPNamespace
 
 
@@ -32,52 +32,52 @@ class Hooks:
 class Blocking(Hooks, SyncMemoryRegistry):
     """A registry at whose steps other threads come in."""
 
-    def seat(self, seat: Seat) -> None:
-        super().seat(seat)
-        self.after("seat")
+    def add_member(self, member: Member) -> None:
+        super().add_member(member)
+        self.after("add")
 
-    def release(self, seat: Seat) -> None:
-        super().release(seat)
-        self.after("release")
+    def remove_member(self, member: Member) -> None:
+        super().remove_member(member)
+        self.after("remove")
 
 
 class Waiting(Hooks, MemoryRegistry):
     """A registry at whose steps other tasks come in."""
 
-    async def seat(self, seat: Seat) -> None:
-        await super().seat(seat)
-        if (work := self.after("seat")) is not None:
+    async def add_member(self, member: Member) -> None:
+        await super().add_member(member)
+        if (work := self.after("add")) is not None:
             await work
 
-    async def release(self, seat: Seat) -> None:
-        await super().release(seat)
-        if (work := self.after("release")) is not None:
+    async def remove_member(self, member: Member) -> None:
+        await super().remove_member(member)
+        if (work := self.after("remove")) is not None:
             await work
 
 
 @pytest.mark.rule("1.6.told")
-@pytest.mark.parametrize("step", ["seat", "release"])
-def test_a_client_of_a_blocking_server_that_goes_while_it_is_seated_leaves_no_seat_behind(step: str) -> None:
+@pytest.mark.parametrize("step", ["add", "remove"])
+def test_a_client_of_a_blocking_server_that_goes_while_it_is_seated_leaves_no_name_behind(step: str) -> None:
     registry = Blocking()
     namespace = SyncSMCPNamespace(registry=registry)
     socketio.Server(async_mode="threading").register_namespace(namespace)
-    namespace.board.connect("s", Identity(), address="", version=None)
+    namespace.router.connect("s", Identity(), address="", version=None)
     assert namespace.trigger_event("server:join_office", "s", join("first")) == (True, None)
     registry.acts[step] = lambda: namespace._disconnect("s")
     assert namespace.trigger_event("server:join_office", "s", join("second")) == (False, "disconnected")
-    assert namespace.board.offices == {}
+    assert namespace.router.offices == {}
     assert [registry.members(office) for office in ("first", "second")] == [[], []]
 
 
 @pytest.mark.rule("1.6.told")
-@pytest.mark.parametrize("step", ["seat", "release"])
-async def test_a_client_that_goes_while_it_is_seated_leaves_no_seat_behind(step: str) -> None:
+@pytest.mark.parametrize("step", ["add", "remove"])
+async def test_a_client_that_goes_while_it_is_seated_leaves_no_name_behind(step: str) -> None:
     registry = Waiting()
     namespace = SMCPNamespace(registry=registry)
     socketio.AsyncServer(async_mode="asgi").register_namespace(namespace)
-    namespace.board.connect("s", Identity(), address="", version=None)
+    namespace.router.connect("s", Identity(), address="", version=None)
     assert await namespace.trigger_event("server:join_office", "s", join("first")) == (True, None)
     registry.acts[step] = lambda: namespace._disconnect("s")
     assert await namespace.trigger_event("server:join_office", "s", join("second")) == (False, "disconnected")
-    assert namespace.board.offices == {}
+    assert namespace.router.offices == {}
     assert [await registry.members(office) for office in ("first", "second")] == [[], []]

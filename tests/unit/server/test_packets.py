@@ -16,7 +16,7 @@ from a2c_smcp.server.packets import (
     split_ack,
     split_request,
 )
-from a2c_smcp.server.payload import Raw
+from a2c_smcp.server.payload import RawJson
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_anything_else_is_left_to_the_careful_way(packet: str) -> None:
 
 @given(st.integers(0, 10**9), st.dictionaries(st.text(), st.text() | st.integers() | st.none()))
 def test_our_packets_are_those_of_the_library(number: int, data: dict[str, object]) -> None:
-    payload = Raw(json.dumps(data))
+    payload = RawJson(json.dumps(data))
     sent = Packet(encoded_packet=event_packet("client:x", payload, number))
     assert (sent.packet_type, sent.namespace, sent.id, sent.data) == (2, "/smcp", number, ["client:x", data])
     told = Packet(encoded_packet=notification_packet("notify:x", data))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import InvalidConfig
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.setting_types import ApiKey
 from a2c_smcp.server.settings import LIMITS, OPTIONS, ServerSettings, load
-from a2c_smcp.server.values import ApiKey
 
 
 def lines_of(caught: pytest.ExceptionInfo[InvalidConfig]) -> list[str]:
@@ -23,13 +23,13 @@ def test_without_a_word_the_server_is_for_this_machine_only() -> None:
 
 def test_the_table_has_every_setting_and_every_limit() -> None:
     assert {option.name for option in OPTIONS} | {"limits"} == {one.name for one in fields(ServerSettings)}
-    assert {option.name for option in LIMITS} == {f"limits.{one.name}" for one in fields(Limits)}
+    assert {option.name for option in LIMITS} == {f"limits.{one.name}" for one in fields(ServerLimits)}
 
 
-def test_the_default_of_each_setting_is_a_value_that_it_takes() -> None:
-    for option in (*OPTIONS, *LIMITS):
-        if option.default is not None:
-            assert option.convert(option.default) == option.default, option.name
+def test_the_default_of_each_setting_is_valid() -> None:
+    defaults = {option.name: option.default for option in OPTIONS if option.default is not None}
+    limits = {option.name.removeprefix("limits."): option.default for option in LIMITS}
+    assert ServerSettings.of(**defaults, limits=limits) == ServerSettings()
 
 
 def test_the_command_line_goes_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
@@ -37,7 +37,9 @@ def test_the_command_line_goes_over_the_environment_and_that_over_the_file(tmp_p
     file.write_text('port = 1\npath = "/file"\ndrain = 3\n[limits]\nin_flight = 1\njoins_per_second = 1\n')
     env = {"A2C_SERVER_PORT": "2", "A2C_SERVER_PATH": "/env", "A2C_SERVER_LIMITS_IN_FLIGHT": "2", "HOME": "/"}
     settings = load({"config": str(file), "port": "3", "limits": None}, env)
-    assert settings == ServerSettings(port=3, path="/env", drain=3, limits=Limits(in_flight=2, joins_per_second=1))
+    assert settings == ServerSettings(
+        port=3, path="/env", drain=3, limits=ServerLimits(in_flight=2, joins_per_second=1)
+    )
 
 
 def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_everything_can_be_set_in_the_file(tmp_path: Path) -> None:
         ping_interval=10,
         ping_timeout=0.5,
         metrics_token="m",
-        limits=Limits(message_bytes=8_000_000, default_timeout=30),
+        limits=ServerLimits(message_bytes=8_000_000, default_timeout=30),
     )
 
 
@@ -118,14 +120,14 @@ def test_everything_can_be_set_by_the_environment() -> None:
         api_keys=(ApiKey("one"), ApiKey("two"), ApiKey("three")),
         allowed_origins=("https://a.example", "https://b.example"),
         metrics_public=True,
-        limits=Limits(timeout_margin=0.5),
+        limits=ServerLimits(timeout_margin=0.5),
     )
 
 
 def test_everything_can_be_set_on_the_command_line() -> None:
     given = {"api_key": ["one", "two"], "limits": ["message_bytes=1MB", "in_flight=7"], "otel": True, "insecure": False}
     assert load(given, {}) == ServerSettings(
-        api_keys=(ApiKey("one"), ApiKey("two")), otel=True, limits=Limits(message_bytes=1_000_000, in_flight=7)
+        api_keys=(ApiKey("one"), ApiKey("two")), otel=True, limits=ServerLimits(message_bytes=1_000_000, in_flight=7)
     )
 
 
@@ -142,47 +144,55 @@ def test_what_kubernetes_sets_for_a_service_of_our_name_is_no_setting() -> None:
 @pytest.mark.parametrize(
     ("given", "env", "line"),
     [
-        ({"port": "http"}, {}, "--port: 'http' is not a port: a whole number from 0 to 65535"),
-        ({"port": "65536"}, {}, "--port: '65536' is not a port: a whole number from 0 to 65535"),
-        ({"path": "/a b"}, {}, "--path: '/a b' is not a path like /socket.io"),
-        ({"path": "/"}, {}, "--path: '/' is not a path like /socket.io"),
-        ({"path": "/metrics"}, {}, "path: /metrics is taken"),
+        ({"port": "http"}, {}, "--port: 'http' should be a valid integer, unable to parse string as an integer"),
+        ({"port": "65536"}, {}, "--port: '65536' should be less than or equal to 65535"),
+        ({"path": "/a b"}, {}, "--path: '/a b' should be a path like /socket.io"),
+        ({"path": "/"}, {}, "--path: '/' should be a path like /socket.io"),
+        ({"path": "/metrics"}, {}, "path: /metrics is reserved"),
         ({"limits": ["in_flight"]}, {}, "--limits in_flight: write it as NAME=VALUE"),
         (
             {"limits": ["in_fligth=3"]},
             {},
-            "--limits in_fligth: there is no such setting; did you mean limits.in_flight?",
+            "--limits in_fligth: unknown setting; did you mean limits.in_flight?",
         ),
-        ({"limits": ["in_flight=-1"]}, {}, "--limits in_flight: '-1' is not a number of 0 or more"),
-        ({"limits": ["in_flight=many"]}, {}, "--limits in_flight: 'many' is not a number of 0 or more"),
-        ({"limits": ["message_bytes=0"]}, {}, "--limits message_bytes: '0' is not a size above 0"),
+        ({"limits": ["in_flight=-1"]}, {}, "--limits in_flight: '-1' should be greater than or equal to 0"),
+        (
+            {"limits": ["in_flight=many"]},
+            {},
+            "--limits in_flight: 'many' should be a valid integer, unable to parse string as an integer",
+        ),
+        ({"limits": ["message_bytes=0"]}, {}, "--limits message_bytes: '0' should be greater than 0"),
         ({"limits": ["frame_bytes=1MB"]}, {}, "limits: frame_bytes must not be below message_bytes"),
-        ({}, {"A2C_SERVER_PROT": "1"}, "A2C_SERVER_PROT: there is no such setting; did you mean port?"),
-        ({}, {"A2C_SERVER_OTEL": "maybe"}, "A2C_SERVER_OTEL: 'maybe' is not true or false"),
-        ({}, {"A2C_SERVER_LOG_FORMAT": "xml"}, "A2C_SERVER_LOG_FORMAT: 'xml' is not one of text, json"),
-        ({}, {"A2C_SERVER_HOST": ""}, "A2C_SERVER_HOST: '' is not a text"),
+        ({}, {"A2C_SERVER_PROT": "1"}, "A2C_SERVER_PROT: unknown setting; did you mean port?"),
+        (
+            {},
+            {"A2C_SERVER_OTEL": "maybe"},
+            "A2C_SERVER_OTEL: 'maybe' should be a valid boolean, unable to interpret input",
+        ),
+        ({}, {"A2C_SERVER_LOG_FORMAT": "xml"}, "A2C_SERVER_LOG_FORMAT: 'xml' should be 'text' or 'json'"),
+        ({}, {"A2C_SERVER_HOST": ""}, "A2C_SERVER_HOST: '' should have at least 1 character"),
         (
             {},
             {"A2C_SERVER_DRAIN": "soon"},
-            "A2C_SERVER_DRAIN: 'soon' is not a span of time like 30, 250ms, 5m, 12h or 7d",
+            "A2C_SERVER_DRAIN: 'soon' should be a duration like 30, 250ms, 5m, 12h or 7d",
         ),
-        ({}, {"A2C_SERVER_PING_TIMEOUT": "0"}, "A2C_SERVER_PING_TIMEOUT: '0' is not a span of time above 0"),
+        ({}, {"A2C_SERVER_PING_TIMEOUT": "0"}, "A2C_SERVER_PING_TIMEOUT: '0' should be greater than 0"),
         (
             {"allowed_origins": ["app.example.com"]},
             {},
-            "--allowed-origins: has 'app.example.com', which is not an origin like https://app.example.com",
+            "--allowed-origins: item 1 'app.example.com' should be an origin like https://app.example.com",
         ),
         (
             {"allowed_hosts": ["a.example:80"]},
             {},
-            "--allowed-hosts: has 'a.example:80', which is not a host name without a port",
+            "--allowed-hosts: item 1 'a.example:80' should be a host name without a port",
         ),
-        ({"trust_proxy": ["proxy"]}, {}, "--trust-proxy: has 'proxy', which is not an address or network"),
-        ({"tls_cert": "cert.pem"}, {}, "tls_cert, tls_key: both or neither"),
+        ({"trust_proxy": ["proxy"]}, {}, "--trust-proxy: item 1 'proxy' should be an address or a network"),
+        ({"tls_cert": "cert.pem"}, {}, "tls_cert, tls_key: set both or neither"),
         (
             {"api_key": ["two words"]},
             {},
-            "--api-key: has a key that is not made of printable ASCII characters without blanks",
+            "--api-key: item 1, key should consist of printable ASCII characters without spaces",
         ),
     ],
 )
@@ -195,21 +205,21 @@ def test_a_bad_value_gives_a_line_that_says_where_and_what(given: Any, env: dict
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("prot = 1", "prot: there is no such setting; did you mean port?"),
-        ("port = true", "port: True is not a port: a whole number from 0 to 65535"),
-        ("host = 1", "host: 1 is not a text"),
-        ("otel = 1", "otel: 1 is not true or false"),
-        ("limits = 1", "limits: is not a table"),
-        ("[limits]\nin_flight = true", "limits.in_flight: True is not a number of 0 or more"),
-        ("allowed_hosts = 7", "allowed_hosts: is not a list of texts"),
-        ("api_keys = 7", "api_keys: is not a list of keys"),
-        ("api_keys = [7]", "api_keys: has an entry that is not a key or a table of key, role, name, office_id"),
+        ("prot = 1", "prot: unknown setting; did you mean port?"),
+        ("port = true", "port: True should be a number"),
+        ("host = 1", "host: 1 should be a valid string"),
+        ("otel = 2", "otel: 2 should be a valid boolean, unable to interpret input"),
+        ("limits = 1", "limits: should be a table"),
+        ("[limits]\nin_flight = true", "limits.in_flight: True should be a number"),
+        ("allowed_hosts = 7", "allowed_hosts: 7 should be a list, or text with commas"),
+        ("api_keys = 7", "api_keys: value should be a list, or text with commas"),
+        ("api_keys = [7]", "api_keys: item 1 should be a key, or a table of key, role, name and office_id"),
         (
-            "api_keys = [{ kye = 'a' }]",
-            "api_keys: has an entry that is not a key or a table of key, role, name, office_id",
+            "api_keys = [{ key = 'a', nmae = 'b' }]",
+            "api_keys: item 1, nmae unexpected keyword argument",
         ),
-        ("api_keys = [{ key = 'a', role = 'boss' }]", "api_keys: has a role that is not one of computer, agent"),
-        ("api_keys = [{ key = 'a', name = 7 }]", "api_keys: has a name or office_id that is not a text"),
+        ("api_keys = [{ key = 'a', role = 'boss' }]", "api_keys: item 1, role should be 'computer' or 'agent'"),
+        ("api_keys = [{ key = 'a', name = 7 }]", "api_keys: item 1, name should be a valid string"),
         ("port =", "not TOML: Invalid value (at end of document)"),
     ],
 )
@@ -286,13 +296,13 @@ def test_settings_can_be_made_in_python() -> None:
     ) == ServerSettings(
         port=0,
         api_keys=(ApiKey("k"),),
-        limits=Limits(in_flight=3),
+        limits=ServerLimits(in_flight=3),
         drain=5,
         tls_cert=Path("c"),
         tls_key=Path("k"),
     )
-    assert ServerSettings.of(limits=Limits(in_flight=9), api_key="k", api_keys=[ApiKey("l")]) == ServerSettings(
-        limits=Limits(in_flight=9), api_keys=(ApiKey("k"), ApiKey("l"))
+    assert ServerSettings.of(limits=ServerLimits(in_flight=9), api_key="k", api_keys=[ApiKey("l")]) == ServerSettings(
+        limits=ServerLimits(in_flight=9), api_keys=(ApiKey("k"), ApiKey("l"))
     )
 
 
@@ -300,8 +310,8 @@ def test_mistakes_in_python_are_told_like_all_others() -> None:
     with pytest.raises(InvalidConfig) as caught:
         ServerSettings.of(prot=1, limits={"in_flight": -1})
     assert lines_of(caught) == [
-        "prot: there is no such setting; did you mean port?",
-        "limits.in_flight: -1 is not a number of 0 or more",
+        "prot: unknown setting; did you mean port?",
+        "limits.in_flight: -1 should be greater than or equal to 0",
     ]
 
 

@@ -10,14 +10,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from a2c_smcp.errors import Unauthorized
-from a2c_smcp.server.observer import Stranger
-from a2c_smcp.server.payload import Head
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.observer import UnknownClient
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.payload import RequestHead
 from a2c_smcp.server.tracing import Tracing, own_provider
 
 NOW = 1_700_000_000_000_000_000
-WHO = Stranger("s-1", "192.0.2.1", Seat("office-1", "agent", "ada", "s-1"))
-HEAD = Head(agent="ada", req_id="r-1", computer="desk")
+WHO = UnknownClient("s-1", "192.0.2.1", Member("office-1", "agent", "ada", "s-1"))
+HEAD = RequestHead(agent="ada", req_id="r-1", computer="desk")
 SENDER = {"a2c.office": "office-1", "a2c.agent": "ada", "client.address": "192.0.2.1"}
 
 
@@ -66,12 +66,12 @@ def test_an_event_for_the_server_is_a_span(tracing: Tracing, spans: InMemorySpan
     ("who", "req_id", "more"),
     [
         (None, None, {}),
-        (Stranger("s-9", "192.0.2.9"), None, {"client.address": "192.0.2.9"}),
+        (UnknownClient("s-9", "192.0.2.9"), None, {"client.address": "192.0.2.9"}),
         (WHO, "r-1", SENDER | {"a2c.req_id": "r-1"}),
     ],
 )
 def test_a_refusal_is_an_error(
-    who: Stranger | None, req_id: str | None, more: dict[str, str], tracing: Tracing, spans: InMemorySpanExporter
+    who: UnknownClient | None, req_id: str | None, more: dict[str, str], tracing: Tracing, spans: InMemorySpanExporter
 ) -> None:
     tracing.refused("connect", Unauthorized(), who, req_id)
     (span,) = spans.get_finished_spans()

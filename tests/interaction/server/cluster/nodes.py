@@ -8,10 +8,10 @@ from typing import Any
 import socketio
 import uvicorn
 
-from a2c_smcp.server.engine import SMCPServer
-from a2c_smcp.server.limits import Limits
+from a2c_smcp.server.limits import ServerLimits
 from a2c_smcp.server.namespace import SMCPNamespace
-from a2c_smcp.server.registry.redis import RedisRegistry
+from a2c_smcp.server.registry.redis_registry import RedisRegistry
+from a2c_smcp.server.socketio_server import SMCPServer
 
 
 class Node:
@@ -21,9 +21,9 @@ class Node:
         stock: Mount the namespace in a plain python-socketio server instead of ours.
     """
 
-    def __init__(self, redis: str, *, stock: bool = False, limits: Limits | None = None, **options: Any) -> None:
+    def __init__(self, redis: str, *, stock: bool = False, limits: ServerLimits | None = None, **options: Any) -> None:
         self.registry = RedisRegistry(redis, **options)
-        self.limits = limits or Limits(joins_per_second=1_000)
+        self.limits = limits or ServerLimits(joins_per_second=1_000)
         self.namespace = SMCPNamespace(registry=self.registry, limits=self.limits)
         server = socketio.AsyncServer(async_mode="asgi") if stock else SMCPServer(self.limits)
         server.register_namespace(self.namespace)
@@ -56,7 +56,7 @@ class Node:
         return self
 
     async def stop(self) -> None:
-        """Give up the seats, then close."""
+        """Remove the members, then close."""
         await self.namespace.stop()
         self._uvicorn.should_exit = self._uvicorn.force_exit = True
         if self._serving is not None:

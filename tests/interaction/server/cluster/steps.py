@@ -28,7 +28,7 @@ def away(*nodes: Node) -> Callable[[], bool]:
     return lambda: all(node.registry.problem() is not None for node in nodes)
 
 
-async def seated(connect: Connect, node: Node | NodeProcess, role: str, name: str, office: str) -> Client:
+async def joined_client(connect: Connect, node: Node | NodeProcess, role: str, name: str, office: str) -> Client:
     """A member that answers every request with its name."""
     client = await connect(node)
     assert await client.join(role, name, office) == (True, None)

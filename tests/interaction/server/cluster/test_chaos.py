@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import SMCPError
-from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import Link, dial
-from a2c_smcp.server.rooms import Identity, Seat
+from a2c_smcp.server.offices import Identity, Member
+from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from a2c_smcp.types import Role
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
-from tests.interaction.server.cluster.members import Member
+from tests.interaction.server.cluster.bare_nodes import BareNode
 from tests.interaction.server.cluster.steps import until
 
 OFFICES = ("o1", "o2", "o3")
@@ -26,16 +26,16 @@ class Chaos:
 
     def __init__(self, redis: RedisServer, dice: random.Random) -> None:
         prefix = f"chaos-{token_hex(4)}"
-        self.nodes = [Member(redis.url, prefix, lease_seconds=1.0, deadline=CAP) for _ in range(3)]
+        self.nodes = [BareNode(redis.url, prefix, lease_seconds=1.0, deadline=CAP) for _ in range(3)]
         self.prefix = prefix
         self.dice = dice
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.admin: Link
+        self.admin: RedisConnection
 
     async def run(self, redis: RedisServer) -> None:
-        self.admin = await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="chaos")
+        self.admin = await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="chaos")
         for node in self.nodes:
-            await node.registry.start(node.board)
+            await node.registry.start(node.router)
         steps = [self.join] * 12 + [self.leave] * 6 + [self.give_up_joining] * 2 + [self.cut] + [self.forget]
         for _ in range(STEPS):
             node = self.dice.choice(self.nodes)
@@ -45,38 +45,38 @@ class Chaos:
             await asyncio.sleep(self.dice.choice((0, 0, 0.002)))
         await asyncio.gather(*self.tasks)
 
-    async def join(self, node: Member) -> None:
+    async def join(self, node: BareNode) -> None:
         role: Role = self.dice.choice(("agent", "computer"))
         name, office = self.dice.choice("abc"), self.dice.choice(OFFICES)
-        seat = Seat(office, role, name, token_hex(8), node.registry.node)
+        member = Member(office, role, name, token_hex(8), node.registry.node)
         try:
-            await node.registry.seat(seat)
+            await node.registry.add_member(member)
         except SMCPError:
             return
-        connection = node.board.connect(seat.sid, Identity(), address="", version=None)
-        node.board.sit(connection, seat)
+        connection = node.router.connect(member.sid, Identity(), address="", version=None)
+        node.router.add_member(connection, member)
 
-    async def leave(self, node: Member) -> None:
-        seats = [seat for office in node.board.offices.values() for seat in office]
-        if seats:
-            await self.hang_up(node, self.dice.choice(seats).sid)
+    async def leave(self, node: BareNode) -> None:
+        members = [member for office in node.router.offices.values() for member in office]
+        if members:
+            await self.hang_up(node, self.dice.choice(members).sid)
 
-    async def hang_up(self, node: Member, sid: str) -> None:
-        connection = node.board.disconnect(sid)
-        seat = node.board.stand_up(connection) if connection is not None else None
-        if seat is not None:
-            await node.registry.release(seat)
+    async def hang_up(self, node: BareNode, sid: str) -> None:
+        connection = node.router.disconnect(sid)
+        member = node.router.remove_member(connection) if connection is not None else None
+        if member is not None:
+            await node.registry.remove_member(member)
 
-    async def give_up_joining(self, node: Member) -> None:
+    async def give_up_joining(self, node: BareNode) -> None:
         joining = asyncio.create_task(self.join(node))
         await asyncio.sleep(0)
         joining.cancel()
 
-    async def cut(self, node: Member) -> None:
+    async def cut(self, node: BareNode) -> None:
         if node.registry._session is not None:
-            node.registry._session.link.fail("cut")
+            node.registry._session.connection.fail("cut")
 
-    async def forget(self, _: Member) -> None:
+    async def forget(self, _: BareNode) -> None:
         everything = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end"
         await self.admin.ask("EVAL", everything, 0, f"{self.prefix}:*")
 
@@ -88,14 +88,14 @@ class Chaos:
         if any(node.registry.problem() for node in self.nodes):
             return False
         for office in OFFICES:
-            there = {seat.sid: seat for seat in await self.nodes[0].registry.members(office)}
-            here = {seat.sid: seat for node in self.nodes for seat in node.board.offices.get(office, ())}
+            there = {member.sid: member for member in await self.nodes[0].registry.members(office)}
+            here = {member.sid: member for node in self.nodes for member in node.router.offices.get(office, ())}
             if there != here:
                 return False
             for node in self.nodes:
                 room = node.registry._directory._rooms.get(office)
-                others = {seat.sid for seat in here.values() if seat.node != node.registry.node}
-                if room is not None and {seat.sid for seat in room.others} != others:
+                others = {member.sid for member in here.values() if member.node != node.registry.node}
+                if room is not None and {member.sid for member in room.others} != others:
                     return False
         return True
 

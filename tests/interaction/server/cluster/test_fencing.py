@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import dial
-from a2c_smcp.server.registry.session import LEASE_MARGIN, Lease, lease_clock
+from a2c_smcp.server.registry.node_session import LEASE_MARGIN, NodeLease, lease_clock
+from a2c_smcp.server.registry.redis_connection import connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.bare_server import bare_server
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
 from tests.interaction.server.cluster.nodes import Node
-from tests.interaction.server.cluster.steps import away, ready, seated, until
+from tests.interaction.server.cluster.steps import away, joined_client, ready, until
 from tests.interaction.server.conftest import Connect
 
 FAST: dict[str, Any] = {"lease_seconds": 3.0, "deadline": 1.0, "prefix": "p"}
@@ -29,15 +29,15 @@ class Wire:
 
     def __init__(self, redis: RedisServer) -> None:
         self._redis = redis
-        self._whole = asyncio.Event()
-        self._whole.set()
+        self._complete = asyncio.Event()
+        self._complete.set()
         self.url = ""
 
     def cut(self) -> None:
-        self._whole.clear()
+        self._complete.clear()
 
     def mend(self) -> None:
-        self._whole.set()
+        self._complete.set()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass bytes on until both sides have closed."""
@@ -50,7 +50,7 @@ class Wire:
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while data := await reader.read(65_536):
-                await self._whole.wait()
+                await self._complete.wait()
                 writer.write(data)
         except OSError:
             pass
@@ -103,7 +103,7 @@ class Caller:
         self._task.cancel()
 
 
-async def seat_another(connect: Connect, node: Node, office: str) -> float:
+async def join_another(connect: Connect, node: Node, office: str) -> float:
     """Seat another Agent as soon as that is possible; return when it was."""
     rival = await connect(node)
     async with asyncio.timeout(CAP):
@@ -125,14 +125,14 @@ async def test_a_node_cut_off_from_redis_stops_serving_its_agent_before_another_
 ) -> None:
     (there,) = await nodes(1, redis, **FAST)
     here = await Node(wire.url, stock=stock, **FAST).start()
-    agent = await seated(connect, here, "agent", "a", office)
-    computer = await seated(connect, here, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    computer = await joined_client(connect, here, "computer", "c", office)
     calling = Caller(agent)
     await until(lambda: calling.served > 3)
     wire.cut()
-    seated_at = await seat_another(connect, there, office)
+    joined_at = await join_another(connect, there, office)
     await calling.end()
-    assert calling.last < seated_at
+    assert calling.last < joined_at
     assert agent.gone.is_set()
     assert last_words(agent)["code"] == 500
     assert not computer.gone.is_set()
@@ -148,8 +148,8 @@ async def test_a_node_that_is_cut_off_for_less_than_its_lease_disturbs_nobody(
     nodes: MakeNodes, redis: RedisServer, wire: Wire, connect: Connect, office: str
 ) -> None:
     here = await Node(wire.url, lease_seconds=60.0, deadline=0.5, prefix="p").start()
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, here, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, here, "computer", "c", office)
     wire.cut()
     assert (await (await connect(here)).join("computer", "new", office))[0] is False  # so the node notices
     await until(away(here))
@@ -166,8 +166,8 @@ async def test_calls_that_waited_for_a_node_that_stood_still_reach_no_computer(
 ) -> None:
     (here,) = await nodes(1, redis, **FAST)
     sleeper = node_process(redis, **FAST)
-    agent = await seated(connect, sleeper, "agent", "a", office)
-    computer = await seated(connect, sleeper, "computer", "c", office)
+    agent = await joined_client(connect, sleeper, "agent", "a", office)
+    computer = await joined_client(connect, sleeper, "computer", "c", office)
     assert await agent.tool("c") == {"from": "c"}
     reached: list[Any] = []
 
@@ -179,7 +179,7 @@ async def test_calls_that_waited_for_a_node_that_stood_still_reach_no_computer(
     sleeper.process.send_signal(signal.SIGSTOP)
     await agent.next()  # the Computer entered
     buffered = [asyncio.create_task(agent.tool("c", req_id=f"r-{number}")) for number in range(20)]
-    await seat_another(connect, here, office)
+    await join_another(connect, here, office)
     sleeper.process.send_signal(signal.SIGCONT)
     await asyncio.wait_for(agent.gone.wait(), CAP)
     for task in buffered:
@@ -190,14 +190,14 @@ async def test_calls_that_waited_for_a_node_that_stood_still_reach_no_computer(
 
 
 @pytest.mark.rule("1.3.agent")
-async def test_a_redis_that_forgot_everything_gives_no_seat_of_a_living_agent_away(
+async def test_a_redis_that_forgot_everything_gives_no_name_of_a_living_agent_away(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, **(FAST | {"deadline": CAP}))
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, here, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, here, "computer", "c", office)
     rival = await connect(there)
-    admin = await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
+    admin = await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin")
     for _ in range(3):
         await admin.ask("FLUSHALL")
         assert await rival.join("agent", "b", office) == (False, FULL)
@@ -206,13 +206,13 @@ async def test_a_redis_that_forgot_everything_gives_no_seat_of_a_living_agent_aw
 
 
 @pytest.mark.rule("1.3.agent")
-async def test_a_redis_that_starts_again_empty_gives_no_seat_of_a_living_agent_away(
+async def test_a_redis_that_starts_again_empty_gives_no_name_of_a_living_agent_away(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     slow = FAST | {"lease_seconds": 20.0, "deadline": CAP}
     here, there = await nodes(2, redis, **slow)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, here, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, here, "computer", "c", office)
     rival = await connect(there)
     here.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")  # it comes back later
     redis.kill()
@@ -232,12 +232,12 @@ async def test_whoever_joins_a_new_cluster_does_not_wait(
 ) -> None:
     here, there = await nodes(2, redis, lease_seconds=600, prefix="p")
     async with asyncio.timeout(CAP / 2):
-        await seated(connect, here, "agent", "a", office)
-        await seated(connect, there, "computer", "c", office)
+        await joined_client(connect, here, "agent", "a", office)
+        await joined_client(connect, there, "computer", "c", office)
 
 
 def test_a_lease_counts_from_the_moment_its_renewal_was_sent() -> None:
-    lease = Lease(100.0)
+    lease = NodeLease(100.0)
     assert lease.is_over()
     lease.renewed(lease_clock() - 60)
     assert 0 < lease.left() <= 100 * (1 - LEASE_MARGIN) - 60

@@ -7,7 +7,7 @@ import pytest
 
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.cluster.conftest import NodeProcess
-from tests.interaction.server.cluster.steps import listed, seated, until
+from tests.interaction.server.cluster.steps import joined_client, listed, until
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.programs import Program, a2c_server, get
 
@@ -21,8 +21,8 @@ async def test_two_programs_on_one_redis_are_one_server(
     redis: RedisServer, connect: Connect, office: str, tmp_path: Path
 ) -> None:
     with a2c_server(tmp_path, "--redis", redis.url) as one, a2c_server(tmp_path, "--redis", redis.url) as two:
-        agent = await seated(connect, at(one), "agent", "a", office)
-        await seated(connect, at(two), "computer", "c", office)
+        agent = await joined_client(connect, at(one), "agent", "a", office)
+        await joined_client(connect, at(two), "computer", "c", office)
         assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "c"})
         assert await agent.tool("c") == {"from": "c"}
         assert await listed(agent, office) == [("agent", "a"), ("computer", "c")]

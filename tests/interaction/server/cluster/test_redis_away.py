@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import Link, dial
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.conftest import MakeNodes
-from tests.interaction.server.cluster.steps import away, listed, ready, seated, until
+from tests.interaction.server.cluster.steps import away, joined_client, listed, ready, until
 from tests.interaction.server.conftest import Connect
 
 FAST = {"lease_seconds": 3.0, "deadline": 2.0}
@@ -20,16 +20,16 @@ AWAY = "500: The registry cannot be reached; try again"
 
 
 @pytest.fixture
-async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[Link]]]:
-    links: list[Link] = []
+async def admin(redis: RedisServer) -> AsyncIterator[Callable[[], Awaitable[RedisConnection]]]:
+    connections: list[RedisConnection] = []
 
-    async def connect() -> Link:
-        links.append(await dial(parse_endpoint(redis.url), CAP, lambda _: None, name="admin"))
-        return links[-1]
+    async def connect() -> RedisConnection:
+        connections.append(await connect_redis(parse_endpoint(redis.url), CAP, lambda _: None, name="admin"))
+        return connections[-1]
 
     yield connect
-    for link in links:
-        link.fail("done")
+    for connection in connections:
+        connection.fail("done")
 
 
 # A Redis that hangs
@@ -39,10 +39,10 @@ async def test_local_traffic_goes_on_while_redis_hangs(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, lease_seconds=600)
-    agent = await seated(connect, here, "agent", "a", office)
-    near = await seated(connect, here, "computer", "near", office)
-    leaver = await seated(connect, here, "computer", "leaver", office)
-    await seated(connect, there, "computer", "far", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    near = await joined_client(connect, here, "computer", "near", office)
+    leaver = await joined_client(connect, here, "computer", "leaver", office)
+    await joined_client(connect, there, "computer", "far", office)
     for _ in range(3):
         await agent.next()
     redis.pause()
@@ -59,12 +59,12 @@ async def test_local_traffic_goes_on_while_redis_hangs(
 
 
 @pytest.mark.rule("1.3.names")
-async def test_who_leaves_is_answered_when_the_seat_is_free_for_every_node(
+async def test_who_leaves_is_answered_when_the_name_is_free_for_every_node(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, lease_seconds=90.0)
-    agent = await seated(connect, here, "agent", "a", office)
-    leaver = await seated(connect, here, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    leaver = await joined_client(connect, here, "computer", "c", office)
     await agent.next()
     follower = await connect(there)
     redis.pause()
@@ -82,7 +82,7 @@ async def test_who_leaves_while_redis_is_away_is_answered_all_the_same(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, _ = await nodes(2, redis, **FAST)
-    leaver = await seated(connect, here, "computer", "c", office)
+    leaver = await joined_client(connect, here, "computer", "c", office)
     redis.pause()
     assert await leaver.call("server:leave_office", {"office_id": office}) == (True, None)
 
@@ -91,8 +91,8 @@ async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, there, "computer", "far", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, there, "computer", "far", office)
     await agent.next()
     newcomer = await connect(here)
     redis.pause()
@@ -105,7 +105,7 @@ async def test_what_needs_a_hung_redis_fails_quickly_and_readiness_says_why(
     await until(away(here, there))
     problem = here.registry.problem()
     assert problem is not None
-    assert problem.startswith("the registry cannot be reached: no answer")
+    assert problem.startswith("the registry cannot be reached: no reply")
 
 
 async def test_when_a_hung_redis_goes_on_every_computer_is_where_it_was(
@@ -113,9 +113,9 @@ async def test_when_a_hung_redis_goes_on_every_computer_is_where_it_was(
 ) -> None:
     # By the time a node notices that Redis hangs, every lease is over: the Agent is disconnected and comes back.
     here, there = await nodes(2, redis, lease_seconds=1.5, deadline=2.0)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, there, "computer", "far", office)
-    leaver = await seated(connect, there, "computer", "leaver", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, there, "computer", "far", office)
+    leaver = await joined_client(connect, there, "computer", "leaver", office)
     for _ in range(2):
         await agent.next()
     redis.pause()
@@ -126,7 +126,7 @@ async def test_when_a_hung_redis_goes_on_every_computer_is_where_it_was(
     await asyncio.wait_for(agent.gone.wait(), CAP)
     redis.resume()
     await until(ready(here, there))
-    agent = await seated(connect, here, "agent", "a", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
     assert await agent.tool("far") == {"from": "far"}
     assert await late.join("computer", "late", office) == (True, None)
     assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "late"})
@@ -140,8 +140,8 @@ async def test_a_request_under_way_gets_its_answer_when_redis_is_back(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    computer = await seated(connect, there, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    computer = await joined_client(connect, there, "computer", "c", office)
     await agent.next()
     asked, may_answer = asyncio.Event(), asyncio.Event()
 
@@ -164,8 +164,8 @@ async def test_a_request_to_another_node_that_begins_while_redis_is_away_waits_f
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, there, "computer", "far", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, there, "computer", "far", office)
     await agent.next()
     redis.kill()
     await until(away(here, there))
@@ -179,9 +179,9 @@ async def test_a_request_to_another_node_that_begins_while_redis_is_away_waits_f
 async def test_a_request_whose_time_is_over_before_redis_is_back_says_why(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    here, there = await nodes(2, redis, limits=Limits(timeout_margin=0.1, joins_per_second=1_000), **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, there, "computer", "far", office)
+    here, there = await nodes(2, redis, limits=ServerLimits(timeout_margin=0.1, joins_per_second=1_000), **PATIENT)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, there, "computer", "far", office)
     redis.kill()
     await until(away(here, there))
     started = asyncio.get_running_loop().time()
@@ -194,9 +194,9 @@ async def test_nodes_register_again_with_a_redis_that_comes_back_empty(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    near = await seated(connect, here, "computer", "near", office)
-    await seated(connect, there, "computer", "far", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    near = await joined_client(connect, here, "computer", "near", office)
+    await joined_client(connect, there, "computer", "far", office)
     for _ in range(2):
         await agent.next()
     redis.kill()
@@ -222,12 +222,12 @@ async def test_nodes_notice_that_redis_was_emptied_under_them(
     redis: RedisServer,
     connect: Connect,
     office: str,
-    admin: Callable[[], Awaitable[Link]],
+    admin: Callable[[], Awaitable[RedisConnection]],
     how: str,
 ) -> None:
     here, there = await nodes(2, redis, **FAST)
-    agent = await seated(connect, here, "agent", "a", office)
-    await seated(connect, there, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    await joined_client(connect, there, "computer", "c", office)
     await agent.next()
     await (await admin()).ask(*how.split())
 
@@ -240,32 +240,32 @@ async def test_nodes_notice_that_redis_was_emptied_under_them(
     assert (await newcomer.join("computer", "c", office))[0] is False
 
 
-async def test_a_join_right_after_redis_was_emptied_does_not_take_a_local_seat(
-    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[Link]]
+async def test_a_join_right_after_redis_was_emptied_does_not_take_a_local_name(
+    nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str, admin: Callable[[], Awaitable[RedisConnection]]
 ) -> None:
     (node,) = await nodes(1, redis, lease_seconds=2.0)
-    await seated(connect, node, "agent", "a", office)
+    await joined_client(connect, node, "agent", "a", office)
     await (await admin()).ask("FLUSHALL")
     newcomer = await connect(node)
     accepted, why = await newcomer.join("agent", "b", office)
     assert (accepted, why[:6]) == (False, "4101: ")
-    other = await seated(connect, node, "computer", "c", office)
+    other = await joined_client(connect, node, "computer", "c", office)
     assert await other.call("server:leave_office", {"office_id": office}) == (True, None)
 
 
-async def test_whoever_lost_its_seat_while_redis_was_away_is_hung_up(
+async def test_whoever_lost_its_name_while_redis_was_away_is_hung_up(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, prefix="p", **FAST)
-    agent = await seated(connect, here, "agent", "a", office)
-    loser = await seated(connect, there, "computer", "c", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    loser = await joined_client(connect, there, "computer", "c", office)
     await agent.next()
     there.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
     session = there.registry._session
     assert session is not None
-    session.link.fail("the network is cut")
+    session.connection.fail("the network is cut")
     assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "c"})
-    await seated(connect, here, "computer", "c", office)
+    await joined_client(connect, here, "computer", "c", office)
     await agent.next()
     there.registry._endpoint = parse_endpoint(redis.url)
     await asyncio.wait_for(loser.gone.wait(), CAP)
@@ -279,16 +279,16 @@ async def test_a_node_cut_off_alone_learns_what_it_missed(
     nodes: MakeNodes, redis: RedisServer, connect: Connect, office: str
 ) -> None:
     here, there = await nodes(2, redis, prefix="p", **PATIENT)
-    agent = await seated(connect, here, "agent", "a", office)
-    goer = await seated(connect, there, "computer", "goer", office)
+    agent = await joined_client(connect, here, "agent", "a", office)
+    goer = await joined_client(connect, there, "computer", "goer", office)
     await agent.next()
     here.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
     session = here.registry._session
     assert session is not None
-    session.link.fail("the network is cut")
+    session.connection.fail("the network is cut")
     await until(away(here))
     await goer.close()
-    await seated(connect, there, "computer", "comer", office)
+    await joined_client(connect, there, "computer", "comer", office)
     here.registry._endpoint = parse_endpoint(redis.url)
     assert await agent.next() == ("notify:enter_office", {"office_id": office, "computer": "comer"})
     assert await agent.next() == ("notify:leave_office", {"office_id": office, "computer": "goer"})

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.server.limits import Limits
-from a2c_smcp.server.registry.endpoint import parse_endpoint
-from a2c_smcp.server.registry.link import Link, dial
-from a2c_smcp.server.rooms import Seat
+from a2c_smcp.server.limits import ServerLimits
+from a2c_smcp.server.offices import Member
+from a2c_smcp.server.registry.redis_connection import RedisConnection, connect_redis
+from a2c_smcp.server.registry.redis_url import parse_endpoint
 from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP, Client
 from tests.interaction.server.cluster.conftest import MakeNodes
@@ -31,13 +31,13 @@ async def couple(connect: Connect, pair: list[Node], office: str) -> tuple[Clien
 
 
 @pytest.fixture
-async def admin(shared_redis: RedisServer) -> AsyncIterator[Link]:
-    link = await dial(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
-    yield link
-    link.fail("done")
+async def admin(shared_redis: RedisServer) -> AsyncIterator[RedisConnection]:
+    connection = await connect_redis(parse_endpoint(shared_redis.url), CAP, lambda _: None, name="admin")
+    yield connection
+    connection.fail("done")
 
 
-async def calls_of(admin: Link, command: str) -> int:
+async def calls_of(admin: RedisConnection, command: str) -> int:
     """How many commands of a kind Redis has done so far."""
     text: str = (await admin.ask("INFO", "commandstats")).decode()
     lines = [line for line in text.splitlines() if line.startswith(f"cmdstat_{command}:calls=")]
@@ -123,7 +123,7 @@ async def test_a_large_request_and_a_large_reply_pass(pair: list[Node], connect:
 async def test_a_reply_over_the_limit_is_refused_and_everybody_lives(
     nodes: MakeNodes, shared_redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    limits = Limits(message_bytes=10_000)
+    limits = ServerLimits(message_bytes=10_000)
     agent, computer = await couple(connect, await nodes(2, shared_redis, limits=limits), office)
     computer.answers["*"] = answering("x" * 20_000)
     reply = await agent.ask("client:get_tools", "c")
@@ -190,7 +190,7 @@ async def test_what_a_node_believes_wrongly_never_reaches_another_office(
     asked = Asked()
     victim.answers["*"] = asked
     sid = victim.sio.get_sid("/smcp")
-    pair[0].registry._directory.enter(Seat(office, "computer", "victim", sid, pair[1].registry.node))
+    pair[0].registry._directory.enter(Member(office, "computer", "victim", sid, pair[1].registry.node))
     reply = await agent.ask("client:get_tools", "victim")
     assert (reply["code"], asked.event.is_set()) == (404, False)
 
@@ -198,7 +198,7 @@ async def test_what_a_node_believes_wrongly_never_reaches_another_office(
 async def test_a_stale_entry_ends_in_a_fresh_look_up(pair: list[Node], connect: Connect, office: str) -> None:
     agent, computer = await couple(connect, pair, office)
     computer.answers["*"] = answering("here")
-    pair[0].registry._directory.enter(Seat(office, "computer", "c", "an old sid", pair[1].registry.node))
+    pair[0].registry._directory.enter(Member(office, "computer", "c", "an old sid", pair[1].registry.node))
     assert await agent.ask("client:get_tools", "c") == "here"
 
 
@@ -207,7 +207,7 @@ async def test_a_node_that_nobody_listens_for_is_given_up_at_once(
 ) -> None:
     agent, computer = await couple(connect, pair, office)
     computer.answers["*"] = answering("here")
-    pair[0].registry._directory.enter(Seat(office, "computer", "c", "a sid", "a node that is gone"))
+    pair[0].registry._directory.enter(Member(office, "computer", "c", "a sid", "a node that is gone"))
     assert await agent.ask("client:get_tools", "c") == "here"
 
 
@@ -256,7 +256,7 @@ async def test_a_node_that_stops_fails_the_calls_to_its_computers(
 async def test_a_far_computer_that_does_not_answer_is_a_timeout(
     nodes: MakeNodes, shared_redis: RedisServer, connect: Connect, office: str
 ) -> None:
-    limits = Limits(timeout_margin=0.1)
+    limits = ServerLimits(timeout_margin=0.1)
     agent, computer = await couple(connect, await nodes(2, shared_redis, limits=limits), office)
     computer.answers["*"] = Asked()
     reply = await agent.tool("c", timeout=1)
@@ -284,11 +284,11 @@ async def test_an_answer_for_an_agent_that_is_gone_is_dropped_quietly(
     assert await again.join("agent", "a", office) == (True, None)
     computer.answers["*"] = answering("in time")
     assert await again.ask("client:get_tools", "c") == "in time"
-    assert [node.namespace.board.in_flight for node in pair] == [0, 0]
+    assert [node.namespace.router.in_flight for node in pair] == [0, 0]
 
 
 async def test_a_relay_between_nodes_costs_two_messages_and_no_look_up(
-    pair: list[Node], connect: Connect, office: str, admin: Link
+    pair: list[Node], connect: Connect, office: str, admin: RedisConnection
 ) -> None:
     agent, computer = await couple(connect, pair, office)
     computer.answers["*"] = answering("x")
@@ -300,7 +300,7 @@ async def test_a_relay_between_nodes_costs_two_messages_and_no_look_up(
 
 
 async def test_local_traffic_never_touches_redis(
-    nodes: MakeNodes, shared_redis: RedisServer, connect: Connect, office: str, admin: Link
+    nodes: MakeNodes, shared_redis: RedisServer, connect: Connect, office: str, admin: RedisConnection
 ) -> None:
     (node,) = await nodes(1, shared_redis, lease_seconds=600)
     agent, computer = await couple(connect, [node, node], office)
@@ -332,10 +332,10 @@ async def test_an_answer_that_could_not_be_sent_is_sent_when_redis_is_back(
     await asyncio.wait_for(asked.wait(), CAP)
     assert there.registry._session is not None
     there.registry._endpoint = parse_endpoint(f"unix://{redis.folder}/nowhere.sock")
-    there.registry._session.link.fail("cut")
+    there.registry._session.connection.fail("cut")
     go.set()
     await asyncio.wait_for(answered.wait(), CAP)
-    await until(lambda: there.namespace.board.in_flight == 0)
+    await until(lambda: there.namespace.router.in_flight == 0)
     there.registry._endpoint = parse_endpoint(redis.url)
     assert await asyncio.wait_for(call, CAP) == "late but there"
 

@@ -11,7 +11,7 @@ from tests.interaction.redis_server import RedisServer
 from tests.interaction.server.client import CAP
 from tests.interaction.server.cluster.conftest import MakeNodes, NodeProcess
 from tests.interaction.server.cluster.nodes import Node
-from tests.interaction.server.cluster.steps import listed, seated
+from tests.interaction.server.cluster.steps import joined_client, listed
 from tests.interaction.server.conftest import Connect
 from tests.interaction.server.raw import RawClient
 
@@ -21,7 +21,7 @@ TAKEN = "403: The computer name 'desk' is taken in this office; choose another n
 
 @pytest.mark.rule("1.6.takeover")
 @pytest.mark.parametrize(("role", "name"), [("computer", "desk"), ("agent", "ada")])
-async def test_the_same_credentials_take_their_seat_over_from_another_node(
+async def test_the_same_credentials_take_their_name_over_from_another_node(
     pair: list[Node], connect: Connect, office: str, role: str, name: str
 ) -> None:
     here, there = pair
@@ -34,20 +34,20 @@ async def test_the_same_credentials_take_their_seat_over_from_another_node(
     assert await new.join(role, name, office) == (True, None)
     await asyncio.wait_for(old.gone.wait(), CAP)
     assert (await old.next())[0] == "notify:disconnect"
-    assert [seat.sid for seat in await here.registry.members(office)] == [new.sio.get_sid("/smcp")]
+    assert [member.sid for member in await here.registry.members(office)] == [new.sio.get_sid("/smcp")]
 
 
-async def test_without_authentication_a_line_of_another_node_that_answers_a_ping_keeps_its_seat(
+async def test_without_authentication_a_line_of_another_node_that_answers_a_ping_keeps_its_name(
     pair: list[Node], connect: Connect, office: str
 ) -> None:
     here, there = pair
-    holder = await seated(connect, here, "computer", "desk", office)
+    holder = await joined_client(connect, here, "computer", "desk", office)
     rival = await connect(there)
     assert await rival.join("computer", "desk", office) == (False, TAKEN)
     assert not holder.gone.is_set()
 
 
-async def test_without_authentication_a_line_of_another_node_that_answers_no_ping_gives_its_seat_up(
+async def test_without_authentication_a_line_of_another_node_that_answers_no_ping_gives_its_name_up(
     pair: list[Node], connect: Connect, office: str
 ) -> None:
     here, there = pair
@@ -56,20 +56,20 @@ async def test_without_authentication_a_line_of_another_node_that_answers_no_pin
         True,
         None,
     ]
-    await seated(connect, there, "computer", "desk", office)
+    await joined_client(connect, there, "computer", "desk", office)
     await dead.close()
 
 
 @pytest.mark.rule("1.3.agent")
-async def test_a_seat_on_a_node_that_stands_still_is_taken_over_only_when_its_lease_is_over(
+async def test_a_name_on_a_node_that_stands_still_is_taken_over_only_when_its_lease_is_over(
     nodes: MakeNodes, node_process: Callable[..., NodeProcess], redis: RedisServer, connect: Connect, office: str
 ) -> None:
     fast = {"lease_seconds": 3.0, "prefix": "p"}
     (here,) = await nodes(1, redis, **fast)
     sleeper = node_process(redis, **fast)
-    old = await seated(connect, sleeper, "agent", "a", office)
+    old = await joined_client(connect, sleeper, "agent", "a", office)
     sleeper.process.send_signal(signal.SIGSTOP)
-    new = await seated(connect, here, "agent", "a", office)
+    new = await joined_client(connect, here, "agent", "a", office)
     sleeper.process.send_signal(signal.SIGCONT)
     await asyncio.wait_for(old.gone.wait(), CAP)
     assert await listed(new, office) == [("agent", "a")]
@@ -77,7 +77,7 @@ async def test_a_seat_on_a_node_that_stands_still_is_taken_over_only_when_its_le
 
 async def test_names_that_look_alike_are_refused_across_nodes(pair: list[Node], connect: Connect, office: str) -> None:
     here, there = pair
-    await seated(connect, here, "computer", "desk", office)
+    await joined_client(connect, here, "computer", "desk", office)
     rival = await connect(there)
     accepted, why = await rival.join("computer", "d\u0435sk", office)
     assert (accepted, "looks like" in why) == (False, True)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from a2c_smcp.errors import DocumentNotFound, NotFound, SMCPError
 from a2c_smcp.server.registry.frames import (
-    Absent,
-    Answer,
-    Ask,
-    Failure,
-    Frame,
-    Left,
-    Seated,
-    Tell,
+    AbsentFrame,
+    CallFrame,
+    ErrorFrame,
+    JoinedFrame,
+    LeftFrame,
+    NodeFrame,
+    NotifyFrame,
+    ReplyFrame,
     pack_error,
     pack_frame,
     unpack_error,
@@ -27,30 +27,30 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 @pytest.mark.parametrize(
     "head",
     [
-        Ask(1, "n", "sid", "office", "client:get_tools", 1.5),
-        Answer(2**40),
-        Failure(1),
-        Absent(1),
-        Tell("office", "notify:x", "sid"),
-        Seated("office", "c:x", "value", announced=True),
-        Left("office", "a", "value"),
+        CallFrame(1, "n", "sid", "office", "client:get_tools", 1.5),
+        ReplyFrame(2**40),
+        ErrorFrame(1),
+        AbsentFrame(1),
+        NotifyFrame("office", "notify:x", "sid"),
+        JoinedFrame("office", "c:x", "value", announced=True),
+        LeftFrame("office", "a", "value"),
     ],
     ids=lambda head: type(head).__name__,
 )
 @pytest.mark.parametrize("body", [b"", b"{}", b"line\nline\n"])
-def test_a_frame_reads_back(head: Frame, body: bytes) -> None:
+def test_a_frame_reads_back(head: NodeFrame, body: bytes) -> None:
     assert unpack_frame(pack_frame(head, body)) == (head, body)
 
 
 @given(TEXT, TEXT, TEXT, st.binary())
 def test_a_frame_reads_back_whatever_the_names_hold(office: str, event: str, sid: str, body: bytes) -> None:
-    head = Tell(office, event, sid)
+    head = NotifyFrame(office, event, sid)
     assert unpack_frame(pack_frame(head, body)) == (head, body)
 
 
 def test_what_redis_writes_itself_is_a_head_alone() -> None:
-    text = '["seated","a\\/b","c:电脑","v",true]'.encode()
-    assert unpack_frame(text) == (Seated("a/b", "c:电脑", "v", announced=True), b"")
+    text = '["joined","a\\/b","c:电脑","v",true]'.encode()
+    assert unpack_frame(text) == (JoinedFrame("a/b", "c:电脑", "v", announced=True), b"")
 
 
 @pytest.mark.parametrize(
