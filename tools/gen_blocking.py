@@ -3,7 +3,7 @@
     python tools/gen_blocking.py            rewrite a2c_smcp/agent/sync_client.py
     python tools/gen_blocking.py --check    exit 1 if it is stale
 
-Each method hands its arguments to the async client, which runs on a thread of its own (`a2c_smcp.agent.blocking`), so
+Each method hands its arguments to the async client, which runs on its own thread (`a2c_smcp.agent.loop_thread`), so
 no logic is written twice; what is generated is typed as fully as the source.
 """
 
@@ -17,7 +17,7 @@ SOURCES = ("a2c_smcp/agent/resources.py", "a2c_smcp/agent/client.py")
 CLIENT = "a2c_smcp.agent.client"
 TARGET = "a2c_smcp/agent/sync_client.py"
 ASYNC_NAME, SYNC_NAME = "AsyncSMCPAgentClient", "SMCPAgentClient"
-BASES = {"a2c_smcp.agent.blocking": "Blocking", "a2c_smcp.agent.sync_uses": "SyncUses"}
+BASES = {"a2c_smcp.agent.loop_thread": "BlockingClientBase", "a2c_smcp.agent.sync_conveniences": "SyncConveniences"}
 WIDTH = 120
 
 HEADER = """\
@@ -33,8 +33,8 @@ BODIES = {
     "events": "return self._stream(self._agent.events)",
 }
 RETYPED = {
-    "EventStream": "BlockingEvents",
-    "Handler": "BlockingHandler",
+    "OfficeEventStream": "BlockingEventStream",
+    "EventHandler": "BlockingHandler",
     "ProgressHandler": "BlockingProgressHandler",
 }
 # An argument that is called while its method waits, on a thread of its own.
@@ -172,7 +172,7 @@ def _docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, inde
 
 def _imports(modules: list[ast.Module], names: set[str]) -> str:
     wanted = {module: {name} for module, name in BASES.items()} | {CLIENT: {ASYNC_NAME}}
-    wanted["a2c_smcp.agent.blocking"] |= set(RETYPED.values())
+    wanted["a2c_smcp.agent.loop_thread"] |= set(RETYPED.values())
     whole: set[str] = set()
     for node in (node for module in modules for node in module.body):
         if isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -8,23 +8,23 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
-from a2c_smcp.agent.asking import Asker, Unfetched
-from a2c_smcp.agent.events import Events, EventStream, FinderHook, Handler
-from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
-from a2c_smcp.agent.office import Office
-from a2c_smcp.agent.progress import Hearings, ProgressHandler
+from a2c_smcp.agent.conveniences import Conveniences
+from a2c_smcp.agent.events import EventDispatcher, EventHandler, FinderHook, OfficeEventStream
+from a2c_smcp.agent.office_tracker import DESKTOP, FINDER, TOOLS, OfficeTracker
+from a2c_smcp.agent.office_view import OfficeView
+from a2c_smcp.agent.progress import ProgressHandler, ProgressRouter
 from a2c_smcp.agent.requests import (
+    keyword_list,
     plain_params,
     reply_to,
     timed_out,
     tool_result,
     unfetched,
     whole_seconds,
-    words_of,
 )
-from a2c_smcp.agent.resources import Resources
-from a2c_smcp.agent.subscriptions import Subscriptions
-from a2c_smcp.agent.uses import Uses
+from a2c_smcp.agent.resources import ResourceMethods
+from a2c_smcp.agent.retrying_requests import ResultNotFetched, RetryingRequester
+from a2c_smcp.agent.subscriptions import AgentSubscriptions
 from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
@@ -56,7 +56,7 @@ GRACE: Final = 1.0
 DEFAULT_LIMIT: Final = 20
 
 
-class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
+class AsyncSMCPAgentClient(ResourceMethods, Conveniences, FinderHook):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
@@ -98,11 +98,11 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._name = name
-        self._office = Office()
+        self._office = OfficeView()
         self._timeout = timeout
-        self._events = Events()
-        self._hearings = Hearings()
-        self._live = Live(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
+        self._events = EventDispatcher()
+        self._hearings = ProgressRouter()
+        self._live = OfficeTracker(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
         self._seat = Membership(
             "agent",
             name,
@@ -127,9 +127,9 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
             ),
             log=log,
         )
-        self._subscriptions = Subscriptions(self._ask, self._events)
+        self._subscriptions = AgentSubscriptions(self._ask, self._events)
         self._events.on("*", self._subscriptions.heard)
-        self._asker = Asker(self._seat, timeout, there=lambda computer: computer in self._office.computers)
+        self._asker = RetryingRequester(self._seat, timeout, there=lambda computer: computer in self._office.computers)
         if (handler := self._finder_handler()) is not None:
             self._events.on("update_finder", handler)
 
@@ -139,7 +139,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         return self._name
 
     @property
-    def office(self) -> Office:
+    def office(self) -> OfficeView:
         """What is known of the Computers in the office."""
         return self._office
 
@@ -329,7 +329,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         """
         mark = self._live.mark(computer, FINDER)
         asked = {
-            "keywords": words_of(keywords),
+            "keywords": keyword_list(keywords),
             "file_type": file_type,
             "offset": offset or None,
             "limit": limit if limit != DEFAULT_LIMIT else None,
@@ -341,7 +341,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
 
     # Events
 
-    def on(self, kind: str, handler: Handler) -> Callable[[], None]:
+    def on(self, kind: str, handler: EventHandler) -> Callable[[], None]:
         """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
 
         Each handler gets its events in order, one at a time. One that fails is logged, one that is slow is behind; it
@@ -352,7 +352,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         """
         return self._events.on(kind, handler)
 
-    def events(self) -> EventStream:
+    def events(self) -> OfficeEventStream:
         """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
         return self._events.stream()
 
@@ -370,7 +370,7 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         req_id, tool_name = request["req_id"], request["tool_name"]
         try:
             return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=seconds + GRACE))
-        except Unfetched as missed:
+        except ResultNotFetched as missed:
             return unfetched(tool_name, req_id, missed.problem)
         except asyncio.CancelledError:
             self._asker.recall(req_id)

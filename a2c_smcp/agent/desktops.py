@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from a2c_smcp.agent.concurrency import gather
 from a2c_smcp.agent.packing import pack, windows_of
-from a2c_smcp.agent.waiting import together
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import SessionInfo
@@ -41,7 +41,7 @@ async def render_context(
     """
     if computers is None:
         computers = [member["name"] for member in await agent.list_room() if member["role"] == "computer"]
-    shown = await together(_desktop(agent, computer) for computer in computers)
+    shown = await gather(_desktop(agent, computer) for computer in computers)
     pairs = list(zip(computers, shown, strict=True))
     windows = [window for computer, desktop in pairs for window in windows_of(computer, desktop or ())]
     silent = [computer for computer, desktop in pairs if desktop is None]

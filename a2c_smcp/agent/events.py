@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from weakref import WeakSet
 
-from a2c_smcp.agent.turns import Turns
+from a2c_smcp.agent.serial_handler import SerialHandler
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.messages import GetFinderRet
 
 log = logging.getLogger(__name__)
 
-KINDS: Final = (
+EVENT_KINDS: Final = (
     "enter_office",
     "leave_office",
     "update_config",
@@ -26,11 +26,11 @@ KINDS: Final = (
     "disconnected",
     "joined",
 )
-ANY: Final = "*"
+ANY_KIND: Final = "*"
 BUFFER: Final = 1_000
 """Events that wait for one who is slow; over that, the oldest are dropped."""
 
-LAST_WORDS: Final = 1.0
+HANDLER_SECONDS: Final = 1.0
 """Seconds that handlers have to end when the client closes."""
 
 
@@ -39,7 +39,7 @@ class OfficeEvent:
     """Something that happened.
 
     Attributes:
-        kind: One of `KINDS`.
+        kind: One of `EVENT_KINDS`.
         computer: The Computer it is about, where it is about one.
         data: What is known: the members' names and the office for those who come and go; what was read anew
             (`tools`, `desktop`, `finder`) for updates, or the `problem` that kept it from being read; for
@@ -51,7 +51,7 @@ class OfficeEvent:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-Handler: TypeAlias = Callable[[OfficeEvent], Awaitable[None] | None]
+EventHandler: TypeAlias = Callable[[OfficeEvent], Awaitable[None] | None]
 
 
 class FinderHook:
@@ -63,7 +63,7 @@ class FinderHook:
         It may be a coroutine function in the async client. If it fails, that is logged and hurts nobody.
         """
 
-    def _finder_handler(self) -> Handler | None:
+    def _finder_handler(self) -> EventHandler | None:
         """Return what calls the hook; None where nobody has overridden it."""
         if type(self)._on_finder_changed is FinderHook._on_finder_changed:  # noqa: SLF001
             return None
@@ -77,7 +77,7 @@ class FinderHook:
         return changed
 
 
-class EventStream(AsyncIterator[OfficeEvent]):
+class OfficeEventStream(AsyncIterator[OfficeEvent]):
     """Events from the moment it was made, in order, until the client closes.
 
     Attributes:
@@ -121,7 +121,7 @@ class EventStream(AsyncIterator[OfficeEvent]):
         """Want no more."""
         self.close()
 
-    def __aiter__(self) -> "EventStream":
+    def __aiter__(self) -> "OfficeEventStream":
         return self
 
     async def __anext__(self) -> OfficeEvent:
@@ -133,35 +133,35 @@ class EventStream(AsyncIterator[OfficeEvent]):
         return event
 
 
-class _Listener(Turns[OfficeEvent]):
+class _EventHandler(SerialHandler[OfficeEvent]):
     """A handler for events of a kind."""
 
-    def __init__(self, kind: str, handler: Handler, buffer: int) -> None:
+    def __init__(self, kind: str, handler: EventHandler, buffer: int) -> None:
         super().__init__(handler, buffer, lambda event: event.kind)
         self._kind = kind
 
     def put(self, event: OfficeEvent) -> None:
-        if self._kind in (ANY, event.kind):
+        if self._kind in (ANY_KIND, event.kind):
             super().put(event)
 
 
-class Events:
+class EventDispatcher:
     """Who listens."""
 
     def __init__(self, buffer: int = BUFFER) -> None:
         self._buffer = buffer
-        self._listeners: list[_Listener] = []
-        self._streams: WeakSet[EventStream] = WeakSet()
+        self._listeners: list[_EventHandler] = []
+        self._streams: WeakSet[OfficeEventStream] = WeakSet()
 
-    def on(self, kind: str, handler: Handler) -> Callable[[], None]:
+    def on(self, kind: str, handler: EventHandler) -> Callable[[], None]:
         """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
 
         Raises:
             BadRequest: There is no such kind.
         """
-        if kind != ANY and kind not in KINDS:
-            raise BadRequest(f"Unknown kind of event {kind!r}; there are {', '.join(KINDS)}, and * for all")
-        listener = _Listener(kind, handler, self._buffer)
+        if kind != ANY_KIND and kind not in EVENT_KINDS:
+            raise BadRequest(f"Unknown kind of event {kind!r}; there are {', '.join(EVENT_KINDS)}, and * for all")
+        listener = _EventHandler(kind, handler, self._buffer)
         self._listeners.append(listener)
 
         def unsubscribe() -> None:
@@ -170,9 +170,9 @@ class Events:
 
         return unsubscribe
 
-    def stream(self) -> EventStream:
+    def stream(self) -> OfficeEventStream:
         """Events from now on."""
-        stream = EventStream(self._buffer)
+        stream = OfficeEventStream(self._buffer)
         self._streams.add(stream)
         return stream
 
@@ -191,7 +191,7 @@ class Events:
         me = asyncio.current_task()
         tasks = [one.task for one in self._listeners if one.task is not None and one.task is not me]
         if tasks:
-            _, slow = await asyncio.wait(tasks, timeout=LAST_WORDS)
+            _, slow = await asyncio.wait(tasks, timeout=HANDLER_SECONDS)
             for task in slow:
                 task.cancel()
             await asyncio.gather(*slow, return_exceptions=True)

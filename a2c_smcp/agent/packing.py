@@ -9,10 +9,10 @@ from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.types import Desktop
 from a2c_smcp.uris.window import parse_window_uri
 
-FLOOR: Final = 24
+MIN_WINDOW_TOKENS: Final = 24
 """The fewest tokens worth showing of a window; where they cannot be had, it is left out."""
 
-NAMED: Final = 5
+MAX_NAMED: Final = 5
 """How many windows that were left out are named; the rest is counted."""
 
 _LONGEST: Final = 120  # characters of a name in the note
@@ -22,7 +22,7 @@ _CLOSED: Final = "<\\/window"  # what a window shows must not end its frame
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DesktopWindow:
     """A window of a desktop, and where it is from.
 
     Attributes:
@@ -47,9 +47,9 @@ class Window:
         )
 
 
-def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[Window]:
+def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[DesktopWindow]:
     """Return the windows of a Computer, in the order of its desktop."""
-    windows: list[Window] = []
+    windows: list[DesktopWindow] = []
     least: dict[str, int] = {}  # of the windows of each server that come later
     for place, rendered in reversed(list(enumerate(desktop))):
         uri, _, text = rendered.partition("\n\n")
@@ -62,12 +62,12 @@ def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[Window]:
         if priority is None:
             priority = least.get(server, 0)
         least[server] = priority
-        windows.append(Window(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
+        windows.append(DesktopWindow(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
     return windows[::-1]
 
 
 def pack(
-    windows: Sequence[Window],
+    windows: Sequence[DesktopWindow],
     budget: int,
     count: TokenCounter = estimate_tokens,
     silent: Sequence[str] = (),
@@ -89,13 +89,13 @@ def pack(
     return note if count(note) <= budget else ""
 
 
-def _packed(ordered: Sequence[Window], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
+def _packed(ordered: Sequence[DesktopWindow], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
     whole = _joined([window.framed(window.text) for window in ordered], _note([], 0, silent))
     if count(whole) <= room:
         return whole
     frames = [count(window.framed("")) + 1 for window in ordered]
     needs = [count(window.text) for window in ordered]
-    floors = [min(need, FLOOR) for need in needs]
+    floors = [min(need, MIN_WINDOW_TOKENS) for need in needs]
     costs = [frame + floor for frame, floor in zip(frames, floors, strict=True)]
     shown, left, named = _fitting(ordered, costs, room, count, silent)
     shown_windows = ordered[:shown]
@@ -111,7 +111,7 @@ def _packed(ordered: Sequence[Window], room: int, count: TokenCounter, silent: S
 
 
 def _fitting(
-    ordered: Sequence[Window], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
+    ordered: Sequence[DesktopWindow], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
 ) -> tuple[int, int, int]:
     """Return how many windows can be shown, what there is for them, and how many of the others the note can name.
 
@@ -121,7 +121,7 @@ def _fitting(
     most = _how_many(costs, left)
     if most == len(ordered):
         return most, left, 0
-    for named in (NAMED, 0):
+    for named in (MAX_NAMED, 0):
         left = room - count(_note(ordered[most:], len(ordered), silent, named)) - 1
         if _how_many(costs, left):
             return _how_many(costs, left), left, named
@@ -148,7 +148,7 @@ def _how_many(costs: Sequence[int], room: int) -> int:
     return len(costs)
 
 
-def _note(left_out: Sequence[Window], shortened: int, silent: Sequence[str], named: int = NAMED) -> str:
+def _note(left_out: Sequence[DesktopWindow], shortened: int, silent: Sequence[str], named: int = MAX_NAMED) -> str:
     says = []
     if left_out:
         names = [_short(f"{window.computer} {window.uri}") for window in left_out[:named]]

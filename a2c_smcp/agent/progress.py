@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.agent.turns import Turns
+from a2c_smcp.agent.serial_handler import SerialHandler
 from a2c_smcp.messages import CallToolResult
 
 BUFFER: Final = 100
 """Reports that wait for a handler that is slow; over that, the oldest are dropped."""
 
-LAST_WORDS: Final = 1.0
+HANDLER_SECONDS: Final = 1.0
 """Seconds for which the result waits until the handler has heard what came before it."""
 
 
@@ -35,11 +35,11 @@ class ToolProgress:
 ProgressHandler: TypeAlias = Callable[[ToolProgress], Awaitable[None] | None]
 
 
-class Hearing:
+class ProgressReceiver:
     """One call whose progress is wanted."""
 
     def __init__(self, handler: ProgressHandler) -> None:
-        self._turns = Turns(handler, BUFFER, lambda _: "progress")
+        self._turns = SerialHandler(handler, BUFFER, lambda _: "progress")
         self._last: ToolProgress | None = None
         self._number = 0
 
@@ -68,7 +68,7 @@ class Hearing:
     async def heard(self) -> None:
         """Wait until the handler has been told everything; one that takes too long is not told the rest."""
         if self._turns.task is not None:
-            await asyncio.wait([self._turns.task], timeout=LAST_WORDS)
+            await asyncio.wait([self._turns.task], timeout=HANDLER_SECONDS)
 
     def close(self) -> None:
         """Call the handler no more."""
@@ -76,16 +76,16 @@ class Hearing:
             self._turns.task.cancel()
 
 
-class Hearings:
+class ProgressRouter:
     """The calls whose progress is wanted, by Computer and `req_id`."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, str], list[Hearing]] = {}
+        self._calls: dict[tuple[str, str], list[ProgressReceiver]] = {}
 
     @asynccontextmanager
-    async def of(self, computer: str, req_id: str, handler: ProgressHandler) -> AsyncIterator[Hearing]:
+    async def of(self, computer: str, req_id: str, handler: ProgressHandler) -> AsyncIterator[ProgressReceiver]:
         """Tell `handler` of the progress of a call, from here to the end of the block."""
-        hearing = Hearing(handler)
+        hearing = ProgressReceiver(handler)
         key = (computer, req_id)
         self._calls.setdefault(key, []).append(hearing)
         try:

@@ -94,7 +94,7 @@ def _kind_of(value: object) -> str:
     return type(value).__name__
 
 
-def words_of(keywords: Sequence[str] | None) -> list[str] | None:
+def keyword_list(keywords: Sequence[str] | None) -> list[str] | None:
     """Keywords as the wire carries them; a single text is one, not its letters."""
     if keywords is None:
         return None

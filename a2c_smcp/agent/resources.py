@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
-from a2c_smcp.agent.subscriptions import Subscriptions
+from a2c_smcp.agent.subscriptions import AgentSubscriptions
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import (
@@ -28,10 +28,10 @@ from a2c_smcp.smcp import (
 log = logging.getLogger(__name__)
 
 
-class Resources(ABC):
+class ResourceMethods(ABC):
     """Reading through a Computer."""
 
-    _subscriptions: Subscriptions
+    _subscriptions: AgentSubscriptions
 
     @abstractmethod
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:

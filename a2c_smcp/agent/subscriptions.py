@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.agent.events import Events, OfficeEvent
+from a2c_smcp.agent.events import EventDispatcher, OfficeEvent
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import SUBSCRIBE_RESOURCE_EVENT, UNSUBSCRIBE_RESOURCE_EVENT
 
@@ -21,14 +21,14 @@ _Resource: TypeAlias = tuple[str | None, str]
 """The MCP server that was named, if one was, and the URI."""
 
 
-class Subscriptions:
+class AgentSubscriptions:
     """What is subscribed to, by Computer.
 
     A Computer forgets its subscriptions when it restarts. When it is back they are made again, and every resource is
     reported as updated, because it may have changed meanwhile.
     """
 
-    def __init__(self, ask: Ask, events: Events, *, pause: float = FIRST_PAUSE) -> None:
+    def __init__(self, ask: Ask, events: EventDispatcher, *, pause: float = FIRST_PAUSE) -> None:
         self._ask = ask
         self._events = events
         self._pause = pause

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler, BlockingProgressHandler
 from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
-from a2c_smcp.agent.office import Office
-from a2c_smcp.agent.sync_uses import SyncUses
+from a2c_smcp.agent.loop_thread import BlockingClientBase, BlockingEventStream, BlockingHandler, BlockingProgressHandler
+from a2c_smcp.agent.office_view import OfficeView
+from a2c_smcp.agent.sync_conveniences import SyncConveniences
 from a2c_smcp.connection.connection import Secret
 from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus
@@ -28,7 +28,7 @@ from a2c_smcp.smcp import SOCKETIO_PATH
 from a2c_smcp.types import Desktop
 
 
-class SMCPAgentClient(Blocking, SyncUses):
+class SMCPAgentClient(BlockingClientBase, SyncConveniences):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
@@ -101,7 +101,7 @@ class SMCPAgentClient(Blocking, SyncUses):
         return self._agent.name
 
     @property
-    def office(self) -> Office:
+    def office(self) -> OfficeView:
         """What is known of the Computers in the office."""
         return self._agent.office
 
@@ -249,7 +249,7 @@ class SMCPAgentClient(Blocking, SyncUses):
         """
         return self._listen(self._agent.on, kind, handler)
 
-    def events(self) -> BlockingEvents:
+    def events(self) -> BlockingEventStream:
         """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
         return self._stream(self._agent.events)
 

@@ -1,7 +1,7 @@
 """The types that an Agent's code meets, in one place."""
 
-from a2c_smcp.agent.events import EventStream, Handler, OfficeEvent
-from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.agent.events import EventHandler, OfficeEvent, OfficeEventStream
+from a2c_smcp.agent.office_view import ComputerView, OfficeView
 from a2c_smcp.agent.progress import ProgressHandler, ToolProgress
 from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
@@ -35,7 +35,7 @@ __all__ = [
     "DPEElementDetail",
     "DPEPageSummary",
     "Desktop",
-    "EventStream",
+    "EventHandler",
     "GetComputerConfigRet",
     "GetDeskTopReq",
     "GetDeskTopRet",
@@ -43,9 +43,9 @@ __all__ = [
     "GetFinderRet",
     "GetResourceTemplatesRet",
     "GetResourcesRet",
-    "Handler",
-    "Office",
     "OfficeEvent",
+    "OfficeEventStream",
+    "OfficeView",
     "ProgressHandler",
     "SMCPTool",
     "SessionInfo",

@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from a2c_smcp.docserver.assembly import equip
-from a2c_smcp.docserver.herald import Bus, Herald
-from a2c_smcp.docserver.resources import Resources
-from a2c_smcp.docserver.running import run, serve_stdio
-from a2c_smcp.docserver.shelf import Content, Facts, Maker, Shelf
+from a2c_smcp.docserver.attachment import attach_resources
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier, EventBus
+from a2c_smcp.docserver.memory_documents import Content, ContentFactory, DocumentProperties, MemoryDocuments
+from a2c_smcp.docserver.process import run, serve_stdio
+from a2c_smcp.docserver.resources import DocumentResources
 from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
-from a2c_smcp.docserver.windows import Paint, Windows
+from a2c_smcp.docserver.windows import OfferedWindows, WindowRenderer
 from a2c_smcp.errors import BadRequest
 
-_Maker = TypeVar("_Maker", bound=Maker)
-_Paint = TypeVar("_Paint", bound=Paint)
+_ContentFactory = TypeVar("_ContentFactory", bound=ContentFactory)
+_WindowRenderer = TypeVar("_WindowRenderer", bound=WindowRenderer)
 
 
 class Offer:
@@ -41,12 +41,12 @@ class Offer:
     """
 
     def __init__(self, host: str) -> None:
-        self._shelf = Shelf(host)
-        self._windows = Windows(self._shelf.host)
-        self._herald = Herald()
+        self._shelf = MemoryDocuments(host)
+        self._windows = OfferedWindows(self._shelf.host)
+        self._notifier = DocumentChangeNotifier()
         # Without documents there is no catalogue to list.
-        self._resources = Resources(None, self._windows)
-        self._shelf.on_change(lambda changes: self._herald.documents_changed(self._shelf.host, changes))
+        self._resources = DocumentResources(None, self._windows)
+        self._shelf.on_change(lambda changes: self._notifier.documents_changed(self._shelf.host, changes))
 
     @property
     def host(self) -> str:
@@ -54,16 +54,16 @@ class Offer:
         return self._shelf.host
 
     @property
-    def bus(self) -> Bus:
+    def bus(self) -> EventBus:
         """Where changes are published."""
-        return self._herald.bus
+        return self._notifier.bus
 
     # Documents
 
     def put(
         self,
         doc_ref: str,
-        content: Content | Maker,
+        content: Content | ContentFactory,
         *,
         title: str = "",
         keywords: Iterable[str] = (),
@@ -82,7 +82,7 @@ class Offer:
             BadRequest: The content is not sound.
             InvalidDPEUri: The `doc_ref` cannot stand in a URI.
         """
-        facts = Facts(title, tuple(keywords), summary, file_uri, file_type)
+        facts = DocumentProperties(title, tuple(keywords), summary, file_uri, file_type)
         self._resources.documents = self._shelf
         self._shelf.put(doc_ref, content, facts)
 
@@ -90,10 +90,10 @@ class Offer:
         """Take a document away; one that is not there is no mistake."""
         self._shelf.remove(doc_ref)
 
-    def document(self, doc_ref: str, **facts: Any) -> Callable[[_Maker], _Maker]:
+    def document(self, doc_ref: str, **facts: Any) -> Callable[[_ContentFactory], _ContentFactory]:
         """Decorate a function that returns a document's content; `facts` are those of `put`."""
 
-        def decorate(maker: _Maker) -> _Maker:
+        def decorate(maker: _ContentFactory) -> _ContentFactory:
             self.put(doc_ref, maker, **facts)
             return maker
 
@@ -103,16 +103,16 @@ class Offer:
 
     def window(
         self, path: str, *, priority: int | None = None, fullscreen: bool = False, name: str = ""
-    ) -> Callable[[_Paint], _Paint]:
+    ) -> Callable[[_WindowRenderer], _WindowRenderer]:
         """Decorate a function that returns the text of the window at `window://HOST/PATH`, called at each look.
 
         Raises:
             InvalidWindowUri: The path or the priority (0 to 100) breaks a rule.
         """
 
-        def decorate(paint: _Paint) -> _Paint:
+        def decorate(paint: _WindowRenderer) -> _WindowRenderer:
             self._windows.open(path, paint, priority=priority, fullscreen=fullscreen, name=name)
-            self._herald.list_changed()
+            self._notifier.list_changed()
             return paint
 
         return decorate
@@ -120,7 +120,7 @@ class Offer:
     def close(self, path: str) -> None:
         """Take a window away; one that is not there is no mistake."""
         if self._windows.close(path):
-            self._herald.list_changed()
+            self._notifier.list_changed()
 
     def changed(self, name: str) -> None:
         """Say that a window (by its path) or a document (by its `doc_ref`) would show something else now.
@@ -132,7 +132,7 @@ class Offer:
         if not window and not document:
             raise BadRequest(f"There is no window and no document {name!r}")
         if window:
-            self._herald.window_changed(self._windows, name)
+            self._notifier.window_changed(self._windows, name)
         if document:
             self._shelf.changed(name)
 
@@ -143,7 +143,7 @@ class Offer:
 
         What it offers itself goes on being offered. If it serves `subscriptions/listen`, it must do so on `bus`.
         """
-        equip(server, self._resources, self._herald)
+        attach_resources(server, self._resources, self._notifier)
 
     def server(self, name: str = "", *, version: str = "", instructions: str | None = None) -> Server[Any]:
         """Return an MCP server with all of this, named like the host unless told otherwise."""
@@ -166,4 +166,4 @@ class Offer:
             return
         door = admission or Admission.generated()
         ready = announcement(None if admission else door.token)
-        run(serve_http(server, Address.parse(http), door, ready=ready, closing=self._herald.close))
+        run(serve_http(server, Address.parse(http), door, ready=ready, closing=self._notifier.close))

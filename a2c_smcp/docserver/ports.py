@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from a2c_smcp.documents.model import Document
 
 
-class Text(Protocol):
+class ResourceText(Protocol):
     """What is at a URI."""
 
     @property
@@ -25,7 +25,7 @@ class Text(Protocol):
         ...
 
 
-class Changes(Protocol):
+class ChangedDocuments(Protocol):
     """The `doc_ref`s of what is not as it was."""
 
     @property
@@ -44,10 +44,10 @@ class Changes(Protocol):
         ...
 
 
-OnChange: TypeAlias = Callable[[Changes], None]
+OnChange: TypeAlias = Callable[[ChangedDocuments], None]
 
 
-class Documents(Protocol):
+class DocumentSource(Protocol):
     """Documents of one host. `a2c_smcp.documents.service.DocumentService` is one, a `Shelf` another."""
 
     @property
@@ -59,7 +59,7 @@ class Documents(Protocol):
         """Return that part of the catalogue."""
         ...
 
-    async def read(self, uri: str, /) -> Text:
+    async def read(self, uri: str, /) -> ResourceText:
         """Return what is at a `dpe://` URI, or raise the error that says why not."""
         ...
 
@@ -80,7 +80,7 @@ class Documents(Protocol):
         ...
 
 
-class Found(Protocol):
+class FoundPlace(Protocol):
     """A place that a search has found."""
 
     @property
@@ -128,13 +128,13 @@ class Found(Protocol):
 class Searchable(Protocol):
     """Documents that can be searched."""
 
-    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> Sequence[Found]:
+    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> Sequence[FoundPlace]:
         """Return where the words are, the best first."""
         ...
 
 
 @runtime_checkable
-class Pictorial(Protocol):
+class PageImages(Protocol):
     """Documents whose pages can be looked at."""
 
     async def render_page(self, doc_ref: str, page_index: int, dpi: int = 110) -> bytes:
@@ -146,11 +146,11 @@ class Pictorial(Protocol):
         ...
 
 
-Tell: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
+ProgressCallback: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
 """Told how far something is: how much is done, of how much if that is known, and what was done last."""
 
 
-class Digested(Protocol):
+class DigestInfo(Protocol):
     """A digest that was made, which is a document like the others."""
 
     @property
@@ -194,7 +194,7 @@ class Digestible(Protocol):
     """Documents of which digests can be made. Cancelling ends the run and whatever works for it."""
 
     async def digest(
-        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: Tell
-    ) -> Digested:
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: ProgressCallback
+    ) -> DigestInfo:
         """Make a digest, put it among the documents, and return where it is."""
         ...

@@ -33,7 +33,7 @@ def not_found(uri: str, protocol_version: str) -> MCPError:
 
 
 @asynccontextmanager
-async def told() -> AsyncIterator[None]:
+async def as_mcp_errors() -> AsyncIterator[None]:
     """Tell whatever goes wrong in the block as MCP does; what nobody foresaw without its words."""
     try:
         yield

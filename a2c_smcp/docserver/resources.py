@@ -8,14 +8,14 @@ import mcp.types as t
 from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 
-from a2c_smcp.docserver.ports import Documents
-from a2c_smcp.docserver.problems import not_found, told
-from a2c_smcp.docserver.windows import Window, Windows
+from a2c_smcp.docserver.ports import DocumentSource
+from a2c_smcp.docserver.problems import as_mcp_errors, not_found
+from a2c_smcp.docserver.windows import OfferedWindow, OfferedWindows
 from a2c_smcp.documents.model import Document
 from a2c_smcp.errors import DocumentError, SMCPError
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
-PAGE: Final = 250
+PAGE_SIZE: Final = 250
 """How many documents one answer of `resources/list` tells."""
 
 MAX_VALUES: Final = 100
@@ -32,10 +32,10 @@ _NUMBER = re.compile("[0-9]{1,9}")
 Context = ServerRequestContext[Any, Any]
 
 
-class Resources:
+class DocumentResources:
     """What one server offers. Documents may be missing, and so may windows."""
 
-    def __init__(self, documents: Documents | None, windows: Windows | None = None) -> None:
+    def __init__(self, documents: DocumentSource | None, windows: OfferedWindows | None = None) -> None:
         self.documents = documents
         self.windows = windows
 
@@ -59,13 +59,13 @@ class Resources:
         if offset == 0:
             resources += [_window(window) for window in self.windows or ()]
         following = None
-        async with told():
+        async with as_mcp_errors():
             if self.documents is not None:
                 if offset == 0:
                     resources.append(_catalogue(self.documents.host))
-                found = await self.documents.documents(offset, PAGE + 1)
-                resources += map(_document, found[:PAGE])
-                following = f"after-{offset + PAGE}" if len(found) > PAGE else None
+                found = await self.documents.documents(offset, PAGE_SIZE + 1)
+                resources += map(_document, found[:PAGE_SIZE])
+                following = f"after-{offset + PAGE_SIZE}" if len(found) > PAGE_SIZE else None
         return t.ListResourcesResult(resources=resources, next_cursor=following)
 
     async def templates(self, _: Context, __: t.PaginatedRequestParams) -> t.ListResourceTemplatesResult:
@@ -75,7 +75,7 @@ class Resources:
 
     async def read(self, ctx: Context, params: t.ReadResourceRequestParams) -> t.ReadResourceResult:
         """`resources/read`: a window, or level 0 to 3 of the documents."""
-        async with told():
+        async with as_mcp_errors():
             if self.windows is not None and (window := self.windows.find(params.uri)) is not None:
                 return _contents(params.uri, "text/plain", await window.text())
             if self.documents is None or params.uri.lower().startswith("window:"):
@@ -85,7 +85,7 @@ class Resources:
 
     async def complete(self, _: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
         """`completion/complete`: `doc_ref`, then `page_index`, then `element_id`, each by what was chosen before."""
-        async with told():
+        async with as_mcp_errors():
             return t.CompleteResult(completion=await self._completion(params))
 
     async def _completion(self, params: t.CompleteRequestParams) -> t.Completion:
@@ -114,7 +114,7 @@ class Resources:
         return documents is not None and any(one.uri_template == uri for one in _templates(documents.host))
 
 
-async def _of_all_pages(documents: Documents, doc_ref: str, prefix: str) -> t.Completion:
+async def _of_all_pages(documents: DocumentSource, doc_ref: str, prefix: str) -> t.Completion:
     """Complete an element of whatever page, in the first pages of a long document."""
     found: set[str] = set()
     pages = await documents.complete_pages(doc_ref, "")
@@ -138,7 +138,7 @@ def _offset(cursor: str | None) -> int:
     return int(match[1])
 
 
-def _window(window: Window) -> t.Resource:
+def _window(window: OfferedWindow) -> t.Resource:
     return t.Resource(uri=window.uri, name=window.name, description=window.description or None, mime_type="text/plain")
 
 

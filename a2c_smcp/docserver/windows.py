@@ -8,18 +8,18 @@ from typing import TypeAlias
 from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.uris.window import build_window_uri, parse_window_uri
 
-Paint: TypeAlias = Callable[[], str] | Callable[[], Awaitable[str]]
+WindowRenderer: TypeAlias = Callable[[], str] | Callable[[], Awaitable[str]]
 """Returns what a window shows now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class OfferedWindow:
     """One window, as it is listed."""
 
     uri: str
     name: str
     description: str
-    paint: Paint
+    paint: WindowRenderer
 
     async def text(self) -> str:
         """Return what it shows now."""
@@ -27,20 +27,22 @@ class Window:
         return await painted if inspect.isawaitable(painted) else painted
 
 
-class Windows:
+class OfferedWindows:
     """The windows of one host, in the order in which they were opened."""
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._windows: dict[tuple[str, ...], Window] = {}
+        self._windows: dict[tuple[str, ...], OfferedWindow] = {}
 
-    def __iter__(self) -> Iterator[Window]:
+    def __iter__(self) -> Iterator[OfferedWindow]:
         return iter(list(self._windows.values()))
 
     def __bool__(self) -> bool:
         return bool(self._windows)
 
-    def open(self, path: str, paint: Paint, *, priority: int | None, fullscreen: bool, name: str) -> Window:
+    def open(
+        self, path: str, paint: WindowRenderer, *, priority: int | None, fullscreen: bool, name: str
+    ) -> OfferedWindow:
         """Put a window at `path` ("board", "orders/today"), in place of one that is there.
 
         Raises:
@@ -51,7 +53,7 @@ class Windows:
         if fullscreen:
             params["fullscreen"] = "true"
         uri = build_window_uri(self._host, *segments, params=params)
-        window = Window(uri, name or path, inspect.getdoc(paint) or "", paint)
+        window = OfferedWindow(uri, name or path, inspect.getdoc(paint) or "", paint)
         self._windows[segments] = window
         return window
 
@@ -63,7 +65,7 @@ class Windows:
         """Whether there is a window at a path."""
         return _segments(path) in self._windows
 
-    def find(self, uri: str) -> Window | None:
+    def find(self, uri: str) -> OfferedWindow | None:
         """Return the window of a URI, however its query is written."""
         path = self._path(uri)
         return None if path is None else self._windows.get(path)

@@ -45,14 +45,14 @@ ONLY_IN = {
     "uvicorn": {"web", "server"},
 }
 PURE = [
-    "agent/adapters/calls.py",
+    "agent/adapters/model_calls.py",
     "agent/adapters/names.py",
     "agent/adapters/openai_forms.py",
     "agent/adapters/results.py",
     "agent/adapters/schemas.py",
-    "agent/facts.py",
-    "agent/hits.py",
-    "agent/office.py",
+    "agent/document_views.py",
+    "agent/search_hits.py",
+    "agent/office_view.py",
     "agent/packing.py",
     "agent/requests.py",
     "bridge/changes.py",

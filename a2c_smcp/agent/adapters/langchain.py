@@ -11,12 +11,12 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('langchain')}", name=error.name) from None
 from pydantic import SkipValidation
 
-from a2c_smcp.agent.adapters.calls import read_arguments
+from a2c_smcp.agent.adapters.model_calls import read_arguments
+from a2c_smcp.agent.adapters.model_tools import ModelTools, ToolAgent
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.results import ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
-from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools, SyncToolAgent
 from a2c_smcp.smcp import CallToolResult
 
 
@@ -38,7 +38,7 @@ class _OfficeTool(BaseTool):
 class AsyncOfficeTool(_OfficeTool):
     """A tool that is awaited: `ainvoke`."""
 
-    box: SkipValidation[ToolBox]
+    box: SkipValidation[ModelTools]
 
     def _run(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError("This tool is of AsyncSMCPAgentClient: use ainvoke, or sync_langchain_tools")
@@ -50,7 +50,7 @@ class AsyncOfficeTool(_OfficeTool):
 class SyncOfficeTool(_OfficeTool):
     """A tool that blocks: `invoke`; `ainvoke` runs it on a thread."""
 
-    box: SkipValidation[SyncToolBox]
+    box: SkipValidation[SyncModelTools]
 
     def _run(self, arguments: dict[str, Any]) -> tuple[Any, CallToolResult | None]:
         return _told(self.box.call(self.name, arguments))
@@ -65,9 +65,9 @@ async def langchain_tools(
 
     Args:
         computers: Whose tools; by default those of every Computer in the office.
-        options: As `ToolBox` takes them.
+        options: As `ModelTools` takes them.
     """
-    box = ToolBox(agent, computers, **options)
+    box = ModelTools(agent, computers, **options)
     return [AsyncOfficeTool(box=box, **_fields(tool)) for tool in (await box.tools()).values()]
 
 
@@ -75,7 +75,7 @@ def sync_langchain_tools(
     agent: SyncToolAgent, computers: Sequence[str] | None = None, **options: Any
 ) -> list[SyncOfficeTool]:
     """Return the same for the blocking client."""
-    box = SyncToolBox(agent, computers, **options)
+    box = SyncModelTools(agent, computers, **options)
     return [SyncOfficeTool(box=box, **_fields(tool)) for tool in box.tools().values()]
 
 
@@ -89,7 +89,7 @@ def _fields(tool: NamedTool) -> dict[str, Any]:
     }
 
 
-def _told(answer: Answer) -> tuple[Any, CallToolResult | None]:
+def _told(answer: ToolAnswer) -> tuple[Any, CallToolResult | None]:
     if answer.failed:
         raise ToolException(answer.text)
     if not answer.pictures:

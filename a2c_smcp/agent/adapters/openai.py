@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from a2c_smcp.agent.adapters.calls import Call, read_calls
+from a2c_smcp.agent.adapters.model_calls import ModelCall, read_calls
+from a2c_smcp.agent.adapters.model_tools import ModelTools, ToolAgent, ToolListener
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
-from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
-from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox, ToolListener
-from a2c_smcp.agent.waiting import together
+from a2c_smcp.agent.adapters.results import MAX_RESULT_TOKENS, ToolAnswer
+from a2c_smcp.agent.concurrency import gather
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
-class OpenAITools(ToolBox):
+class OpenAITools(ModelTools):
     """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
 
     `definitions` go into the request; what `run` returns goes after the model's message into the next one.
@@ -31,7 +31,7 @@ class OpenAITools(ToolBox):
         pictures: bool = True,
         keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
-        max_tokens: int = MAX_RESULT,
+        max_tokens: int = MAX_RESULT_TOKENS,
         count: TokenCounter = estimate_tokens,
         on_progress: ToolListener | None = None,
     ) -> None:
@@ -56,8 +56,8 @@ class OpenAITools(ToolBox):
         Raises:
             BadRequest: It is none of these.
         """
-        answers = await together(self._run(call) for call in read_calls(reply))
+        answers = await gather(self._run(call) for call in read_calls(reply))
         return messages(answers, self.api, pictures=self.pictures)
 
-    async def _run(self, call: Call) -> tuple[Call, Answer]:
+    async def _run(self, call: ModelCall) -> tuple[ModelCall, ToolAnswer]:
         return call, await self.call(call.name, call.arguments)

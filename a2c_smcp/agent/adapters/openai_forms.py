@@ -6,9 +6,9 @@ Pure. A tool message of Chat Completions holds text alone, so pictures follow in
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from a2c_smcp.agent.adapters.calls import Call
+from a2c_smcp.agent.adapters.model_calls import ModelCall
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.results import ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
 
 Api: TypeAlias = Literal["chat", "responses"]
@@ -33,7 +33,7 @@ def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
 
 
 def messages(
-    answers: Iterable[tuple[Call, Answer]], api: Api = "chat", *, pictures: bool = True
+    answers: Iterable[tuple[ModelCall, ToolAnswer]], api: Api = "chat", *, pictures: bool = True
 ) -> list[dict[str, Any]]:
     """Return what goes to the model next: an answer to every call, in order, and then the pictures.
 
@@ -44,14 +44,14 @@ def messages(
     return _chat(shown) if api == "chat" else [_output(call, answer) for call, answer in shown]
 
 
-def _counted(answer: Answer) -> Answer:
+def _counted(answer: ToolAnswer) -> ToolAnswer:
     if not answer.pictures:
         return answer
     number = len(answer.pictures)
-    return Answer(f"{answer.text}\n\n({number} {'picture' if number == 1 else 'pictures'}, not shown)")
+    return ToolAnswer(f"{answer.text}\n\n({number} {'picture' if number == 1 else 'pictures'}, not shown)")
 
 
-def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:
+def _chat(answers: Sequence[tuple[ModelCall, ToolAnswer]]) -> list[dict[str, Any]]:
     replies: list[dict[str, Any]] = []
     pictures: list[dict[str, Any]] = []
     for call, answer in answers:
@@ -64,7 +64,7 @@ def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:
     return [*replies, {"role": "user", "content": pictures}] if pictures else replies
 
 
-def _output(call: Call, answer: Answer) -> dict[str, Any]:
+def _output(call: ModelCall, answer: ToolAnswer) -> dict[str, Any]:
     output: str | list[dict[str, Any]] = answer.text
     if answer.pictures:
         output = [{"type": "input_text", "text": answer.text}]

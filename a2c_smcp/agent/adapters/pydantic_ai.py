@@ -17,11 +17,11 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('pydantic-ai')}", name=error.name) from None
 from pydantic_core import SchemaValidator, core_schema
 
+from a2c_smcp.agent.adapters.model_tools import ModelTools
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer, Picture
+from a2c_smcp.agent.adapters.results import ResultImage, ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolBox
-from a2c_smcp.agent.adapters.toolbox import ToolBox
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.agent.sync_client import SMCPAgentClient
 
@@ -41,7 +41,7 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         agent: Either client; the blocking one suits `run_sync`.
         computers: Whose tools; by default those of every Computer in the office.
         id: The toolset's id.
-        options: As `ToolBox` takes them.
+        options: As `ModelTools` takes them.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         **options: Any,
     ) -> None:
         self._id = id
-        self._box: ToolBox | SyncToolBox = (
-            SyncToolBox(agent, computers, **options)
+        self._box: ModelTools | SyncModelTools = (
+            SyncModelTools(agent, computers, **options)
             if isinstance(agent, SMCPAgentClient)
-            else ToolBox(agent, computers, **options)
+            else ModelTools(agent, computers, **options)
         )
 
     @property
@@ -87,11 +87,11 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
 
     async def _tools(self) -> Mapping[str, NamedTool]:
         box = self._box
-        return await (asyncio.to_thread(box.tools) if isinstance(box, SyncToolBox) else box.tools())
+        return await (asyncio.to_thread(box.tools) if isinstance(box, SyncModelTools) else box.tools())
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         box = self._box
-        if isinstance(box, SyncToolBox):
+        if isinstance(box, SyncModelTools):
             return await asyncio.to_thread(box.call, name, arguments)
         return await box.call(name, arguments)
 
@@ -104,7 +104,7 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=_RETRIES, args_validator=_ANY_OBJECT)
 
 
-def _binary(picture: Picture) -> BinaryContent | str:
+def _binary(picture: ResultImage) -> BinaryContent | str:
     try:
         return BinaryContent(base64.b64decode(picture.data), media_type=picture.mime_type)
     except binascii.Error:

@@ -9,15 +9,15 @@ from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult
 
-PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The kinds of pictures that models see; any other is told in words."""
 
-MAX_RESULT: Final = 20_000
+MAX_RESULT_TOKENS: Final = 20_000
 """How many tokens of a result a model reads, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ResultImage:
     """A picture in base64."""
 
     mime_type: str
@@ -30,7 +30,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a model is told of a call.
 
     Attributes:
@@ -40,15 +40,17 @@ class Answer:
     """
 
     text: str
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[ResultImage, ...] = ()
     failed: bool = False
     result: CallToolResult | None = None
 
 
-def read_result(result: CallToolResult, budget: int = MAX_RESULT, count: TokenCounter = estimate_tokens) -> Answer:
+def read_result(
+    result: CallToolResult, budget: int = MAX_RESULT_TOKENS, count: TokenCounter = estimate_tokens
+) -> ToolAnswer:
     """Return what a model is told of a result, in at most `budget` tokens besides the pictures."""
     texts: list[str] = []
-    pictures: list[Picture] = []
+    pictures: list[ResultImage] = []
     items = result.get("content") or []
     for item in items:
         picture = _picture(item)
@@ -62,12 +64,12 @@ def read_result(result: CallToolResult, budget: int = MAX_RESULT, count: TokenCo
     failed = bool(result.get("isError"))
     text = "\n\n".join(filter(None, texts)) or _silence(failed, len(pictures))
     shown = cut(f"Error: {text}" if failed else text, budget, count)
-    return Answer(shown, tuple(pictures), failed, result)
+    return ToolAnswer(shown, tuple(pictures), failed, result)
 
 
-def read_error(error: SMCPError) -> Answer:
+def read_error(error: SMCPError) -> ToolAnswer:
     """Return what a model is told of a call that no tool answered."""
-    return Answer(f"Error {error.code}: {error.message}", failed=True)
+    return ToolAnswer(f"Error {error.code}: {error.message}", failed=True)
 
 
 def _silence(failed: bool, pictures: int) -> str:  # noqa: FBT001
@@ -76,13 +78,13 @@ def _silence(failed: bool, pictures: int) -> str:  # noqa: FBT001
     return f"({pictures} {'picture' if pictures == 1 else 'pictures'})" if pictures else "(done, nothing to show)"
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, Any]) -> ResultImage | None:
     if item.get("type") == "resource":
         inner = item.get("resource")
         item = {**inner, "type": "image", "data": inner.get("blob")} if isinstance(inner, Mapping) else item
     mime_type, data = item.get("mimeType"), item.get("data")
-    if item.get("type") == "image" and mime_type in PICTURES and isinstance(data, str) and data:
-        return Picture(mime_type, data)
+    if item.get("type") == "image" and mime_type in IMAGE_TYPES and isinstance(data, str) and data:
+        return ResultImage(mime_type, data)
     return None
 
 

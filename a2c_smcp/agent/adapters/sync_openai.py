@@ -4,16 +4,16 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from a2c_smcp.agent.adapters.calls import Call, read_calls
+from a2c_smcp.agent.adapters.model_calls import ModelCall, read_calls
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools, SyncToolAgent, ToolListener
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
-from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox, ToolListener
-from a2c_smcp.agent.sync_waiting import together
+from a2c_smcp.agent.adapters.results import MAX_RESULT_TOKENS, ToolAnswer
+from a2c_smcp.agent.sync_concurrency import gather
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
-class SyncOpenAITools(SyncToolBox):
+class SyncOpenAITools(SyncModelTools):
     """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
 
     `definitions` go into the request; what `run` returns goes after the model's message into the next one.
@@ -32,7 +32,7 @@ class SyncOpenAITools(SyncToolBox):
         pictures: bool = True,
         keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
-        max_tokens: int = MAX_RESULT,
+        max_tokens: int = MAX_RESULT_TOKENS,
         count: TokenCounter = estimate_tokens,
         on_progress: ToolListener | None = None,
     ) -> None:
@@ -57,8 +57,8 @@ class SyncOpenAITools(SyncToolBox):
         Raises:
             BadRequest: It is none of these.
         """
-        answers = together(self._run(call) for call in read_calls(reply))
+        answers = gather(self._run(call) for call in read_calls(reply))
         return messages(answers, self.api, pictures=self.pictures)
 
-    def _run(self, call: Call) -> tuple[Call, Answer]:
+    def _run(self, call: ModelCall) -> tuple[ModelCall, ToolAnswer]:
         return call, self.call(call.name, call.arguments)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import OfficeEvent, SMCPAgentClient
-from a2c_smcp.agent.blocking import LoopThread
+from a2c_smcp.agent.loop_thread import LoopThread
 from a2c_smcp.computer.socketio import SMCPComputerClient
 from a2c_smcp.errors import BadRequest
 from tests.interaction.agent.conftest import Computers

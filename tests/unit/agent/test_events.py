@@ -7,14 +7,14 @@ from collections.abc import Awaitable
 
 import pytest
 
-from a2c_smcp.agent.events import Events, OfficeEvent
+from a2c_smcp.agent.events import EventDispatcher, OfficeEvent
 from a2c_smcp.errors import BadRequest
 
 CAP = 60.0
 
 
 async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:
-    events = Events()
+    events = EventDispatcher()
     events.tell("connected")
     stream = events.stream()
     events.tell("enter_office", "c", {"office_id": "o"})
@@ -27,7 +27,7 @@ async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:
 
 
 async def test_a_stream_wakes_whoever_waits() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
     waiting = asyncio.create_task(anext(stream))
     await asyncio.sleep(0)
@@ -36,7 +36,7 @@ async def test_a_stream_wakes_whoever_waits() -> None:
 
 
 async def test_who_is_too_slow_loses_the_oldest_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    events = Events(buffer=2)
+    events = EventDispatcher(buffer=2)
     stream = events.stream()
     with caplog.at_level(logging.WARNING):
         for number in range(5):
@@ -47,7 +47,7 @@ async def test_who_is_too_slow_loses_the_oldest_and_is_told_once(caplog: pytest.
 
 
 async def test_a_stream_that_is_closed_gives_nothing_more() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
     events.tell("joined")
     await stream.aclose()
@@ -55,7 +55,7 @@ async def test_a_stream_that_is_closed_gives_nothing_more() -> None:
 
 
 async def test_a_stream_that_is_forgotten_costs_nothing() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
     assert len(events._streams) == 1
     del stream
@@ -64,7 +64,7 @@ async def test_a_stream_that_is_forgotten_costs_nothing() -> None:
 
 
 async def test_a_handler_hears_its_kind_one_event_at_a_time() -> None:
-    events = Events()
+    events = EventDispatcher()
     heard: list[str | None] = []
     at_once = 0
 
@@ -85,7 +85,7 @@ async def test_a_handler_hears_its_kind_one_event_at_a_time() -> None:
 
 
 async def test_who_unsubscribes_hears_nothing_more() -> None:
-    events = Events()
+    events = EventDispatcher()
     heard: list[str] = []
 
     def handler(event: OfficeEvent) -> Awaitable[None] | None:
@@ -105,8 +105,8 @@ async def test_who_unsubscribes_hears_nothing_more() -> None:
 async def test_a_slow_handler_holds_up_neither_the_others_nor_the_end_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.events.LAST_WORDS", 0.01)
-    events = Events()
+    monkeypatch.setattr("a2c_smcp.agent.events.HANDLER_SECONDS", 0.01)
+    events = EventDispatcher()
     heard = asyncio.Event()
     cancelled = asyncio.Event()
 
@@ -125,7 +125,7 @@ async def test_a_slow_handler_holds_up_neither_the_others_nor_the_end_for_long(
 
 
 async def test_a_handler_may_close() -> None:
-    events = Events()
+    events = EventDispatcher()
     closed = asyncio.Event()
 
     async def close(_: OfficeEvent) -> None:
@@ -139,4 +139,4 @@ async def test_a_handler_may_close() -> None:
 
 def test_a_kind_that_is_none_is_refused() -> None:
     with pytest.raises(BadRequest, match=r"'updates'; there are enter_office, .*, and \* for all"):
-        Events().on("updates", lambda _: None)
+        EventDispatcher().on("updates", lambda _: None)

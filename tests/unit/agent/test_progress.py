@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.agent.progress import BUFFER, Hearings, ToolProgress, progress_of
+from a2c_smcp.agent.progress import BUFFER, ProgressRouter, ToolProgress, progress_of
 from a2c_smcp.messages import CallToolResult
 from tests.unit.computer.virtual_time import in_virtual_time, now
 
@@ -33,7 +33,7 @@ def test_a_report_is_read_from_whatever_comes(payload: object, report: ToolProgr
 
 
 async def test_two_who_wait_for_one_call_are_both_told() -> None:
-    hearings = Hearings()
+    hearings = ProgressRouter()
     first: list[ToolProgress] = []
     second: list[ToolProgress] = []
     async with hearings.of("c", "r", first.append), hearings.of("c", "r", second.append):
@@ -42,7 +42,7 @@ async def test_two_who_wait_for_one_call_are_both_told() -> None:
 
 
 async def test_after_the_end_of_a_call_nothing_is_heard() -> None:
-    hearings = Hearings()
+    hearings = ProgressRouter()
     told: list[ToolProgress] = []
     async with hearings.of("c", "r", told.append):
         pass
@@ -53,7 +53,7 @@ async def test_after_the_end_of_a_call_nothing_is_heard() -> None:
 async def test_the_last_word_is_taken_out_of_the_result_and_told_once() -> None:
     told: list[ToolProgress] = []
     result: CallToolResult = {"content": [], "progress": {"progress": 1, "total": 2, "message": "half"}}
-    hearings = Hearings()
+    hearings = ProgressRouter()
     async with hearings.of("c", "r", told.append) as hearing:
         hearings.hear(REPORT)
         assert hearing.end(result) == {"content": []}
@@ -67,7 +67,7 @@ async def test_a_call_that_is_given_up_does_not_wait_for_who_listens() -> None:
         began.set()
         await asyncio.Event().wait()
 
-    hearings = Hearings()
+    hearings = ProgressRouter()
 
     async def call() -> None:
         async with hearings.of("c", "r", slow):
@@ -86,7 +86,7 @@ async def test_a_result_waits_a_second_for_who_is_slow_to_hear_what_came_before_
     async def slow(_: ToolProgress) -> None:
         await asyncio.Event().wait()
 
-    hearings = Hearings()
+    hearings = ProgressRouter()
     async with hearings.of("c", "r", slow):
         hearings.hear(REPORT)
     assert now() == pytest.approx(1)
@@ -100,7 +100,7 @@ async def test_who_is_too_slow_misses_the_oldest_and_hears_the_latest() -> None:
         await asyncio.sleep(0.001)
         told.append(report.progress)
 
-    hearings = Hearings()
+    hearings = ProgressRouter()
     async with hearings.of("c", "r", slow):
         for step in range(2 * BUFFER):
             hearings.hear(REPORT | {"progress": step})
@@ -114,7 +114,7 @@ async def test_a_mistake_is_logged_and_the_next_report_is_told(caplog: pytest.Lo
         told.append(report.progress)
         raise ValueError("oops")
 
-    hearings = Hearings()
+    hearings = ProgressRouter()
     with caplog.at_level(logging.ERROR):
         async with hearings.of("c", "r", touchy):
             hearings.hear(REPORT)
@@ -125,7 +125,7 @@ async def test_a_mistake_is_logged_and_the_next_report_is_told(caplog: pytest.Lo
 @pytest.mark.parametrize("odd", [REPORT | {"computer": 1}, REPORT | {"req_id": None}, "r", None])
 async def test_what_is_no_notification_is_ignored(odd: Any) -> None:
     told: list[ToolProgress] = []
-    hearings = Hearings()
+    hearings = ProgressRouter()
     async with hearings.of("c", "r", told.append):
         hearings.hear(odd)
     assert told == []
@@ -133,7 +133,7 @@ async def test_what_is_no_notification_is_ignored(odd: Any) -> None:
 
 @pytest.mark.parametrize("heard", [[], [1], [1, 2], [1, 2, 3]])
 async def test_reports_that_the_result_overtook_are_heard_once_and_in_order(heard: list[int]) -> None:
-    hearings = Hearings()
+    hearings = ProgressRouter()
     told: list[float] = []
     result: Any = {"content": [], "progress": {"progress": 3}}
     result["progress_log"] = [{"progress": number, "number": number} for number in (1, 2, 3)]
@@ -148,6 +148,6 @@ async def test_reports_that_the_result_overtook_are_heard_once_and_in_order(hear
 async def test_a_log_that_is_none_is_ignored(log: object) -> None:
     told: list[ToolProgress] = []
     result: Any = {"content": [], "progress_log": log}
-    async with Hearings().of("c", "r", told.append) as hearing:
+    async with ProgressRouter().of("c", "r", told.append) as hearing:
         assert hearing.end(result) == {"content": []}
     assert told == []

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from a2c_smcp.agent.requests import (
     document_uri,
+    keyword_list,
     plain_params,
     read_form,
     reply_to,
     timed_out,
     tool_result,
     whole_seconds,
-    words_of,
 )
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri
 from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
@@ -67,7 +67,7 @@ def test_arguments_that_would_be_mangled_on_the_way_are_refused(params: Any, why
     ("given_words", "sent"), [(None, None), ("annual report", ["annual report"]), (("a", "b"), ["a", "b"]), ([], [])]
 )
 def test_a_single_keyword_is_not_taken_apart(given_words: Any, sent: list[str] | None) -> None:
-    assert words_of(given_words) == sent
+    assert keyword_list(given_words) == sent
 
 
 def test_a_reply_of_another_form_names_its_fields() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, SMCPAgentClient
-from a2c_smcp.agent.resources import Resources
+from a2c_smcp.agent.resources import ResourceMethods
 from tools.gen_blocking import BODIES, ROOT, SOURCES, TARGET, TOLD, blocking_twin, main
 
 SOURCE = '''
@@ -44,7 +44,7 @@ class Base:
         """Do it."""
 '''
 TWIN = '''\
-class SMCPAgentClient(Blocking, SyncUses):
+class SMCPAgentClient(BlockingClientBase, SyncConveniences):
     """What it is."""
 
     def __init__(self, url: str, *, name: str) -> None:
@@ -86,9 +86,12 @@ def test_each_public_method_waits_for_its_twin() -> None:
     assert header.splitlines()[3:] == [
         "from typing import Any",
         "",
-        "from a2c_smcp.agent.blocking import Blocking, BlockingEvents, BlockingHandler, BlockingProgressHandler",
         "from a2c_smcp.agent.client import AsyncSMCPAgentClient, FIRST",
-        "from a2c_smcp.agent.sync_uses import SyncUses",
+        (
+            "from a2c_smcp.agent.loop_thread import BlockingClientBase, BlockingEventStream, BlockingHandler, "
+            "BlockingProgressHandler"
+        ),
+        "from a2c_smcp.agent.sync_conveniences import SyncConveniences",
         "from a2c_smcp.types import Role",
     ]
 
@@ -154,5 +157,5 @@ def test_both_clients_have_the_same_methods_with_the_same_arguments_and_words() 
     assert sorted(ours) == sorted(theirs)
     for name, member in theirs.items():
         assert inspect.getdoc(ours[name]) == inspect.getdoc(member)
-        if name in vars(AsyncSMCPAgentClient) | vars(Resources) and callable(member) and name not in BODIES:
+        if name in vars(AsyncSMCPAgentClient) | vars(ResourceMethods) and callable(member) and name not in BODIES:
             assert arguments(ours[name]) == arguments(member)
