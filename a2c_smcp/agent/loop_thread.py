@@ -9,11 +9,14 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from a2c_smcp.agent.events import FinderHook, OfficeEvent, OfficeEventStream
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.errors import BadRequest
+
+if TYPE_CHECKING:
+    from a2c_smcp.agent.client import AsyncSMCPAgentClient
 
 T = TypeVar("T")
 
@@ -314,13 +317,15 @@ def _settle(done: "asyncio.Future[None]", mistake: Exception | None) -> None:
 
 
 class BlockingClientBase(FinderHook):
-    """What the blocking client stands on; its methods are generated."""
+    """The part of the blocking client that is written by hand; `tools/gen_sync.py` generates the methods."""
+
+    _agent: "AsyncSMCPAgentClient"
 
     def __init__(self, name: str) -> None:
         self._thread = LoopThread(f"a2c-agent {name}")
         self._handlers: list[HandlerThread[OfficeEvent]] = []
 
-    def _begin(self, connecting: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _start(self, connecting: Callable[[], Coroutine[Any, Any, None]]) -> None:
         starting = not self._thread.running
         self._thread.start()
         try:
@@ -330,7 +335,7 @@ class BlockingClientBase(FinderHook):
                 self._thread.stop()
             raise
 
-    def _end(self, closing: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _stop(self, closing: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if self._thread.elsewhere:
             return
         try:
@@ -342,12 +347,12 @@ class BlockingClientBase(FinderHook):
             for handler in list(self._handlers):
                 handler.stop()
 
-    def _follow(self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]]) -> None:
+    def _install_hooks(self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]]) -> None:
         """Call the hooks that a derived class overrides."""
         if (handler := self._finder_handler()) is not None:
-            self._listen(on, "update_finder", cast("BlockingHandler", handler))
+            self._subscribe(on, "update_finder", cast("BlockingHandler", handler))
 
-    def _listen(
+    def _subscribe(
         self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]], kind: str, handler: BlockingHandler
     ) -> Callable[[], None]:
         worker = next((one for one in self._handlers if one.handler == handler), None) or HandlerThread(handler)
@@ -370,7 +375,7 @@ class BlockingClientBase(FinderHook):
         return unsubscribe
 
     @contextmanager
-    def _telling(self, handler: BlockingProgressHandler | None) -> Iterator[HandlerThread[ToolProgress] | None]:
+    def _handler_thread(self, handler: BlockingProgressHandler | None) -> Iterator[HandlerThread[ToolProgress] | None]:
         """Call a handler on a thread of its own, from here to the end of the block."""
         worker = None if handler is None else HandlerThread(handler)
         try:

@@ -1,5 +1,5 @@
-# Generated from resources.py, client.py by tools/gen_blocking.py. Edit the sources, not this file.
-"""The Agent's client for code that waits: what `AsyncSMCPAgentClient` does, done when it returns."""
+# Generated from client.py by tools/gen_sync.py. Edit the source, not this file.
+"""The Agent's client: it sits in an office, asks its Computers, calls their tools, and keeps what it knows current."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -7,28 +7,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from a2c_smcp.agent.client import AsyncSMCPAgentClient, DEFAULT_LIMIT
-from a2c_smcp.agent.loop_thread import BlockingClientBase, BlockingEventStream, BlockingHandler, BlockingProgressHandler
+from a2c_smcp.agent.events import FinderHook
+from a2c_smcp.agent.loop_thread import BlockingEventStream, BlockingHandler, BlockingProgressHandler
 from a2c_smcp.agent.office_view import OfficeView
 from a2c_smcp.agent.sync_conveniences import SyncConveniences
+from a2c_smcp.agent.sync_resources import SyncResourceMethods
 from a2c_smcp.connection.connection import Secret
 from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus
-from a2c_smcp.messages import (
-    CallToolResult,
-    CompleteRet,
-    GetComputerConfigRet,
-    GetFinderRet,
-    GetResourceTemplatesRet,
-    GetResourcesRet,
-    ReadResourceRet,
-    SMCPTool,
-    SessionInfo,
-)
+from a2c_smcp.messages import CallToolResult, GetFinderRet, SMCPTool, SessionInfo
 from a2c_smcp.smcp import SOCKETIO_PATH
 from a2c_smcp.types import Desktop
 
 
-class SMCPAgentClient(BlockingClientBase, SyncConveniences):
+class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
     """An Agent's seat in an office.
 
     Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
@@ -66,7 +58,7 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
         timeout: float = 20.0,
         live: bool = True,
         backoff: Backoff | None = None,
-        transports: tuple[str, ...] = ('websocket',),
+        transports: tuple[str, ...] = ("websocket",),
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         super().__init__(name)
@@ -84,16 +76,7 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
             transports=transports,
             ssl_context=ssl_context,
         )
-        self._follow(self._agent.on)
-
-    def __enter__(self) -> Self:
-        self.connect()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self._install_hooks(self._agent.on)
 
     @property
     def name(self) -> str:
@@ -115,6 +98,15 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
         """The office it is in at this moment."""
         return self._agent.office_id
 
+    def __enter__(self) -> Self:
+        self.connect()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     def connect(self) -> None:
         """Connect, and join the office if one was named; from then on stay connected.
 
@@ -122,11 +114,11 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
             SMCPError: The server refused: the credentials, the office, the name.
             ConnectionError: There is no such server.
         """
-        self._begin(self._agent.connect)
+        self._start(self._agent.connect)
 
     def close(self) -> None:
         """Leave, and end the connection; requests that are under way fail."""
-        self._end(self._agent.close)
+        self._stop(self._agent.close)
 
     def join(self, office_id: str) -> None:
         """Join an office.
@@ -174,7 +166,7 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
         tool_name: str,
         params: Mapping[str, Any] | None = None,
         *,
-        timeout: float = 60,
+        timeout: float = 60,  # noqa: ASYNC109 - it travels to the Computer
         req_id: str | None = None,
         on_progress: BlockingProgressHandler | None = None,
         meta: Mapping[str, Any] | None = None,
@@ -201,9 +193,16 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
             NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
             SMCPError: As `list_room`.
         """
-        with self._telling(on_progress) as told:
-            call = self._agent.call_tool(computer, tool_name, params, timeout=timeout, req_id=req_id, on_progress=told, meta=meta)
-            return self._thread.run(call)
+        with self._handler_thread(on_progress) as handler:
+            return self._thread.run(self._agent.call_tool(
+                computer,
+                tool_name,
+                params,
+                timeout=timeout,
+                req_id=req_id,
+                on_progress=handler,
+                meta=meta,
+            ))
 
     def cancel(self, req_id: str) -> None:
         """Cancel a tool call of this Agent; one that has ended is left alone.
@@ -247,127 +246,8 @@ class SMCPAgentClient(BlockingClientBase, SyncConveniences):
         Raises:
             BadRequest: There is no such kind.
         """
-        return self._listen(self._agent.on, kind, handler)
+        return self._subscribe(self._agent.on, kind, handler)
 
     def events(self) -> BlockingEventStream:
         """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
         return self._stream(self._agent.events)
-
-    def get_config(self, computer: str) -> GetComputerConfigRet:
-        """Read a Computer's configuration, secrets left out; raises as `get_tools`.
-
-        A server that runs and tells models about itself has that text as `instructions`.
-        """
-        return self._thread.run(self._agent.get_config(computer))
-
-    def read_result(
-        self,
-        computer: str,
-        uri: str,
-        *,
-        mcp_server: str | None = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> ReadResourceRet:
-        """Read a resource of any scheme and return the answer of its MCP server: `contents`, and `meta` if it has one.
-
-        Args:
-            mcp_server: The MCP server to read from; needed where several of the Computer's serve the URI.
-            meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
-
-        Raises:
-            BadRequest: Several MCP servers serve the URI; `details["mcp_servers"]` names them.
-            DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
-            InvalidDPEUri: A `dpe://` URI broke a rule.
-            SMCPError: As `get_tools`.
-        """
-        return self._thread.run(self._agent.read_result(computer, uri, mcp_server=mcp_server, meta=meta))
-
-    def read_contents(self, computer: str, uri: str, *, mcp_server: str | None = None) -> list[dict[str, Any]]:
-        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
-
-        Raises as `read_result`.
-        """
-        return self._thread.run(self._agent.read_contents(computer, uri, mcp_server=mcp_server))
-
-    def read_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> dict[str, Any]:
-        """Read a resource of any scheme and return it as a dict; raises as `read_result`.
-
-        JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
-        `uri`, binaries as base64 in `blob`.
-        """
-        return self._thread.run(self._agent.read_resource(computer, uri, mcp_server=mcp_server))
-
-    def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read what is known of a document; raises as `read_result`."""
-        return self._thread.run(self._agent.read_document_metadata(computer, uri))
-
-    def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
-        """Read what is known of a document, and a window of its page index; raises as `read_result`."""
-        return self._thread.run(self._agent.read_document_pages(computer, uri, offset, limit))
-
-    def read_page(self, computer: str, uri: str, page_index: int, format: str = 'json') -> dict[str, Any]:
-        """Read a page of a document, as `json`, `markdown` or `text`; raises as `read_result`."""
-        return self._thread.run(self._agent.read_page(computer, uri, page_index, format))
-
-    def read_element(self, computer: str, uri: str, element_id: str) -> dict[str, Any]:
-        """Read an element of a document in full; raises as `read_result`."""
-        return self._thread.run(self._agent.read_element(computer, uri, element_id))
-
-    def get_resources(self, computer: str, mcp_server: str | None = None, cursor: str | None = None) -> GetResourcesRet:
-        """List the resources of one MCP server, a page at a time, or all that all of them have; raises as `get_tools`.
-
-        Args:
-            mcp_server: Its name in the Computer's configuration. Without one, servers that cannot list are left out.
-            cursor: The former page's `next_cursor`.
-        """
-        return self._thread.run(self._agent.get_resources(computer, mcp_server, cursor))
-
-    def get_resource_templates(
-        self,
-        computer: str,
-        mcp_server: str | None = None,
-        cursor: str | None = None,
-    ) -> GetResourceTemplatesRet:
-        """List the resource templates of one MCP server, or of all, as `get_resources` lists resources."""
-        return self._thread.run(self._agent.get_resource_templates(computer, mcp_server, cursor))
-
-    def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
-        """Hear of updates of a resource of any scheme, as events of the kind `update_resources`.
-
-        A subscription lasts until it is ended or the Agent goes to another office. When the Computer, or the
-        connection, was away, it is made again, and the resource is reported as updated.
-
-        Returns:
-            The MCP server whose resource it is.
-
-        Raises:
-            BadRequest: Several MCP servers serve the URI, or its server takes no subscriptions.
-            RateLimited: The Agent has as many subscriptions at the Computer as it may have.
-            SMCPError: As `get_tools`.
-        """
-        return self._thread.run(self._agent.subscribe_resource(computer, uri, mcp_server=mcp_server))
-
-    def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
-        """End a subscription, named as it was made; raises as `get_tools`."""
-        return self._thread.run(self._agent.unsubscribe_resource(computer, uri, mcp_server=mcp_server))
-
-    def complete(
-        self,
-        computer: str,
-        mcp_server: str | None,
-        ref: Mapping[str, Any],
-        argument: Mapping[str, Any],
-        context: Mapping[str, Any] | None = None,
-        *,
-        meta: Mapping[str, Any] | None = None,
-    ) -> CompleteRet:
-        """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
-
-        Args:
-            mcp_server: The MCP server to ask; None where only one of the Computer's offers what `ref` refers to.
-            ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
-            argument: `{"name": …, "value": what has been typed so far}`.
-            context: The values chosen before: `{"arguments": {…}}`.
-            meta: MCP's `_meta` of the request.
-        """
-        return self._thread.run(self._agent.complete(computer, mcp_server, ref, argument, context, meta=meta))

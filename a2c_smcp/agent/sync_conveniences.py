@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from a2c_smcp.agent.adapters.internal_tools import Function, InternalTools
-from a2c_smcp.agent.sync_concurrency import AWAITS_COROUTINES
+from a2c_smcp.agent.concurrency import SYNC_AWAITS_COROUTINES
 from a2c_smcp.agent.sync_desktops import SyncDesktopAgent, render_context
 from a2c_smcp.agent.sync_document_walk import SyncDocumentAgent, SyncDocuments
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
@@ -31,7 +31,7 @@ class SyncConveniences:
     @cached_property
     def internal_tools(self) -> InternalTools:
         """The Agent's own tools, by name."""
-        return InternalTools(coroutines=AWAITS_COROUTINES)
+        return InternalTools(coroutines=SYNC_AWAITS_COROUTINES)
 
     @cached_property
     def _libraries(self) -> dict[str, SyncDocuments]:

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from a2c_smcp.agent.sync_concurrency import gather
+from a2c_smcp.agent.concurrency import sync_gather
 from a2c_smcp.agent.packing import pack, windows_of
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
@@ -42,7 +42,7 @@ def render_context(
     """
     if computers is None:
         computers = [member["name"] for member in agent.list_room() if member["role"] == "computer"]
-    shown = gather(_desktop(agent, computer) for computer in computers)
+    shown = sync_gather(_desktop(agent, computer) for computer in computers)
     pairs = list(zip(computers, shown, strict=True))
     windows = [window for computer, desktop in pairs for window in windows_of(computer, desktop or ())]
     silent = [computer for computer, desktop in pairs if desktop is None]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from a2c_smcp.agent import document_views
-from a2c_smcp.agent.sync_concurrency import gather
+from a2c_smcp.agent.concurrency import sync_gather
 from a2c_smcp.agent.document_views import DocumentView, ElementView, MarkdownPassage, PageView
 from a2c_smcp.agent.events import OfficeEvent
 from a2c_smcp.agent.reply_cache import ReplyCache
@@ -194,7 +194,7 @@ class SyncDocuments:
 
     def _ask_tools(self, query: str, limit: int) -> list[list[SearchHit]]:
         tools = search_tools(self._agent.get_tools(self.computer))
-        return gather(self._ask_tool(tool, query, limit) for tool in tools)
+        return sync_gather(self._ask_tool(tool, query, limit) for tool in tools)
 
     def _ask_tool(self, tool: SMCPTool, query: str, limit: int) -> list[SearchHit]:
         try:

@@ -11,7 +11,7 @@ from a2c_smcp.agent.adapters.internal_tools import InternalTools, to_model_text
 from a2c_smcp.agent.adapters.model_calls import read_arguments
 from a2c_smcp.agent.adapters.names import NamedTool, name_tools
 from a2c_smcp.agent.adapters.results import MAX_RESULT_TOKENS, ToolAnswer, read_error, read_result
-from a2c_smcp.agent.sync_concurrency import HandlerResult, gather, resolve
+from a2c_smcp.agent.concurrency import SyncHandlerResult, sync_gather, sync_resolve
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError, ToolNotFound
@@ -19,7 +19,7 @@ from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
 
 logger = logging.getLogger(__name__)
 
-ToolListener: TypeAlias = Callable[[NamedTool, ToolProgress], HandlerResult]
+ToolListener: TypeAlias = Callable[[NamedTool, ToolProgress], SyncHandlerResult]
 
 
 class SyncToolAgent(Protocol):
@@ -45,7 +45,7 @@ class SyncToolAgent(Protocol):
         params: Mapping[str, Any] | None = None,
         *,
         timeout: float = 60,  # noqa: ASYNC109 - the time that the Computer gives the tool
-        on_progress: Callable[[ToolProgress], HandlerResult] | None = None,
+        on_progress: Callable[[ToolProgress], SyncHandlerResult] | None = None,
     ) -> CallToolResult:
         """What a tool gave back."""
         ...
@@ -91,7 +91,7 @@ class SyncModelTools:
         if computers is None:
             members = self.agent.list_room()
             computers = tuple(member["name"] for member in members if member["role"] == "computer")
-        listed = dict(zip(computers, gather(self._listed(computer) for computer in computers), strict=True))
+        listed = dict(zip(computers, sync_gather(self._listed(computer) for computer in computers), strict=True))
         own = self.agent.internal_tools
         named = {name: NamedTool(name, None, own[name].tool) for name in own}
         named |= name_tools(listed, reserved=own)
@@ -117,7 +117,7 @@ class SyncModelTools:
         return read_result(result, self.max_tokens, self.count)
 
     def _call_own(self, name: str, params: Mapping[str, Any]) -> ToolAnswer:
-        value = resolve(self.agent.internal_tools[name].start(params))
+        value = sync_resolve(self.agent.internal_tools[name].start(params))
         return ToolAnswer(cut(to_model_text(value), self.max_tokens, self.count) or "(done, nothing to show)")
 
     def _find(self, name: str) -> NamedTool:

@@ -9,7 +9,7 @@ from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools, SyncToolAge
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
 from a2c_smcp.agent.adapters.results import MAX_RESULT_TOKENS, ToolAnswer
-from a2c_smcp.agent.sync_concurrency import gather
+from a2c_smcp.agent.concurrency import sync_gather
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
@@ -57,7 +57,7 @@ class SyncOpenAITools(SyncModelTools):
         Raises:
             BadRequest: It is none of these.
         """
-        answers = gather(self._run(call) for call in read_calls(reply))
+        answers = sync_gather(self._run(call) for call in read_calls(reply))
         return messages(answers, self.api, pictures=self.pictures)
 
     def _run(self, call: ModelCall) -> tuple[ModelCall, ToolAnswer]:

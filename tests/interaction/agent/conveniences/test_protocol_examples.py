@@ -13,7 +13,7 @@ from a2c_smcp.agent.adapters import ModelTools, SyncModelTools
 from tests.interaction.agent.conveniences.conftest import Place
 from tests.interaction.agent.conveniences.documents_office import CAP
 from tests.interaction.agent.conveniences.documents_server import REPORT, TEXT
-from tools.gen_sync import to_sync
+from tools.gen_sync import Generator
 
 SECTION = TEXT.partition("## Agent 端导航")[2].partition("\n## ")[0]
 BLOCKS = re.findall(r"^```python\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
@@ -56,7 +56,7 @@ async def test_they_run_in_blocking_code_as_well(place: Place) -> None:
         with SMCPAgentClient(place.url, name="ada", office_id=place.office) as agent:
             names["agent"] = agent
             for block in BLOCKS:
-                exec(compile(to_sync(block), "finder.md", "exec"), names)
+                exec(compile(Generator().to_sync(block), "finder.md", "exec"), names)
             return SyncModelTools(agent).call("browse_document", {"uri": REPORT}).text
 
     browsed = await asyncio.wait_for(asyncio.to_thread(run), CAP)

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from a2c_smcp.agent.adapters import InternalTools, SyncOpenAITools
-from a2c_smcp.agent.sync_concurrency import HandlerResult
+from a2c_smcp.agent.concurrency import SyncHandlerResult
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.errors import BadRequest, ConfirmationRequired, NotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
@@ -48,7 +48,7 @@ class Agent:
         params: Mapping[str, Any] | None = None,
         *,
         timeout: float = 60,
-        on_progress: Callable[[ToolProgress], HandlerResult] | None = None,
+        on_progress: Callable[[ToolProgress], SyncHandlerResult] | None = None,
     ) -> CallToolResult:
         if on_progress is not None:
             on_progress(ToolProgress(1, 2, tool_name))
