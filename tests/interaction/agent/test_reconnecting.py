@@ -127,7 +127,7 @@ async def test_a_computer_that_is_lost_under_a_call_and_comes_back_answers_it(
     computer: Computers,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BLIP", CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", CAP)
     gate = Gate(RESULT)
     answerer = Scripted(get_tools={"tools": []}, tool_call=gate)
     async with Proxy(ready.url) as proxy:
@@ -294,7 +294,7 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
     text = "x" * 1_000_000
     forgetful = True
     give = Transfers.piece
-    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BLIP", 2 * CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", 2 * CAP)
 
     def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
         nonlocal forgetful
