@@ -6,7 +6,7 @@ from a2c_smcp.agent.local import local_office
 from a2c_smcp.agent.office_view import ComputerView, OfficeView
 from a2c_smcp.agent.progress import ToolProgress
 from a2c_smcp.agent.sync_client import SMCPAgentClient
-from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.common.backoff import Backoff
 
 __all__ = [
     "AsyncSMCPAgentClient",

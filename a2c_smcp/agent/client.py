@@ -25,10 +25,10 @@ from a2c_smcp.agent.requests import (
 from a2c_smcp.agent.resources import ResourceMethods
 from a2c_smcp.agent.retrying_requests import ResultNotFetched, RetryingRequester
 from a2c_smcp.agent.subscriptions import AgentSubscriptions
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from a2c_smcp.agent.events import EventDispatcher
 from a2c_smcp.agent.office_view import OfficeView
-from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.messages import SessionInfo
 from a2c_smcp.smcp import (

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.agent.events import EventDispatcher, OfficeEvent
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import SUBSCRIBE_RESOURCE_EVENT, UNSUBSCRIBE_RESOURCE_EVENT
 
@@ -79,7 +80,7 @@ class AgentSubscriptions:
             self._renewing[computer] = asyncio.get_running_loop().create_task(self._make_again(computer))
 
     async def _make_again(self, computer: str) -> None:
-        pause = self._pause
+        backoff = Backoff(self._pause, LONGEST_PAUSE)
         left = dict(self._wanted[computer])
         try:
             while left:
@@ -99,8 +100,7 @@ class AgentSubscriptions:
                 for name, uris in updated.items():
                     self._events.tell("update_resources", computer, {"mcp_server": name, "uris": uris})
                 if left:
-                    await asyncio.sleep(pause)
-                    pause = min(2 * pause, LONGEST_PAUSE)
+                    await asyncio.sleep(backoff.exact())
         finally:
             if self._renewing.get(computer) is asyncio.current_task():
                 del self._renewing[computer]

@@ -12,8 +12,8 @@ from a2c_smcp.agent.loop_thread import BlockingEventStream, BlockingHandler, Blo
 from a2c_smcp.agent.office_view import OfficeView
 from a2c_smcp.agent.sync_conveniences import SyncConveniences
 from a2c_smcp.agent.sync_resources import SyncResourceMethods
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import Secret
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SMCPTool, SessionInfo
 from a2c_smcp.smcp import SOCKETIO_PATH

@@ -3,7 +3,7 @@
 from a2c_smcp.agent.events import EventHandler, OfficeEvent, OfficeEventStream
 from a2c_smcp.agent.office_view import ComputerView, OfficeView
 from a2c_smcp.agent.progress import ProgressHandler, ToolProgress
-from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 from a2c_smcp.messages import (
     CallToolResult,

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from a2c_smcp.bridge.office import Office
 from a2c_smcp.bridge.server import Bridge
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import OfficeFull, RequestTimeout
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,7 @@ async def arrive(
     """
     clock = asyncio.get_running_loop().time
     began = clock()
+    backoff = Backoff(pause, LONGEST_PAUSE)
     while not leaving.is_set():
         try:
             await office.connect()
@@ -75,8 +77,8 @@ async def arrive(
         else:
             bridge.seated()
             return
-        log.info("no seat in the office yet; trying again in %g s", pause)
+        delay = backoff.exact()
+        log.info("join failed: retrying in_seconds=%g", delay)
         bridge.unseated(str(problem))
         with suppress(TimeoutError):
-            await asyncio.wait_for(leaving.wait(), pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+            await asyncio.wait_for(leaving.wait(), delay)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.common.callbacks import await_guarded
 from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
-from a2c_smcp.connection.reconnect import Backoff, Reconnector
+from a2c_smcp.connection.reconnect import Reconnector
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus, Failure, StatusTracker, call_back
 from a2c_smcp.errors import Forbidden, NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request

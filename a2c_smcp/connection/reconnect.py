@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import SmcpConnection
 from a2c_smcp.connection.status import ConnectionState, Failure, StatusTracker
 from a2c_smcp.errors import SMCPError
@@ -16,43 +15,6 @@ log = logging.getLogger(__name__)
 
 STABLE: Final = 60.0
 """Seconds after which a connection has proved itself: when it is lost, the next attempt comes soon."""
-
-_chance = random.SystemRandom()
-
-
-@dataclass(slots=True)
-class Backoff:
-    """Pauses that grow with every failure, at most `longest` seconds.
-
-    The whole pause is left to chance, so that the clients of a server that comes back do not come all at once.
-    """
-
-    base: float = 0.5
-    longest: float = 30.0
-    uniform: Callable[[float, float], float] = field(default=_chance.uniform, repr=False)
-    failures: int = 0
-
-    def next(self) -> float:
-        """Seconds to wait after one more failure: anything up to `base`, doubled with each failure."""
-        return self.uniform(0, self._most(self.base))
-
-    def slow(self) -> float:
-        """Seconds to wait where trying again at once is no use, because somebody has to mend something first."""
-        most = self._most(4 * self.base)
-        return self.uniform(most / 2, most)
-
-    def _most(self, base: float) -> float:
-        most = min(self.longest, base * 2.0 ** min(self.failures, 32))
-        self.failures += 1
-        return most
-
-    def reset(self) -> None:
-        """All is well again."""
-        self.failures = 0
-
-    def fresh(self) -> "Backoff":
-        """One of the same kind that has seen no failure."""
-        return Backoff(self.base, self.longest, self.uniform)
 
 
 class Reconnector:

@@ -8,13 +8,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.computer.pushes import Kind
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.desk import AT_ONCE, Asked, Desk
 from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.connection.connection import PATIENCE, Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus, call_back
 from a2c_smcp.errors import BadRequest, NotInOffice, RequestTimeout, from_wire, is_error
 from a2c_smcp.smcp import (

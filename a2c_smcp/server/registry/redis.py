@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import Forbidden, InvalidConfig
 from a2c_smcp.server.registry.directory import Directory
 from a2c_smcp.server.registry.endpoint import parse_endpoint
@@ -218,12 +219,15 @@ class RedisRegistry:
     # The connection
 
     async def _run(self, trunk: Trunk, herald: Herald) -> None:
-        pause = FIRST_PAUSE
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while not self._stopping.is_set():
+            pause = FIRST_PAUSE
             try:
                 await self._work(trunk, herald)
             except (OSError, ErrorReply) as problem:
-                pause = FIRST_PAUSE if self._problem is None else min(2 * pause, LONGEST_PAUSE)
+                if self._problem is None:
+                    backoff.reset()
+                pause = backoff.exact()
                 self._away(_why(problem))
             except Exception as problem:
                 log.exception("the registry failed")

@@ -8,7 +8,7 @@ import pytest
 from a2c_smcp.agent.events import EventDispatcher, OfficeEvent
 from a2c_smcp.agent.office_tracker import DESKTOP, TOOLS, OfficeTracker
 from a2c_smcp.agent.office_view import ComputerView, OfficeView
-from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import NotFound, RequestTimeout
 from a2c_smcp.messages import SessionInfo
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import ServerAddress
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.errors import BadRequest, NotInOffice
 
 CAP = 60.0

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.computer.socketio import ConnectionState, SMCPComputerClient
-from a2c_smcp.connection.reconnect import Backoff
 from tests.interaction.computer.connection.conftest import Agents
 from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted, Watch
 from tests.interaction.computer.connection.proxy import Proxy
