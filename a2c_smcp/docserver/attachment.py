@@ -35,12 +35,12 @@ def attach_resources(
     low.add_request_handler(
         "subscriptions/listen",
         t.SubscriptionsListenRequestParams,
-        notifier.listening(theirs.request("subscriptions/listen")),
+        notifier.listen_handler(theirs.request("subscriptions/listen")),
     )
     low.add_notification_handler(
         "notifications/initialized",
         t.NotificationParams,
-        theirs.first("notifications/initialized", notifier.attend),
+        theirs.first("notifications/initialized", notifier.client_ready),
     )
     low.middleware.append(_declare)
 

@@ -12,13 +12,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
 from a2c_smcp.docserver.attachment import attach_resources
-from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier, EventBus
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
 from a2c_smcp.docserver.memory_documents import Content, ContentFactory, DocumentProperties, MemoryDocuments
 from a2c_smcp.docserver.process import run, serve_stdio
 from a2c_smcp.docserver.resources import DocumentResources
 from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
 from a2c_smcp.docserver.windows import OfferedWindows, WindowRenderer
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.web.mcp_changes import EventBus
 
 _ContentFactory = TypeVar("_ContentFactory", bound=ContentFactory)
 _WindowRenderer = TypeVar("_WindowRenderer", bound=WindowRenderer)

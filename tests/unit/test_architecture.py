@@ -30,7 +30,7 @@ DOORS = {("documents/__init__.py", "a2c_smcp.docserver")}
 ONLY_IN = {
     "socketio": {"server", "connection"},
     "engineio": {"server", "connection"},
-    "mcp": {"computer/mcp_clients", "docserver", "bridge"},
+    "mcp": {"computer/mcp_clients", "docserver", "bridge", "web"},
     "markdown_it": {"documents"},
     "pypdfium2": {"documents"},
     "python_calamine": {"documents"},
