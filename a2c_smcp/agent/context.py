@@ -1,4 +1,4 @@
-"""The desktops of an office for a model's context: see `render_context` and its blocking twin."""
+"""Renders the desktops of an office for a model's context: `render_context` and its blocking twin."""
 
 from a2c_smcp.agent.desktops import render_context
 from a2c_smcp.agent.packing import DesktopWindow, pack, windows_of

@@ -1,4 +1,4 @@
-"""What makes a client handy beside a language model: documents to walk, a context to show, tools of one's own."""
+"""Methods of the client for language models: documents, a rendered context, and the Agent's own tools."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class ConveniencesAgent(DocumentAgent, DesktopAgent, Protocol):
-    """The client that these uses are part of."""
+    """The client that `Conveniences` is part of."""
 
     @property
     def _libraries(self) -> dict[str, Documents]: ...
 
 
 class Conveniences:
-    """The part of an Agent's client that its users could have written themselves.
+    """The methods of an Agent's client that are built on its other public methods.
 
     Attributes:
         internal_tools: The Agent's own tools, by name.
@@ -37,18 +37,18 @@ class Conveniences:
         return {}
 
     def internal_tool(self, name: str, description: str | None = None) -> Callable[[Function], Function]:
-        """Return the decorator that makes a function a tool of the Agent's own, which a model may call by `name`.
+        """Return a decorator that registers a function as the Agent's own tool, which a model can call by `name`.
 
-        Its annotations tell the arguments, its docstring, or `description`, what it does. It stands beside the tools
-        of the Computers in `a2c_smcp.agent.adapters`.
+        The annotations define the arguments; the docstring, or `description`, is the description. The adapters in
+        `a2c_smcp.agent.adapters` offer it together with the tools of the Computers.
 
         Raises:
-            BadRequest: Models would not take the name, or the arguments cannot be told in JSON.
+            BadRequest: Model APIs do not accept the name, or the arguments have no JSON Schema.
         """
         return self.internal_tools(name, description)
 
     def documents(self: ConveniencesAgent, computer: str) -> Documents:
-        """Return the documents of a Computer, to walk through and to search; what was read is kept until it changes."""
+        """Return the documents of a Computer, to iterate and search; replies are cached until a document changes."""
         if computer not in self._libraries:
             self._libraries[computer] = Documents(self, computer)
         return self._libraries[computer]
@@ -60,14 +60,14 @@ class Conveniences:
         computers: Sequence[str] | None = None,
         count: TokenCounter = estimate_tokens,
     ) -> str:
-        """Return the windows of the office, those of high priority first, in at most `budget` tokens.
+        """Return the windows of the office, by priority, in at most `budget` tokens.
 
-        Each is labelled with the Computer, the MCP server and the URI it is from. Where they do not all fit, long ones
-        are shortened, the last are left out, and a note says so. A Computer that does not answer is named too.
+        Each window is labelled with its Computer, MCP server and URI. If they do not all fit, long ones are shortened,
+        the last are omitted, and a note says so. The note also names Computers that did not reply.
 
         Args:
-            computers: Whose windows; by default those of every Computer in the office.
-            count: What a text costs.
+            computers: Only the windows of these Computers; default all in the office.
+            count: Returns the number of tokens of a text.
 
         Raises:
             SMCPError: As `list_room`.

@@ -1,4 +1,4 @@
-"""What is known of documents, pages and elements, read from replies that any MCP server may have written. Pure."""
+"""Views of documents, pages and elements, read from untrusted replies of MCP servers. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from a2c_smcp.errors import InvalidDPEUri, SMCPError
 from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 
 MAX_PAGES: Final = 100_000
-"""How many pages are walked on the word of a server that tells no page index."""
+"""Maximum number of pages of a document whose server returns no page index."""
 
 CONTENT: Final[Mapping[Format, str]] = {"markdown": "content_markdown", "text": "content_text"}
-"""Under which key the reply to a read has what the format asks for."""
+"""The key of the content in a reply, by format."""
 
 
 def _text(data: Mapping[str, Any], key: str) -> str:
@@ -32,10 +32,10 @@ def _number(data: Mapping[str, Any], key: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
-    """What the catalogue says of a document; `data` is all of it, as it came.
+    """A document as the catalogue describes it; `data` is the unchanged entry.
 
     Attributes:
-        uri: Its canonical `dpe://` URI, without a query.
+        uri: Canonical `dpe://` URI, without a query.
     """
 
     computer: str
@@ -44,17 +44,17 @@ class DocumentView:
 
     @property
     def title(self) -> str:
-        """Its title, or its reference where it has none."""
+        """Title, or the reference if there is none."""
         return _text(self.data, "title") or self.doc_ref
 
     @property
     def doc_ref(self) -> str:
-        """Its key below the host."""
+        """Reference of the document below the host."""
         return parse_dpe_uri(self.uri).doc_ref or ""
 
     @property
     def page_count(self) -> int:
-        """How many pages it has."""
+        """Number of pages."""
         return _number(self.data, "page_count") or 0
 
     @property
@@ -64,33 +64,33 @@ class DocumentView:
 
     @property
     def summary(self) -> str:
-        """What it is about, where its server says so."""
+        """Summary; empty if its server gives none."""
         return _text(self.data, "summary")
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """Its keywords, where its server gives any."""
+        """Keywords; empty if its server gives none."""
         words = self.data.get("keywords")
         return tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
 
     @property
     def server(self) -> str:
-        """The MCP server that has it; empty where the document was not found in the catalogue."""
+        """MCP server of the document; empty if it did not come from the catalogue."""
         return _text(self.data, "server")
 
     @property
     def last_modified(self) -> str | None:
-        """When it changed last, in ISO 8601, where known."""
+        """Time of the last change in ISO 8601, if known."""
         return _text(self.data, "last_modified") or None
 
     def uri_of(self, sub_path: str | None = None, **params: str) -> str:
-        """Return the URI of a part of it, or of the whole in another form."""
+        """Return the URI of a part of the document, or of the document in another format."""
         return document_uri(self.uri, sub_path, **params)
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """What the page index says of a page."""
+    """A page as the page index describes it."""
 
     uri: str
     index: int
@@ -100,7 +100,7 @@ class PageView:
 
 @dataclass(frozen=True, slots=True)
 class ElementView:
-    """An element as its page shows it, or in full; `data` is all of it, as it came."""
+    """An element as its page lists it, or in full; `data` is the unchanged entry."""
 
     uri: str
     id: str
@@ -108,28 +108,28 @@ class ElementView:
 
     @property
     def category(self) -> str:
-        """One of the 19 categories, where the server keeps to them."""
+        """One of the 19 categories, if the server conforms."""
         return _text(self.data, "category")
 
     @property
     def summary(self) -> str:
-        """One line that tells whether it is worth opening."""
+        """Summary in one line."""
         return _text(self.data, "summary")
 
     @property
     def content(self) -> Mapping[str, Any]:
-        """What it holds; the shape is that of its category."""
+        """Content; its shape depends on the category."""
         content = self.data.get("content")
         return content if isinstance(content, Mapping) else {}
 
     @property
     def page_index(self) -> int | None:
-        """The page it is on; there when the element was read in full."""
+        """Index of its page; only if the element was read in full."""
         return _number(self.data, "page_index")
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """Where it comes from; there when the element was read in full."""
+        """Origin of the element; only if it was read in full."""
         metadata = self.data.get("metadata")
         return metadata if isinstance(metadata, Mapping) else {}
 
@@ -139,15 +139,15 @@ class ElementView:
         return render_element(self.data, "markdown")
 
 
-class MarkdownPassage(str):  # noqa: SLOT000 - it carries where it is from
-    """A piece of a document in Markdown: a text that knows where it is from, to be cited.
+class MarkdownPassage(str):  # noqa: SLOT000 - it carries its origin
+    """A part of a document in Markdown: a string with its origin, for citations.
 
     Attributes:
         uri: The `dpe://` URI of its page.
         page_title: The title of its page.
-        tokens: What it costs.
-        end: Where in the Markdown of its page it ends, in characters.
-        complete: Whether its page ends there too; False where the budget ended before.
+        tokens: Number of tokens.
+        end: Its end in the Markdown of the page, in characters.
+        complete: Whether it ends with its page; False if the budget ended first.
     """
 
     uri: str
@@ -159,7 +159,7 @@ class MarkdownPassage(str):  # noqa: SLOT000 - it carries where it is from
 
 
 class TokenBudget:
-    """Tokens that passages are paid with; None is any number."""
+    """A number of tokens for passages; None is unlimited."""
 
     def __init__(self, tokens: int | None, count: TokenCounter) -> None:
         self._left = tokens
@@ -167,14 +167,14 @@ class TokenBudget:
 
     @property
     def spent(self) -> bool:
-        """Whether nothing is left."""
+        """Whether no tokens are left."""
         return self._left is not None and self._left <= 0
 
     def take(self, page: PageView, markdown: str, skip: int = 0) -> MarkdownPassage | None:
-        """Return what of a page, after its first `skip` characters, can be paid for; None where nothing can."""
+        """Return as much of a page, after its first `skip` characters, as fits; None if nothing fits."""
         rest = markdown[skip:]
         text = rest if self._left is None else cut(rest, self._left, self._count)
-        # What a cut text ends with (an ellipsis, the end of a code block) is not of the page.
+        # The ending of a cut text (an ellipsis, a closed code block) is not part of the page.
         shown = next((place for place, (a, b) in enumerate(zip(text, rest, strict=False)) if a != b), len(text))
         if rest and not shown:
             return None
@@ -188,39 +188,39 @@ class TokenBudget:
 
 
 def known_documents(reply: Mapping[str, Any], seen: set[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield what a page of the catalogue tells of documents that are not in `seen`, by URI."""
+    """Yield URI and entry of the documents of a catalogue page that are not in `seen`."""
     for data in _mappings(reply.get("documents")):
         try:
             uri = document_uri(_text(data, "uri"))
         except InvalidDPEUri:
-            continue  # nothing could be read of it
+            continue  # it cannot be read
         if uri not in seen:
             seen.add(uri)
             yield uri, data
 
 
 def page_total(document: DocumentView, reply: Mapping[str, Any]) -> int:
-    """Return how many pages a document has, as the latest reply tells it."""
-    told = [number for key in ("page_total", "page_count") if (number := _number(reply, key)) is not None]
-    return max(told, default=document.page_count)
+    """Return the number of pages of a document according to the latest reply."""
+    totals = [number for key in ("page_total", "page_count") if (number := _number(reply, key)) is not None]
+    return max(totals, default=document.page_count)
 
 
 def page_window(reply: Mapping[str, Any], start: int, total: int) -> list[tuple[int, Mapping[str, Any]]]:
-    """Return the pages that follow from `start` on by what the page index tells of each, in order.
+    """Return index and entry of the pages from `start` on, in order.
 
-    A server may tell fewer than asked for, or all of them wherever one starts. Of the pages of one that tells no index
-    nothing is known but that they are there.
+    A server may return fewer than requested, or all of them whatever the offset. If it returns no page index, the
+    entries are empty.
     """
-    told = {
+    entries = {
         index: data
         for data in _mappings(reply.get("pages"))
         if (index := _number(data, "page_index")) is not None and index >= start
     }
-    return sorted(told.items()) if told else [(index, {}) for index in range(start, min(total, MAX_PAGES))]
+    return sorted(entries.items()) if entries else [(index, {}) for index in range(start, min(total, MAX_PAGES))]
 
 
 def page_of(document: DocumentView, index: int, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of a page, as the fields of `PageView`."""
+    """Return the fields of the `PageView` of a page."""
     return {
         "uri": document.uri_of(f"pages/{index}"),
         "index": index,
@@ -230,17 +230,14 @@ def page_of(document: DocumentView, index: int, data: Mapping[str, Any]) -> dict
 
 
 def elements_of(reply: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the elements that a page tells, by id, in reading order."""
+    """Yield id and entry of the elements of a page, in reading order."""
     for data in _mappings(reply.get("elements")):
         if element_id := _text(data, "element_id"):
             yield element_id, data
 
 
 def content_of(reply: Mapping[str, Any], form: Format) -> str:
-    """Return what a read for Markdown or text gave.
-
-    A server that knows JSON alone gets its elements rendered here.
-    """
+    """Return the Markdown or text of a reply; elements of a server that only supports JSON are rendered here."""
     for key in (CONTENT[form], *CONTENT.values()):
         if isinstance(reply.get(key), str):
             return str(reply[key])
@@ -250,7 +247,7 @@ def content_of(reply: Mapping[str, Any], form: Format) -> str:
 
 
 def render_element(data: Mapping[str, Any], form: Format) -> str:
-    """Return an element of a page's JSON in Markdown or text; by its summary where its content has a wrong shape."""
+    """Return an element of a page's JSON in Markdown or text; its summary if the content has a wrong shape."""
     category, summary, content = _text(data, "category"), _text(data, "summary"), data.get("content")
     try:
         element = Element(_text(data, "element_id"), category, validate_content(category, content), summary)  # type: ignore[arg-type]

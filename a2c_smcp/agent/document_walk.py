@@ -1,4 +1,4 @@
-"""Walking the documents of a Computer: catalogue, document, page, element, each read when it is reached."""
+"""Iterates over the documents of a Computer: catalogue, document, page, element, each read on demand."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from a2c_smcp.types import ElementCategory
 from a2c_smcp.uris.dpe import Format, parse_dpe_uri
 
 CACHE_BYTES: Final = 32_000_000
-"""How much of what was read is kept, unless told otherwise."""
+"""Default size of the reply cache."""
 
 PAGE_SIZE: Final = 20
-"""How many documents or pages are asked for at a time: the contract's default, and what a server has to open."""
+"""Documents or pages per request: the contract's default."""
 
 INVALIDATING_EVENTS: Final = frozenset({"update_finder", "enter_office", "leave_office", "disconnected", "joined"})
-"""Events after which what was read may be old: a change, or a time in which changes went unheard."""
+"""Events after which cached replies may be out of date: a change, or a period without notifications."""
 
 logger = logging.getLogger(__name__)
 
 
 class DocumentAgent(Protocol):
-    """What is asked of an Agent's client."""
+    """The methods of an Agent's client that this module needs."""
 
     @property
     def office_id(self) -> str | None:
-        """The office it is in."""
+        """The office that the Agent is in."""
         ...
 
     async def get_finder(
@@ -49,47 +49,47 @@ class DocumentAgent(Protocol):
         offset: int = 0,
         limit: int = 20,
     ) -> GetFinderRet:
-        """A page of the catalogue."""
+        """Return a page of the catalogue."""
         ...
 
     async def read_resource(self, computer: str, uri: str) -> dict[str, Any]:
-        """What is at a URI."""
+        """Read a resource."""
         ...
 
     async def get_tools(self, computer: str) -> list[SMCPTool]:
-        """The tools of a Computer."""
+        """Return the tools of a Computer."""
         ...
 
     async def call_tool(self, computer: str, tool_name: str, params: Mapping[str, Any] | None = None) -> CallToolResult:
-        """What a tool gave back."""
+        """Call a tool and return its result."""
         ...
 
     def on(self, kind: str, handler: Callable[[OfficeEvent], None]) -> Callable[[], None]:
-        """Call the handler at every event of a kind, until what is returned is called."""
+        """Call `handler` for every event of a kind; returns an unsubscribe function."""
         ...
 
 
 class Documents:
     """The documents of a Computer, in the order of its Finder.
 
-    Iterating gives every document; `search` those that match. What was read is kept until the Computer tells of a
+    Iterate over all documents, or over those that `search` finds. Replies are cached until the Computer reports a
     change.
 
     Args:
-        cache_bytes: How much to keep; 0 is nothing.
+        cache_bytes: Size of the cache; 0 disables it.
     """
 
     def __init__(self, agent: DocumentAgent, computer: str, *, cache_bytes: int = CACHE_BYTES) -> None:
         self.computer = computer
         self._agent = agent
-        self._shelf = ReplyCache(cache_bytes)
+        self._cache = ReplyCache(cache_bytes)
         self._unsubscribe = agent.on("*", self._on_event)
 
     def __aiter__(self) -> AsyncIterator[AgentDocument]:
         return self.search()
 
     async def search(self, *keywords: str, file_type: str | None = None) -> AsyncIterator[AgentDocument]:
-        """Yield the documents with any of the keywords in title, keywords or summary, or of a file type, or both."""
+        """Yield the documents with any of the keywords in title, keywords or summary, and of the file type if given."""
         seen: set[str] = set()
         offset = 0
         while True:
@@ -98,19 +98,18 @@ class Documents:
             for uri, data in new:
                 yield AgentDocument(self.computer, uri, data, self)
             offset += len(reply.get("documents", ()))
-            if not new or offset >= reply.get("total_count", 0):  # one that goes in circles is left
+            if not new or offset >= reply.get("total_count", 0):  # stops at a server that repeats itself
                 return
 
     async def search_text(self, query: str, limit: int = PAGE_SIZE) -> AsyncIterator[SearchHit]:
-        """Yield the places, at most `limit`, where the text of the documents matches a query.
+        """Yield at most `limit` places where the text of the documents matches a query.
 
-        The MCP servers of the Computer that have the tool `search_documents` search. Where they find nothing, or there
-        is none, it yields the documents of which the catalogue has a word of the query. A query without words finds
-        nothing.
+        It calls the tool `search_documents` of the Computer's MCP servers. If they find nothing, or no server has the
+        tool, it yields the documents whose catalogue entry contains a word of the query. An empty query finds nothing.
         """
         if not query.strip():
             return
-        hits = merge_hits(await self._ask_tools(query, limit), limit)
+        hits = merge_hits(await self._search_with_tools(query, limit), limit)
         for hit in hits:
             yield hit
         if hits or limit < 1:
@@ -122,29 +121,29 @@ class Documents:
                 return
 
     async def count(self, *keywords: str, file_type: str | None = None) -> int:
-        """Return how many documents `search` finds."""
+        """Return the number of documents that `search` finds."""
         return (await self._catalogue(keywords, file_type, 0)).get("total_count", 0)
 
     async def unavailable(self) -> list[str]:
-        """Return the MCP servers whose documents are missing because they could not be asked."""
+        """Return the MCP servers whose documents are missing because they did not reply."""
         return (await self._catalogue((), None, 0)).get("unavailable", [])
 
     async def open(self, uri: str) -> AgentDocument:
-        """Return the document that a `dpe://` URI, its own or that of a page or an element, belongs to.
+        """Return the document of a `dpe://` URI, which may point at a page or an element of it.
 
         Raises:
-            InvalidDPEUri: It is no such URI.
-            DocumentNotFound: There is no such document.
+            InvalidDPEUri: The URI is not valid.
+            DocumentNotFound: The document does not exist.
         """
         uri = document_uri(uri)
         return AgentDocument(self.computer, uri, await self.read(uri), self)
 
     async def page(self, uri: str) -> AgentPage:
-        """Return the page that a `dpe://` URI points at: its own, the one its element is on, or a document's first.
+        """Return the page of a `dpe://` URI: of a page, of an element, or the first of a document.
 
         Raises:
-            InvalidDPEUri: It is no such URI.
-            DocumentNotFound, PageOutOfRange, ElementNotFound: It points at nothing.
+            InvalidDPEUri: The URI is not valid.
+            DocumentNotFound, PageOutOfRange, ElementNotFound: The target does not exist.
         """
         parsed = parse_dpe_uri(uri)
         document = await self.open(uri)
@@ -154,52 +153,52 @@ class Documents:
         return await document.page(index)
 
     async def read(self, uri: str) -> Mapping[str, Any]:
-        """Return what is at a URI, from what is kept where it is there.
+        """Read a resource, from the cache if possible.
 
         Raises:
             SMCPError: As `read_resource` of the client.
         """
-        key = self._agent.office_id, uri  # another office may have a Computer of the same name
-        reply = self._shelf.get(key)
+        key = self._agent.office_id, uri  # another office may have a Computer of this name
+        reply = self._cache.get(key)
         if reply is None:
-            edition = self._shelf.edition
+            version = self._cache.version
             reply = await self._agent.read_resource(self.computer, uri)
-            self._shelf.put(key, reply, edition)
+            self._cache.put(key, reply, version)
         return reply  # type: ignore[no-any-return]
 
     def refresh(self) -> None:
-        """Forget what was read."""
-        self._shelf.clear()
+        """Clear the cache."""
+        self._cache.clear()
 
     def close(self) -> None:
-        """Listen to no more events, and keep nothing."""
+        """Unsubscribe from events and disable the cache."""
         self._unsubscribe()
-        self._shelf = ReplyCache(0)
+        self._cache = ReplyCache(0)
 
     def _on_event(self, event: OfficeEvent) -> None:
         if event.kind in INVALIDATING_EVENTS and event.computer in (None, self.computer):
-            self._shelf.clear()
+            self._cache.clear()
 
     async def _catalogue(self, keywords: tuple[str, ...], file_type: str | None, offset: int) -> GetFinderRet:
         key = (self._agent.office_id, keywords, file_type, offset)
-        reply = self._shelf.get(key)
+        reply = self._cache.get(key)
         if reply is None:
-            edition = self._shelf.edition
+            version = self._cache.version
             reply = await self._agent.get_finder(
                 self.computer, keywords=list(keywords) or None, file_type=file_type, offset=offset, limit=PAGE_SIZE
             )
-            self._shelf.put(key, reply, edition)
+            self._cache.put(key, reply, version)
         return reply  # type: ignore[no-any-return]
 
-    async def _ask_tools(self, query: str, limit: int) -> list[list[SearchHit]]:
+    async def _search_with_tools(self, query: str, limit: int) -> list[list[SearchHit]]:
         tools = search_tools(await self._agent.get_tools(self.computer))
-        return await gather(self._ask_tool(tool, query, limit) for tool in tools)
+        return await gather(self._search_with_tool(tool, query, limit) for tool in tools)
 
-    async def _ask_tool(self, tool: SMCPTool, query: str, limit: int) -> list[SearchHit]:
+    async def _search_with_tool(self, tool: SMCPTool, query: str, limit: int) -> list[SearchHit]:
         try:
             result = await self._agent.call_tool(self.computer, tool["name"], search_arguments(tool, query, limit))
         except SMCPError as error:
-            logger.warning("%s of %s cannot be asked: %s", tool["name"], self.computer, error)
+            logger.warning("search failed: %s tool=%s computer=%s", error, tool["name"], self.computer)
             return []
         return list(read_hits(result))
 
@@ -211,7 +210,7 @@ class AgentDocument(DocumentView):
     source: Documents = field(repr=False, compare=False)
 
     async def pages(self, start: int = 0, stop: int | None = None) -> AsyncIterator[AgentPage]:
-        """Yield the pages from `start` to before `stop`, with what the page index tells of each."""
+        """Yield the pages from `start` up to, not including, `stop`."""
         following = start
         while stop is None or following < stop:
             limit = PAGE_SIZE if stop is None else min(PAGE_SIZE, stop - following)
@@ -227,10 +226,10 @@ class AgentDocument(DocumentView):
                 return
 
     async def page(self, index: int) -> AgentPage:
-        """Return a page, counted from 0.
+        """Return a page by its index, counted from 0.
 
         Raises:
-            PageOutOfRange: There is no such page.
+            PageOutOfRange: The page does not exist.
         """
         reply = await self.source.read(self.uri_of(f"pages/{index}"))
         return AgentPage(**document_views.page_of(self, index, reply), document=self)
@@ -239,7 +238,7 @@ class AgentDocument(DocumentView):
         """Return an element in full.
 
         Raises:
-            ElementNotFound: There is no such element.
+            ElementNotFound: The element does not exist.
         """
         uri = self.uri_of(f"elements/{element_id}")
         return AgentElement(uri, element_id, await self.source.read(uri), self)
@@ -253,14 +252,14 @@ class AgentDocument(DocumentView):
         skip: int = 0,
         count: TokenCounter = estimate_tokens,
     ) -> AsyncIterator[MarkdownPassage]:
-        """Yield the pages from `start` to before `stop` in Markdown, as far as the budget goes.
+        """Yield the pages from `start` up to, not including, `stop` in Markdown, within a token budget.
 
-        All passages together cost at most `token_budget`. The last one is cut where the budget ends in it; to go on,
-        start at its page and skip what was read of it, its `end`. Pages on which there is nothing are left out.
+        All passages together have at most `token_budget` tokens, so the last may be cut. To continue, start at its page
+        with `skip` set to its `end`. Empty pages are omitted.
 
         Args:
-            skip: How many characters of the first page to leave out.
-            count: What a text costs.
+            skip: Characters to skip on the first page.
+            count: Returns the number of tokens of a text.
         """
         budget = document_views.TokenBudget(token_budget, count)
         for index in range(start, self.page_count if stop is None else min(stop, self.page_count)):
@@ -282,17 +281,17 @@ class AgentPage(PageView):
     document: AgentDocument = field(repr=False, compare=False, kw_only=True)
 
     async def elements(self, *categories: ElementCategory) -> AsyncIterator[AgentElement]:
-        """Yield the elements in reading order, all or those of some categories."""
+        """Yield the elements in reading order; only those of the categories, if given."""
         for element_id, data in document_views.elements_of(await self._read("json", categories)):
             if not categories or data.get("category") in categories:
                 yield AgentElement(self.document.uri_of(f"elements/{element_id}"), element_id, data, self.document)
 
     async def markdown(self, *categories: ElementCategory) -> str:
-        """Return the page in Markdown, all of it or the elements of some categories."""
+        """Return the page in Markdown; only elements of the categories, if given."""
         return document_views.content_of(await self._read("markdown", categories), "markdown")
 
     async def text(self, *categories: ElementCategory) -> str:
-        """Return the page as plain text, all of it or the elements of some categories."""
+        """Return the page as plain text; only elements of the categories, if given."""
         return document_views.content_of(await self._read("text", categories), "text")
 
     async def _read(self, form: Format, categories: Iterable[str]) -> Mapping[str, Any]:
@@ -304,7 +303,7 @@ class AgentPage(PageView):
 
 @dataclass(frozen=True, slots=True)
 class AgentElement(ElementView):
-    """An element of a page: as the page shows it, or in full."""
+    """An element of a page: as the page lists it, or in full."""
 
     document: AgentDocument = field(repr=False, compare=False)
 

@@ -1,4 +1,4 @@
-"""The documents of a Computer, to walk through: see `Documents` and its blocking twin `SyncDocuments`."""
+"""Documents of a Computer: `Documents` and its blocking twin `SyncDocuments`."""
 
 from a2c_smcp.agent.document_views import MarkdownPassage
 from a2c_smcp.agent.document_walk import AgentDocument, AgentElement, AgentPage, Documents

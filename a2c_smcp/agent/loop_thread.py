@@ -1,4 +1,4 @@
-"""An event loop on a thread of its own, and how blocking code talks to it."""
+"""An event loop on its own thread, and the base of the blocking client that uses it."""
 
 import asyncio
 import inspect
@@ -26,67 +26,67 @@ BlockingProgressHandler: TypeAlias = Callable[[ToolProgress], None]
 COROUTINE_REFUSED: Final = "A coroutine function needs AsyncSMCPAgentClient; give this client a plain function"
 
 SIGNAL_CHECK_SECONDS: Final = 1.0
-"""Seconds after which whoever waits hears signals: some systems, and some threads that get one, do not end the wait."""
+"""Interval at which a waiting thread checks for signals: on some systems a signal does not interrupt the wait."""
 
 HANDLER_SECONDS: Final = 2.0
-"""Seconds that are waited for a handler that still runs when the client closes."""
+"""Seconds to wait for a running handler when the client closes."""
 
 
 class LoopThread:
-    """Runs coroutines for other threads. It can be started and stopped as often as one likes.
+    """Runs coroutines for other threads. It can be started and stopped repeatedly.
 
     Attributes:
-        started: Set while there is a thread.
+        started: Set while the thread runs.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._engine = _LoopRunner(name)
-        self._loop = self._engine.loop
+        self._runner = _LoopRunner(name)
+        self._loop = self._runner.loop
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self.started = threading.Event()
-        # For those who forget to close: at the latest when the interpreter ends.
-        weakref.finalize(self, self._engine.dispose)
+        # Ends a thread that was never stopped, at the latest when the interpreter exits.
+        weakref.finalize(self, self._runner.dispose)
 
     @property
     def running(self) -> bool:
-        """Whether there is a thread."""
+        """Whether the thread runs."""
         return self._thread is not None
 
     @property
-    def here(self) -> bool:
-        """Whether the caller is the loop's own thread."""
+    def is_current(self) -> bool:
+        """Whether the caller runs on the loop's thread."""
         return self._thread is threading.current_thread()
 
     @property
-    def elsewhere(self) -> bool:
-        """Whether this is a copy that came with a fork: threads and connections stay with the process that had them."""
-        return self._engine.process != os.getpid()
+    def is_forked(self) -> bool:
+        """Whether this is a copy in a forked process, which has neither the thread nor the connections."""
+        return self._runner.process != os.getpid()
 
     def start(self) -> None:
-        """Start the thread, unless it runs.
+        """Start the thread if it does not run.
 
         Raises:
-            RuntimeError: It ran already when this process was forked from another.
+            RuntimeError: It was running when this process was forked.
         """
-        if self.elsewhere and self._thread is None:
+        if self.is_forked and self._thread is None:
             self._renew()
         self._refuse_other_process()
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._engine.run, name=self._name, daemon=True)
+                self._thread = threading.Thread(target=self._runner.run, name=self._name, daemon=True)
                 self._thread.start()
                 self.started.set()
 
     def _renew(self) -> None:
-        self._engine = _LoopRunner(self._name)
-        self._loop = self._engine.loop
-        weakref.finalize(self, self._engine.dispose)
+        self._runner = _LoopRunner(self._name)
+        self._loop = self._runner.loop
+        weakref.finalize(self, self._runner.dispose)
 
     def stop(self) -> None:
-        """End the thread and whatever still runs on it; it has ended when this returns."""
-        if self.elsewhere:
+        """Cancel everything on the thread, end it, and wait for that."""
+        if self.is_forked:
             return
         self._refuse_own_thread()
         with self._lock:
@@ -97,32 +97,32 @@ class LoopThread:
                 thread.join()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for a coroutine; whoever gives up waiting cancels it.
+        """Run a coroutine and return its result; an exception in the waiting thread cancels it.
 
         Raises:
-            RuntimeError: Called from the loop's own thread, which would wait for itself, or after a fork.
-            ConnectionError: There is no thread, or it ended meanwhile.
+            RuntimeError: Called on the loop's own thread, which would deadlock, or after a fork.
+            ConnectionError: The thread does not run, or ended meanwhile.
         """
         thread = self._thread
-        if self.here or self.elsewhere or thread is None:
+        if self.is_current or self.is_forked or thread is None:
             work.close()
             self._refuse_other_process()
             self._refuse_own_thread()
-            raise ConnectionError("There is no connection; connect first")
-        errand = _CancellableWork(work)
+            raise ConnectionError("The client is not connected: call connect() first")
+        work_item = _CancellableWork(work)
         try:
-            return _result(asyncio.run_coroutine_threadsafe(errand.done(), self._loop), thread)
+            return _result(asyncio.run_coroutine_threadsafe(work_item.done(), self._loop), thread)
         except CancelledError:
-            errand.drop()
+            work_item.drop()
             raise ConnectionError("The client was closed") from None
         except BaseException:
-            with suppress(RuntimeError):  # the loop has ended meanwhile, and the work with it
-                self._loop.call_soon_threadsafe(errand.cancel)
+            with suppress(RuntimeError):  # the loop has ended, and the work with it
+                self._loop.call_soon_threadsafe(work_item.cancel)
             raise
 
-    def do(self, act: Callable[[], T]) -> T:
-        """Do something where the loop's own things may be touched."""
-        if self.here or not self.running:
+    def call(self, act: Callable[[], T]) -> T:
+        """Call a function on the loop's thread if it runs, else here."""
+        if self.is_current or not self.running:
             return act()
 
         async def there() -> T:
@@ -131,16 +131,16 @@ class LoopThread:
         return self.run(there())
 
     def _refuse_other_process(self) -> None:
-        if self.elsewhere:
-            raise RuntimeError("A client does not come along into a forked process; make another one there")
+        if self.is_forked:
+            raise RuntimeError("A client cannot be used after a fork: create a new one in the child process")
 
     def _refuse_own_thread(self) -> None:
-        if self.here:
-            raise RuntimeError("The client's own thread would wait for itself; use AsyncSMCPAgentClient there")
+        if self.is_current:
+            raise RuntimeError("Calling the blocking client on its own thread would deadlock: use AsyncSMCPAgentClient")
 
 
 class _CancellableWork(Generic[T]):
-    """Work that can be given up at any moment: an interrupt may come when it has begun, and before its caller knows."""
+    """A coroutine that can be cancelled before and after it started, whatever its caller knows."""
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
@@ -160,7 +160,7 @@ class _CancellableWork(Generic[T]):
             self._task.cancel()
 
     def drop(self) -> None:
-        """Let go of work that the end of the loop has kept from beginning."""
+        """Close a coroutine that the end of the loop kept from starting."""
         self._wanted = False
         if self._task is None:
             self._work.close()
@@ -171,20 +171,20 @@ def _result(future: "Future[T]", thread: threading.Thread) -> T:
         try:
             return future.result(SIGNAL_CHECK_SECONDS)
         except TimeoutError:
-            if future.done():  # it came in this moment, or is a time-out itself
+            if future.done():  # it finished just now, or its result is a time-out
                 return future.result()
-            if not thread.is_alive():  # it ended before it could begin this
+            if not thread.is_alive():  # it ended before it could start the work
                 raise CancelledError from None
 
 
 class _LoopRunner:
-    """The loop, as its thread sees it; it does not know who uses it, so that nobody is kept alive by it."""
+    """The loop as its thread runs it. It holds no reference to its user, so that the user can be collected."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
         self.process = os.getpid()
         self._name = name
-        self._lock = threading.RLock()  # a finalizer can come in the middle of anything
+        self._lock = threading.RLock()  # a finalizer can run at any point
         self._running = False
         self._disposed = False
 
@@ -212,7 +212,7 @@ class _LoopRunner:
 
     def dispose(self) -> None:
         if self.process != os.getpid():
-            return  # after a fork the loop's files are still those of the parent, which goes on using them
+            return  # after a fork the files of the loop belong to the parent process
         with self._lock:
             self._disposed = True
             if self._running:
@@ -222,7 +222,7 @@ class _LoopRunner:
 
 
 async def _end_tasks() -> None:
-    """Cancel whatever runs, and what another thread has begun in the last moment."""
+    """Cancel all tasks, including those that other threads start meanwhile."""
     own = asyncio.current_task()
     while tasks := [task for task in asyncio.all_tasks() if task is not own]:
         for task in tasks:
@@ -231,7 +231,7 @@ async def _end_tasks() -> None:
 
 
 class BlockingEventStream(Iterator[OfficeEvent]):
-    """Events from the moment it was made, in order, until the client closes."""
+    """An iterator of events, in order, from its creation until the client closes."""
 
     def __init__(self, thread: LoopThread, stream: OfficeEventStream) -> None:
         self._thread = thread
@@ -243,7 +243,7 @@ class BlockingEventStream(Iterator[OfficeEvent]):
                 raise StopIteration
             while not self._thread.started.wait(SIGNAL_CHECK_SECONDS):
                 pass
-            with suppress(ConnectionError):  # closed meanwhile: see what came with the end
+            with suppress(ConnectionError):  # closed meanwhile: look for events that came with the end
                 event = self._thread.run(self._wait())
                 if event is not None:
                     break
@@ -253,27 +253,27 @@ class BlockingEventStream(Iterator[OfficeEvent]):
         return await anext(self._stream, None)
 
     def close(self) -> None:
-        """Want no more."""
-        self._thread.do(self._stream.close)
+        """End the iteration."""
+        self._thread.call(self._stream.close)
 
 
 class HandlerThread(Generic[T]):
-    """Calls one handler on a thread of its own, so that it may use the client, and may take its time.
+    """Calls a handler on its own thread, so that it may block and use the client.
 
     Attributes:
-        uses: How many kinds of events it is called for.
+        subscriptions: Number of subscriptions that use it.
     """
 
     def __init__(self, handler: Callable[[T], None]) -> None:
         if inspect.iscoroutinefunction(handler):
             raise BadRequest(COROUTINE_REFUSED)
         self.handler = handler
-        self.uses = 0
+        self.subscriptions = 0
         self._calls: SimpleQueue[tuple[T, asyncio.Future[None]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     async def __call__(self, event: T) -> None:
-        """Have the handler called and wait for it; raises what it raises."""
+        """Call the handler and wait for it; raises its exceptions."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="a2c-agent-handler", daemon=True)
             self._thread.start()
@@ -286,20 +286,20 @@ class HandlerThread(Generic[T]):
             event, done = call
             mistake: Exception | None = None
             try:
-                told: object = self.handler(event)
-                if inspect.iscoroutine(told):
-                    told.close()
+                returned: object = self.handler(event)
+                if inspect.iscoroutine(returned):
+                    returned.close()
                     mistake = BadRequest(COROUTINE_REFUSED)
-            except BaseException as problem:  # noqa: BLE001 - raised where it is waited for; the thread goes on
+            except BaseException as problem:  # noqa: BLE001 - raised in the caller; the thread continues
                 mistake = problem if isinstance(problem, Exception) else RuntimeError(f"The handler raised {problem!r}")
-                if isinstance(problem, StopIteration):  # no future takes it
+                if isinstance(problem, StopIteration):  # a future cannot hold it
                     mistake = RuntimeError("The handler raised StopIteration")
                 mistake.__cause__ = problem if mistake is not problem else problem.__cause__
-            with suppress(RuntimeError):  # the loop may be gone
+            with suppress(RuntimeError):  # the loop may be closed
                 done.get_loop().call_soon_threadsafe(_settle, done, mistake)
 
     def stop(self) -> None:
-        """End the thread, once the handler has returned."""
+        """End the thread after the handler has returned."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._calls.put(None)
@@ -336,11 +336,11 @@ class BlockingClientBase(FinderHook):
             raise
 
     def _stop(self, closing: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        if self._thread.elsewhere:
+        if self._thread.is_forked:
             return
         try:
             if self._thread.running:
-                with suppress(ConnectionError):  # somebody else closes it at the same time
+                with suppress(ConnectionError):  # another thread closes it at the same time
                     self._thread.run(closing())
         finally:
             self._thread.stop()
@@ -348,7 +348,7 @@ class BlockingClientBase(FinderHook):
                 handler.stop()
 
     def _install_hooks(self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]]) -> None:
-        """Call the hooks that a derived class overrides."""
+        """Subscribe the hooks that a derived class overrides."""
         if (handler := self._finder_handler()) is not None:
             self._subscribe(on, "update_finder", cast("BlockingHandler", handler))
 
@@ -356,19 +356,19 @@ class BlockingClientBase(FinderHook):
         self, on: Callable[[str, HandlerThread[OfficeEvent]], Callable[[], None]], kind: str, handler: BlockingHandler
     ) -> Callable[[], None]:
         worker = next((one for one in self._handlers if one.handler == handler), None) or HandlerThread(handler)
-        ends = self._thread.do(lambda: on(kind, worker))
+        ends = self._thread.call(lambda: on(kind, worker))
         if worker not in self._handlers:
             self._handlers.append(worker)
-        worker.uses += 1
+        worker.subscriptions += 1
         ended = False
 
         def unsubscribe() -> None:
             nonlocal ended
-            self._thread.do(ends)
+            self._thread.call(ends)
             if not ended:
                 ended = True
-                worker.uses -= 1
-            if not worker.uses and worker in self._handlers:
+                worker.subscriptions -= 1
+            if not worker.subscriptions and worker in self._handlers:
                 self._handlers.remove(worker)
                 worker.stop()
 
@@ -376,7 +376,7 @@ class BlockingClientBase(FinderHook):
 
     @contextmanager
     def _handler_thread(self, handler: BlockingProgressHandler | None) -> Iterator[HandlerThread[ToolProgress] | None]:
-        """Call a handler on a thread of its own, from here to the end of the block."""
+        """Call a handler on its own thread until the end of the block."""
         worker = None if handler is None else HandlerThread(handler)
         try:
             yield worker
@@ -385,4 +385,4 @@ class BlockingClientBase(FinderHook):
                 worker.stop()
 
     def _stream(self, events: Callable[[], OfficeEventStream]) -> BlockingEventStream:
-        return BlockingEventStream(self._thread, self._thread.do(events))
+        return BlockingEventStream(self._thread, self._thread.call(events))

@@ -1,6 +1,6 @@
-"""Keeping what is known of the office current: each notification is followed by a read, and bursts by few.
+"""Keeps the view of the office current: reads what notifications report as changed, once per burst.
 
-A view that is known to be out of date is read again, with growing pauses, until it is not.
+A view that is known to be out of date is read again, with back-off, until a read succeeds.
 """
 
 import asyncio
@@ -35,26 +35,26 @@ UPDATES: Final[Mapping[str, tuple[str, str | None]]] = {
     UPDATE_DESKTOP_NOTIFICATION: ("update_desktop", DESKTOP),
     UPDATE_FINDER_NOTIFICATION: ("update_finder", FINDER),
 }
-"""The kind of event that a notification becomes, and what is read anew before it is told."""
+"""The event kind of a notification, and the aspect that is read before the event is emitted."""
 
 _KINDS: Final = {aspect: kind for kind, aspect in UPDATES.values() if aspect is not None}
 
 MAX_CONCURRENT_READS: Final = 4
-"""Views that are read at a time: a large office is read in turns, not refused for too many requests."""
+"""Concurrent reads: more would exceed the request limits of a server in a large office."""
 
 RETRY: Final = 0.5
 LONGEST_RETRY: Final = 60.0
-"""Seconds before a read that failed is repeated: at first, and at most."""
+"""First and longest delay in seconds before a failed read is repeated."""
 
 Key = tuple[str, str]
 """A Computer and an aspect of it."""
 
 
 class OfficeTracker:
-    """Hears notifications, keeps the office, and tells the events.
+    """Handles notifications: updates the view of the office and emits events.
 
     Args:
-        keeping: Whether the office is kept at all; otherwise notifications are only told.
+        enabled: Whether the office is kept at all; otherwise notifications are only reported.
         members: Lists who is in the office.
         read: Reads an aspect of a Computer.
         retry: The pauses after a failed read.
@@ -65,111 +65,111 @@ class OfficeTracker:
         office: OfficeView,
         events: EventDispatcher,
         *,
-        keeping: bool,
+        enabled: bool,
         members: Callable[[], Awaitable[list[SessionInfo]]],
         read: Callable[[str, str], Awaitable[Any]],
         retry: Backoff | None = None,
     ) -> None:
         self._office = office
         self._events = events
-        self._keeping = keeping
+        self._enabled = enabled
         self._members = members
         self._read = read
         self._retry = retry or Backoff(RETRY, LONGEST_RETRY)
-        self._turns = asyncio.Semaphore(MAX_CONCURRENT_READS)
-        self._news: dict[Key, int] = {}
+        self._slots = asyncio.Semaphore(MAX_CONCURRENT_READS)
+        self._versions: dict[Key, int] = {}
         self._reading: dict[Key, asyncio.Task[None]] = {}
         self._pausing: dict[Key, asyncio.Event] = {}
         self._progressed = asyncio.Event()
         self._relisting: asyncio.Task[None] | None = None
-        self._moves: dict[str, bool] = {}
+        self._changes_while_listing: dict[str, bool] = {}
         self._listing: asyncio.Future[None] | None = None
         self._known: str | None = None
 
-    # What is heard
+    # Notifications
 
-    def heard(self, event: str, payload: Any) -> None:
-        """Take a notification; what is malformed or unknown is ignored."""
+    def on_notification(self, event: str, payload: Any) -> None:
+        """Handle a notification; malformed and unknown ones are ignored."""
         if not isinstance(payload, Mapping):
             return
         computer = payload.get("computer")
         name = computer if isinstance(computer, str) else None
         if event in (ENTER_OFFICE_NOTIFICATION, LEAVE_OFFICE_NOTIFICATION):
-            came = event == ENTER_OFFICE_NOTIFICATION
-            if name is not None and self._keeping:
-                self._move(name, came=came)
-            self._events.tell("enter_office" if came else "leave_office", name, _texts(payload))
-            if name is not None and came:
+            present = event == ENTER_OFFICE_NOTIFICATION
+            if name is not None and self._enabled:
+                self._set_presence(name, present=present)
+            self._events.emit("enter_office" if present else "leave_office", name, _texts(payload))
+            if name is not None and present:
                 self.refresh(name, TOOLS)
         elif event == UPDATE_RESOURCES_NOTIFICATION and name is not None:
-            if self._keeping and name not in self._office.computers:
+            if self._enabled and name not in self._office.computers:
                 self._office.enter(name)
-            self._events.tell("update_resources", name, _resources(payload))
+            self._events.emit("update_resources", name, _resources(payload))
         elif event in UPDATES and name is not None:
             kind, aspect = UPDATES[event]
-            if self._keeping and name not in self._office.computers:
-                self._office.enter(name)  # whoever is heard of is there
-            if aspect is None or not self._keeping:
-                self._events.tell(kind, name)
+            if self._enabled and name not in self._office.computers:
+                self._office.enter(name)  # a Computer that sends updates is in the office
+            if aspect is None or not self._enabled:
+                self._events.emit(kind, name)
             else:
                 self.refresh(name, aspect)
 
-    def _move(self, name: str, *, came: bool) -> None:
+    def _set_presence(self, name: str, *, present: bool) -> None:
         if self._listing is not None or self._relisting is not None:
-            self._moves[name] = came
+            self._changes_while_listing[name] = present
         self._forget(name)
-        if came:
+        if present:
             self._office.enter(name)
         else:
             self._office.leave(name)
 
-    # What is read
+    # Reads
 
     def refresh(self, computer: str, aspect: str) -> None:
-        """Read an aspect of a Computer anew and tell the event; news that come meanwhile make one more reading."""
-        if not self._keeping:
+        """Read an aspect of a Computer again and emit the event; changes during the read cause one more."""
+        if not self._enabled:
             return
         key = (computer, aspect)
-        self._news[key] = self._news.get(key, 0) + 1
-        self._office.doubt(computer, aspect)
+        self._versions[key] = self._versions.get(key, 0) + 1
+        self._office.mark_stale(computer, aspect)
         if key in self._pausing:
             self._pausing[key].set()
         if key not in self._reading:
             self._reading[key] = asyncio.get_running_loop().create_task(self._follow(key))
 
-    def mark(self, computer: str, aspect: str) -> int:
-        """What `seen` needs to know of the moment at which a reading began."""
-        return self._news.get((computer, aspect), 0)
+    def version(self, computer: str, aspect: str) -> int:
+        """Return the version of an aspect; read it before a request whose result goes to `record`."""
+        return self._versions.get((computer, aspect), 0)
 
-    def seen(self, computer: str, aspect: str, mark: int, value: Any) -> None:
-        """Somebody read an aspect; it is kept unless there have been news since."""
-        if self._keeping and self.mark(computer, aspect) == mark:
-            self._office.see(computer, aspect, value)
+    def record(self, computer: str, aspect: str, version: int, value: Any) -> None:
+        """Record an aspect that was read, unless it changed since `version`."""
+        if self._enabled and self.version(computer, aspect) == version:
+            self._office.update(computer, aspect, value)
             if (computer, aspect) in self._pausing:
                 self._pausing[computer, aspect].set()
 
     async def _follow(self, key: Key) -> None:
         computer, aspect = key
         retry = self._retry.fresh()
-        told = 0
+        reported = 0
         try:
             while self._is_stale(key):
-                news = self._news.get(key, 0)
+                version = self._versions.get(key, 0)
                 try:
-                    async with self._turns:
+                    async with self._slots:
                         value = await self._read(computer, aspect)
                 except (SMCPError, ConnectionError) as problem:
-                    if news != told:  # a retry of the same read that fails again is no event
-                        log.info("read failed, retrying: %s aspect=%s computer=%s", problem, aspect, computer)
-                        self._tell(key, {"problem": str(problem)})
+                    if version != reported:  # a repeated failure of the same read emits no event
+                        log.info("read failed: retrying reason=%s aspect=%s computer=%s", problem, aspect, computer)
+                        self._emit(key, {"problem": str(problem)})
                         retry.reset()
-                    told = news
+                    reported = version
                     await self._pause(key, retry.slow())
                     continue
-                if news == self._news.get(key, news):
-                    self._office.see(computer, aspect, value)
-                self._tell(key, {aspect: value})
-                told = 0
+                if version == self._versions.get(key, version):
+                    self._office.update(computer, aspect, value)
+                self._emit(key, {aspect: value})
+                reported = 0
         finally:
             if self._reading.get(key) is asyncio.current_task():
                 del self._reading[key]
@@ -179,12 +179,12 @@ class OfficeTracker:
         view = self._office.computers.get(key[0])
         return view is not None and key[1] in view.stale
 
-    def _tell(self, key: Key, data: Mapping[str, Any]) -> None:
+    def _emit(self, key: Key, data: Mapping[str, Any]) -> None:
         if key[0] in self._office.computers:
-            self._events.tell(_KINDS[key[1]], key[0], data)
+            self._events.emit(_KINDS[key[1]], key[0], data)
 
     async def _pause(self, key: Key, seconds: float) -> None:
-        """Wait, or until there is news of what is to be read."""
+        """Wait, or until there is version of what is to be read."""
         self._pausing[key] = woken = asyncio.Event()
         self._progressed.set()
         try:
@@ -197,7 +197,7 @@ class OfficeTracker:
                 del self._pausing[key]
 
     async def settled(self) -> None:
-        """Wait until nothing is being read; reads that wait to be repeated are not waited for."""
+        """Wait until no read is running; reads that wait for a retry are not waited for."""
         while self._reading.keys() - self._pausing.keys() or self._listing is not None:
             if self._listing is not None:
                 await asyncio.shield(self._listing)
@@ -205,33 +205,33 @@ class OfficeTracker:
                 self._progressed.clear()
                 await self._progressed.wait()
 
-    # Where the Agent sits
+    # Membership of the Agent
 
     def joined(self, office_id: str) -> Awaitable[None] | None:
-        """Find out who is in the office, and what has changed since the Agent was there last."""
-        if not self._keeping:
-            self._events.tell("joined", data={"office_id": office_id})
+        """List the members of the office, and read what may have changed since the Agent was in it."""
+        if not self._enabled:
+            self._events.emit("joined", data={"office_id": office_id})
             return None
-        self._listed()
+        self._finish_listing()
         self._stop_relisting()
         self._listing = listing = asyncio.get_running_loop().create_future()
-        self._moves = {}
-        return self._arrive(office_id, listing)
+        self._changes_while_listing = {}
+        return self._on_joined(office_id, listing)
 
-    async def _arrive(self, office_id: str, listing: "asyncio.Future[None]") -> None:
+    async def _on_joined(self, office_id: str, listing: "asyncio.Future[None]") -> None:
         try:
             await self._list(office_id)
         finally:
             if self._listing is listing:
-                self._listed()
+                self._finish_listing()
 
-    def _listed(self) -> None:
+    def _finish_listing(self) -> None:
         listing, self._listing = self._listing, None
         if listing is not None and not listing.done():
             listing.set_result(None)
 
-    async def arrived(self) -> None:
-        """Wait until it is known who is in the office."""
+    async def wait_listed(self) -> None:
+        """Wait until the members of the office are listed."""
         if self._listing is not None:
             await asyncio.shield(self._listing)
 
@@ -242,31 +242,29 @@ class OfficeTracker:
         try:
             new, gone = await self._list_members()
             if not self._office.computers:
-                log.info(
-                    "office is empty: no Computer is in it yet; check the office name", extra={"office": office_id}
-                )
+                log.info("office has no Computer yet: check its name if one is expected", extra={"office": office_id})
         except (SMCPError, ConnectionError) as problem:
-            log.warning("list_room failed, retrying: %s", problem)
+            log.warning("list_room failed: retrying reason=%s", problem)
             self._relisting = asyncio.get_running_loop().create_task(self._list_again(office_id))
-        self._events.tell("joined", data={"office_id": office_id, "computers": list(self._office.computers)})
+        self._events.emit("joined", data={"office_id": office_id, "computers": list(self._office.computers)})
         self._catch_up(office_id, new if again else [], gone if again else [])
 
     async def _list_members(self) -> tuple[list[str], list[str]]:
-        """Take over who is in the office; return who is new and who has gone."""
+        """List the members; return the names of new and of removed Computers."""
         members = await self._members()
         there = [member["name"] for member in members if member.get("role") == "computer" and "name" in member]
-        there += [name for name, came in self._moves.items() if came and name not in there]
-        return self._office.listed(name for name in there if self._moves.get(name, True))
+        there += [name for name, present in self._changes_while_listing.items() if present and name not in there]
+        return self._office.set_members(name for name in there if self._changes_while_listing.get(name, True))
 
     async def _list_again(self, office_id: str) -> None:
         retry = self._retry.fresh()
         while True:
             await asyncio.sleep(retry.slow())
-            self._moves = {}
+            self._changes_while_listing = {}
             try:
                 new, gone = await self._list_members()
             except (SMCPError, ConnectionError) as problem:
-                log.info("list_room failed again: %s", problem)
+                log.info("list_room failed again: retrying reason=%s", problem)
                 continue
             self._relisting = None
             self._catch_up(office_id, new, gone)
@@ -278,31 +276,31 @@ class OfficeTracker:
             relisting.cancel()
 
     def _catch_up(self, office_id: str, new: Sequence[str], gone: Sequence[str]) -> None:
-        """Report who came and went unheard, and read every view anew."""
+        """Emit events for members that joined or left unnoticed, and read every view again."""
         for name in gone:
             self._forget(name)
-            self._events.tell("leave_office", name, {"office_id": office_id, "computer": name})
+            self._events.emit("leave_office", name, {"office_id": office_id, "computer": name})
         for name in new:
-            self._events.tell("enter_office", name, {"office_id": office_id, "computer": name})
+            self._events.emit("enter_office", name, {"office_id": office_id, "computer": name})
         for name, view in self._office.computers.items():
             self.refresh(name, TOOLS)
             for aspect in (DESKTOP, FINDER):
                 if getattr(view, aspect) is not None:
                     self.refresh(name, aspect)
 
-    def moved(self) -> None:
-        """The Agent belongs to another office, or to none."""
+    def reset(self) -> None:
+        """Drop all state: the Agent is in another office, or in none."""
         self._known = None
         self._stop_relisting()
         self._office.clear()
         self._stop(list(self._reading))
-        self._news.clear()
+        self._versions.clear()
 
     def _forget(self, computer: str) -> None:
         keys = [(computer, aspect) for aspect in _KINDS]
         self._stop(keys)
         for key in keys:
-            self._news.pop(key, None)
+            self._versions.pop(key, None)
 
     def _stop(self, keys: list[Key]) -> None:
         for key in keys:
@@ -312,8 +310,8 @@ class OfficeTracker:
         self._progressed.set()
 
     async def close(self) -> None:
-        """Read nothing more."""
-        self._listed()
+        """Stop all reads."""
+        self._finish_listing()
         tasks = list(self._reading.values())
         if self._relisting is not None:
             tasks.append(self._relisting)
@@ -326,7 +324,7 @@ def _resources(payload: Mapping[str, Any]) -> dict[str, Any]:
     server, uris = payload.get("mcp_server"), payload.get("uris")
     found: dict[str, Any] = {"mcp_server": server if isinstance(server, str) else None}
     found["uris"] = [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
-    # One that says nothing says that anything may have changed.
+    # Without details, anything may have changed.
     found["list_changed"] = payload.get("list_changed") is True or not found["uris"]
     return found
 

@@ -1,4 +1,4 @@
-"""What an Agent knows of its office: snapshots that never change, so that any thread may read them. Pure."""
+"""An Agent's view of its office: immutable snapshots that any thread may read. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from a2c_smcp.types import Desktop
 
 @dataclass(frozen=True, slots=True)
 class ComputerView:
-    """A Computer as it was last seen. What is None has not been asked for yet.
+    """The last known state of a Computer. A field is None until it was requested.
 
     Attributes:
         desktop: Every window, rendered.
         finder: The first page of the catalogue.
-        stale: Which of these are known to be out of date, and are being read again.
+        stale: Names of fields that are out of date and are being read again.
     """
 
     name: str
@@ -34,32 +34,32 @@ class OfficeView:
 
     @property
     def computers(self) -> Mapping[str, ComputerView]:
-        """A snapshot: it stays as it is, whatever happens in the office."""
+        """A snapshot that does not change later."""
         return MappingProxyType(self._computers)
 
     def enter(self, name: str) -> None:
-        """A Computer joined, and nothing is known of it."""
+        """Add a Computer without any known state."""
         self._computers = {**self._computers, name: ComputerView(name)}
 
     def leave(self, name: str) -> bool:
-        """A Computer left, and took what it had with it; whether it was there."""
+        """Remove a Computer; return whether it was known."""
         known = name in self._computers
         self._computers = {other: view for other, view in self._computers.items() if other != name}
         return known
 
-    def see(self, name: str, aspect: str, value: Any) -> None:
-        """Something of a Computer was read."""
+    def update(self, name: str, aspect: str, value: Any) -> None:
+        """Set an aspect of a Computer to the value that was read."""
         if (view := self._computers.get(name)) is not None:
             fresh = replace(view, stale=view.stale - {aspect}, **{aspect: value})
             self._computers = {**self._computers, name: fresh}
 
-    def doubt(self, name: str, aspect: str) -> None:
-        """Something of a Computer is out of date."""
+    def mark_stale(self, name: str, aspect: str) -> None:
+        """Mark an aspect of a Computer as out of date."""
         if (view := self._computers.get(name)) is not None:
             self._computers = {**self._computers, name: replace(view, stale=view.stale | {aspect})}
 
-    def listed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
-        """These Computers are there and no others; returns who is new and who has gone."""
+    def set_members(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Replace the members; return the names of new and of removed Computers."""
         names = list(names)
         new = [name for name in names if name not in self._computers]
         gone = [name for name in self._computers if name not in names]
@@ -67,5 +67,5 @@ class OfficeView:
         return new, gone
 
     def clear(self) -> None:
-        """Nobody is there."""
+        """Remove all Computers."""
         self._computers = {}

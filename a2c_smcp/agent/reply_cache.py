@@ -1,4 +1,4 @@
-"""What was read stays on the shelf until it is old, or the shelf is full."""
+"""A bounded cache of replies that is cleared when they may be out of date."""
 
 import threading
 from collections import OrderedDict
@@ -6,55 +6,55 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 BYTES_PER_VALUE: Final = 64
-"""About how many bytes any value takes, however small."""
+"""Estimated memory of any value, without its contents."""
 
 
 class ReplyCache:
-    """Replies by what was asked for; the least recently used leave first.
+    """An LRU cache of replies, by request.
 
-    A reply counts only if nothing changed between question and answer: the question notes the `edition`, and `put`
-    passes over what belongs to an earlier one. Safe to clear from another thread.
+    Never returns a reply to a request that was sent before the latest `clear()`: read `version` before the request and
+    pass it to `put`. `clear()` may be called from another thread.
 
     Args:
-        capacity: About how many bytes it holds; with 0 it holds nothing.
+        capacity: Estimated bytes that it may hold; 0 disables it.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.edition = 0
+        self.version = 0
         self.size = 0
         self._replies: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
-        """Return a reply, or None where it is not on the shelf."""
+        """Return the reply, or None if it is not cached."""
         with self._lock:
             if key not in self._replies:
                 return None
             self._replies.move_to_end(key)
             return self._replies[key][1]
 
-    def put(self, key: Hashable, reply: Any, edition: int) -> None:
-        """Keep a reply to a question that was asked at that edition."""
-        weight = estimate_bytes(reply)
+    def put(self, key: Hashable, reply: Any, version: int) -> None:
+        """Cache a reply to a request that was sent at this version."""
+        cost = estimate_bytes(reply)
         with self._lock:
-            if edition != self.edition or weight > self.capacity:
+            if version != self.version or cost > self.capacity:
                 return
-            self.size += weight - self._replies.pop(key, (0, None))[0]
-            self._replies[key] = weight, reply
+            self.size += cost - self._replies.pop(key, (0, None))[0]
+            self._replies[key] = cost, reply
             while self.size > self.capacity:
                 self.size -= self._replies.popitem(last=False)[1][0]
 
     def clear(self) -> None:
-        """Forget everything, and all answers that are still on their way."""
+        """Drop all replies, and those to pending requests."""
         with self._lock:
-            self.edition += 1
+            self.version += 1
             self.size = 0
             self._replies.clear()
 
 
 def estimate_bytes(value: Any) -> int:
-    """Return about how many bytes a value of JSON takes."""
+    """Return the estimated memory of a JSON value in bytes."""
     total, waiting = 0, [value]
     while waiting:
         item = waiting.pop()

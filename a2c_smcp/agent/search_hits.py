@@ -1,4 +1,4 @@
-"""Full-text search by the tool `search_documents` of document servers: its arguments and its answers. Pure."""
+"""Full-text search with the tool `search_documents` of document servers: arguments and results. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _SNIPPETS: Final = ("snippet", "text", "summary")
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A place that a search found.
+    """A search result.
 
     Attributes:
         uri: The `dpe://` URI of the element, page or document.
-        title: That of the document.
-        snippet: What is there, in a line or two.
-        page_index: The page it is on, where the server says so.
+        title: Title of the document.
+        snippet: An excerpt of one or two lines.
+        page_index: Index of the page, if the server reports it.
     """
 
     uri: str
@@ -34,12 +34,12 @@ class SearchHit:
 
 
 def search_tools(tools: Sequence[SMCPTool]) -> list[SMCPTool]:
-    """Return the tools that search documents: by that name, or qualified by their server."""
+    """Return the tools named `search_documents`, with or without the prefix of their server."""
     return [tool for tool in tools if tool["name"] == TOOL or tool["name"].endswith(f"__{TOOL}")]
 
 
 def search_arguments(tool: SMCPTool, query: str, limit: int) -> dict[str, Any]:
-    """Return the arguments of a search."""
+    """Return the arguments of a search call."""
     properties = tool["params_schema"].get("properties")
     known = properties.get("limit") if isinstance(properties, Mapping) else None
     if not isinstance(known, Mapping):
@@ -49,7 +49,7 @@ def search_arguments(tool: SMCPTool, query: str, limit: int) -> dict[str, Any]:
 
 
 def read_hits(result: CallToolResult) -> Iterator[SearchHit]:
-    """Yield the hits of a search that have a place to read; what is no hit is passed over."""
+    """Yield the hits of a search result that have a readable URI; other entries are ignored."""
     for item in _items(result):
         uri = item.get("uri")
         if isinstance(uri, str) and _readable(uri):
@@ -61,7 +61,7 @@ def read_hits(result: CallToolResult) -> Iterator[SearchHit]:
 
 
 def merge_hits(answers: Iterable[Iterable[SearchHit]], limit: int) -> list[SearchHit]:
-    """Return the hits of several servers, at most `limit`: the best of each, then the second best, each place once."""
+    """Return at most `limit` hits of several servers: the best of each, then the second best, without duplicates."""
     found: dict[str, SearchHit] = {}
     for round_ in zip_longest(*answers):
         for hit in filter(None, round_):
@@ -70,18 +70,18 @@ def merge_hits(answers: Iterable[Iterable[SearchHit]], limit: int) -> list[Searc
 
 
 def query_keywords(query: str) -> list[str]:
-    """Return the keywords of a query: the whole of it, then each of its words."""
+    """Return the keywords of a query: the whole query, then each word."""
     return list(dict.fromkeys(part for part in (query.strip(), *query.split()) if part))
 
 
 def _items(result: CallToolResult) -> Iterator[Mapping[str, Any]]:
-    tellings: list[Any] = [result.get("structuredContent")]
-    tellings += [_parsed(item.get("text")) for item in result.get("content") or [] if item.get("type") == "text"]
-    for telling in tellings:
-        if isinstance(telling, Mapping):
-            telling = next((telling[key] for key in _LISTS if isinstance(telling.get(key), list)), None)  # noqa: PLW2901
-        if isinstance(telling, list):
-            yield from (item for item in telling if isinstance(item, Mapping))
+    candidates: list[Any] = [result.get("structuredContent")]
+    candidates += [_parsed(item.get("text")) for item in result.get("content") or [] if item.get("type") == "text"]
+    for candidate in candidates:
+        if isinstance(candidate, Mapping):
+            candidate = next((candidate[key] for key in _LISTS if isinstance(candidate.get(key), list)), None)  # noqa: PLW2901
+        if isinstance(candidate, list):
+            yield from (item for item in candidate if isinstance(item, Mapping))
             return
 
 

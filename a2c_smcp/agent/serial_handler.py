@@ -1,4 +1,4 @@
-"""Calling what users gave to be called: one thing at a time, in order, and whatever goes wrong in it is logged."""
+"""Calls a user's handler with one item at a time, in order; its exceptions are logged."""
 
 import asyncio
 import logging
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class SerialHandler(Generic[T]):
-    """A handler with what waits for it; of more than `buffer` things the oldest are dropped.
+    """A handler with its queue of items; beyond `buffer` items the oldest are dropped.
 
     Attributes:
-        task: What calls the handler, while something waits.
+        task: The task that calls the handler, while items are queued.
     """
 
     def __init__(self, handler: Callable[[T], Awaitable[None] | None], buffer: int, name: Callable[[T], str]) -> None:
@@ -26,16 +26,16 @@ class SerialHandler(Generic[T]):
         self._waiting: deque[T] = deque(maxlen=buffer)
         self.task: asyncio.Task[None] | None = None
 
-    def put(self, thing: T) -> None:
-        """Call the handler with this, after everything before it."""
-        self._waiting.append(thing)
+    def put(self, item: T) -> None:
+        """Queue an item for the handler."""
+        self._waiting.append(item)
         if self.task is None:
             self.task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
         try:
             while self._waiting:
-                thing = self._waiting.popleft()
-                await await_guarded(log, f"a handler of {self._name(thing)}", self._handler, thing)
+                item = self._waiting.popleft()
+                await await_guarded(log, f"a handler of {self._name(item)}", self._handler, item)
         finally:
             self.task = None

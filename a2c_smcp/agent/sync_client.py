@@ -1,5 +1,5 @@
 # Generated from client.py by tools/gen_sync.py. Edit the source, not this file.
-"""The Agent's client: it sits in an office, asks its Computers, calls their tools, and keeps what it knows current."""
+"""The Agent's client: joins an office, sends requests to its Computers, calls tools, and tracks the office."""
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -21,28 +21,28 @@ from a2c_smcp.types import Desktop
 
 
 class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
-    """An Agent's seat in an office.
+    """A member of an office with the role Agent.
 
-    Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
-    when the connection breaks are sent again with the same `req_id`, so that no tool runs twice.
+    It stays connected until `close`: after a lost connection it reconnects and rejoins. Pending requests are then sent
+    again with the same `req_id`, so no tool runs twice.
 
     Args:
-        url: Where the server is; a path in it goes before `path`.
+        url: URL of the server; a path in it is put before `path`.
         name: The Agent's name.
-        office_id: The office to join as soon as there is a connection.
-        token: Sent as `auth["token"]`. May be a callable, asked for a fresh one at every attempt.
-        api_key: Sent as header `x-api-key`; may be a callable as well.
-        headers: More HTTP headers.
-        path: Where Socket.IO is on the server.
-        timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
-        live: Whether `office` is kept current; otherwise notifications are only told.
-        backoff: The pauses between attempts to connect.
-        transports: `("polling", "websocket")` for networks that let no websocket pass at first.
-        ssl_context: How to trust the server, where the system's certificates do not.
+        office_id: The office to join after connecting.
+        token: Sent as `auth["token"]`. May be a callable that returns a fresh token for every attempt.
+        api_key: Sent as header `x-api-key`; may be a callable too.
+        headers: Additional HTTP headers.
+        path: Path of Socket.IO on the server.
+        timeout: Seconds for connecting, and for every request except tool calls.
+        live: Whether to keep `office` current; without it notifications only become events.
+        backoff: Delays between connection attempts.
+        transports: `("polling", "websocket")` for networks that block websockets at first.
+        ssl_context: Trust settings for a certificate that the system does not trust.
 
     Raises:
-        BadRequest: The name or the office cannot be one.
-        InvalidConfig: The URL cannot be one.
+        BadRequest: The name or the office is not valid.
+        InvalidConfig: The URL is not valid.
     """
 
     def __init__(
@@ -85,17 +85,17 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
 
     @property
     def office(self) -> OfficeView:
-        """What is known of the Computers in the office."""
+        """The tracked state of the Computers in the office."""
         return self._agent.office
 
     @property
     def status(self) -> ConnectionStatus:
-        """Where the connection stands."""
+        """State of the connection."""
         return self._agent.status
 
     @property
     def office_id(self) -> str | None:
-        """The office it is in at this moment."""
+        """The office that the Agent is in now."""
         return self._agent.office_id
 
     def __enter__(self) -> Self:
@@ -108,24 +108,24 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         self.close()
 
     def connect(self) -> None:
-        """Connect, and join the office if one was named; from then on stay connected.
+        """Connect, and join the office if one is set; then stay connected.
 
         Raises:
             SMCPError: The server refused: the credentials, the office, the name.
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
         self._start(self._agent.connect)
 
     def close(self) -> None:
-        """Leave, and end the connection; requests that are under way fail."""
+        """Leave the office and disconnect; pending requests fail."""
         self._stop(self._agent.close)
 
     def join(self, office_id: str) -> None:
         """Join an office.
 
         Raises:
-            SMCPError: The server refused: another Agent is there, the name is taken, it is not for these credentials.
-            ConnectionError: There is no connection.
+            SMCPError: The server refused: the office has an Agent, or the name or credentials are not accepted.
+            ConnectionError: The client is not connected.
         """
         return self._thread.run(self._agent.join(office_id))
 
@@ -133,20 +133,20 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         """Leave the office and stay connected.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the Agent stays in the office.
         """
         return self._thread.run(self._agent.leave())
 
     def settled(self) -> None:
-        """Wait until everything that is known to have changed in the office has been read anew."""
+        """Wait until every view of the office that is known to be stale has been read again."""
         return self._thread.run(self._agent.settled())
 
     def list_room(self) -> list[SessionInfo]:
-        """List who is in the office, this Agent included.
+        """List the members of the office, including this Agent.
 
         Raises:
-            SMCPError: As every request: what the server or the Computer answered, `NotInOffice` where there is no seat.
-            RequestTimeout: No answer came in time.
+            SMCPError: Any request: the error reply of the server or the Computer; `NotInOffice` outside an office.
+            RequestTimeout: No reply arrived in time.
             ConnectionError: The client is closed, or was never connected.
         """
         return self._thread.run(self._agent.list_room())
@@ -174,23 +174,22 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         """Run a tool and return its result, which has `isError` where the tool failed.
 
         A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
-        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too. Where the tool ran,
-        but its result cannot be delivered, the result has `isError` and `meta["ran"]`; if it could not be fetched in
-        time, the same `req_id` fetches it.
+        `meta["timeout"]`. Cancelling this method cancels the call at the Computer too. If the tool ran but its result
+        cannot be delivered, the result has `isError` and `meta["ran"]`; call again with the same `req_id` to fetch it.
 
         Args:
-            req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
-                tool twice. A Computer with a journal remembers it for a day, also across restarts: a call that had
-                started and has no result answers with `isError` and `meta["interrupted"]`. It may have run, and never
-                runs again for this id.
-            on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
-                result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
+            req_id: Identifies the call: the same id within some minutes returns the same result and does not run the
+                tool again. A Computer with a journal remembers it for a day, across restarts: a call that had started
+                and has no result returns `isError` and `meta["interrupted"]`. The tool may have run, and never runs
+                again for this id.
+            on_progress: Called with the progress reports of the tool, in order, the last time before the result is
+                returned. Frequent reports are coalesced; exceptions are logged. It does not extend the time-out.
             meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
-            ToolStarting: Its MCP server was still starting when `timeout` was over; the tool did not run.
-            NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
+            ToolStarting: Its MCP server was still starting after `timeout`; the tool did not run.
+            NotFound: The Computer is not in the office, or it left before it replied and did not return soon.
             SMCPError: As `list_room`.
         """
         with self._handler_thread(on_progress) as handler:
@@ -205,7 +204,7 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
             ))
 
     def cancel(self, req_id: str) -> None:
-        """Cancel a tool call of this Agent; one that has ended is left alone.
+        """Cancel a tool call of this Agent; does nothing if the call has ended.
 
         Raises:
             SMCPError: As `list_room`.
@@ -213,10 +212,10 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         return self._thread.run(self._agent.cancel(req_id))
 
     def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[Desktop]:
-        """Read the windows of a Computer, rendered, the most important first; raises as `get_tools`.
+        """Return the rendered windows of a Computer, most important first; raises as `get_tools`.
 
         Args:
-            size: The most windows; all by default.
+            size: Maximum number of windows; default all.
             window: Only the window of this URI.
         """
         return self._thread.run(self._agent.get_desktop(computer, size=size, window=window))
@@ -229,19 +228,19 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> GetFinderRet:
-        """Read a page of a Computer's document catalogue; raises as `get_tools`.
+        """Return a page of a Computer's document catalogue; raises as `get_tools`.
 
         Args:
-            keywords: Documents that have any of these in title, keywords or summary.
-            file_type: Documents of exactly this type, such as `pdf`.
+            keywords: Only documents with any of these in title, keywords or summary.
+            file_type: Only documents of exactly this type, such as `pdf`.
         """
         return self._thread.run(self._agent.get_finder(computer, keywords, file_type, offset, limit))
 
     def on(self, kind: str, handler: BlockingHandler) -> Callable[[], None]:
-        """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
+        """Call `handler` for every event of a kind, or of any kind for `*`; returns an unsubscribe function.
 
-        Each handler gets its events in order, one at a time. One that fails is logged, one that is slow is behind; it
-        hurts nobody else.
+        Each handler gets its events in order, one at a time. Its exceptions are logged, and a slow handler delays no
+        other.
 
         Raises:
             BadRequest: There is no such kind.
@@ -249,5 +248,5 @@ class SMCPAgentClient(SyncResourceMethods, SyncConveniences, FinderHook):
         return self._subscribe(self._agent.on, kind, handler)
 
     def events(self) -> BlockingEventStream:
-        """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
+        """Return an iterator of all events from now on, until the client closes; a slow reader loses the oldest."""
         return self._stream(self._agent.events)

@@ -1,5 +1,5 @@
 # Generated from resources.py by tools/gen_sync.py. Edit the source, not this file.
-"""The part of the Agent's client that reads what a Computer's MCP servers offer: resources, documents, completion."""
+"""The methods of the Agent's client for resources, documents and completion of a Computer's MCP servers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,34 +15,34 @@ from a2c_smcp.messages import (
 
 
 class SyncResourceMethods(BlockingClientBase):
-    """Reading through a Computer."""
+    """Reads what the MCP servers of a Computer offer."""
 
     def get_config(self, computer: str) -> GetComputerConfigRet:
-        """Read a Computer's configuration, secrets left out; raises as `get_tools`.
+        """Return a Computer's configuration without secrets; raises as `get_tools`.
 
-        A server that runs and tells models about itself has that text as `instructions`.
+        Running servers that have instructions for models include them as `instructions`.
         """
         return self._thread.run(self._agent.get_config(computer))
 
     def read_result(
         self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
     ) -> ReadResourceRet:
-        """Read a resource of any scheme and return the answer of its MCP server: `contents`, and `meta` if it has one.
+        """Read a resource of any scheme and return the result of its MCP server: `contents`, and `meta` if present.
 
         Args:
-            mcp_server: The MCP server to read from; needed where several of the Computer's serve the URI.
+            mcp_server: The MCP server to read from; required if several serve the URI.
             meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             BadRequest: Several MCP servers serve the URI; `details["mcp_servers"]` names them.
-            DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
-            InvalidDPEUri: A `dpe://` URI broke a rule.
+            DocumentNotFound, PageOutOfRange, ElementNotFound: The target of a `dpe://` URI does not exist.
+            InvalidDPEUri: A `dpe://` URI is not valid.
             SMCPError: As `get_tools`.
         """
         return self._thread.run(self._agent.read_result(computer, uri, mcp_server=mcp_server, meta=meta))
 
     def read_contents(self, computer: str, uri: str, *, mcp_server: str | None = None) -> list[dict[str, Any]]:
-        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+        """Read a resource of any scheme and return its MCP contents unchanged: each has `text` or `blob`.
 
         Raises as `read_result`.
         """
@@ -51,17 +51,17 @@ class SyncResourceMethods(BlockingClientBase):
     def read_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> dict[str, Any]:
         """Read a resource of any scheme and return it as a dict; raises as `read_result`.
 
-        JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
-        `uri`, binaries as base64 in `blob`.
+        JSON objects are parsed; Markdown is in `content_markdown` and other text in `content_text`, with `title` and
+        `uri`; binary data is base64 in `blob`.
         """
         return self._thread.run(self._agent.read_resource(computer, uri, mcp_server=mcp_server))
 
     def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read what is known of a document; raises as `read_result`."""
+        """Read the metadata of a document; raises as `read_result`."""
         return self._thread.run(self._agent.read_document_metadata(computer, uri))
 
     def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
-        """Read what is known of a document, and a window of its page index; raises as `read_result`."""
+        """Read the metadata of a document and a part of its page index; raises as `read_result`."""
         return self._thread.run(self._agent.read_document_pages(computer, uri, offset, limit))
 
     def read_page(
@@ -81,11 +81,11 @@ class SyncResourceMethods(BlockingClientBase):
     def get_resources(
         self, computer: str, mcp_server: str | None = None, cursor: str | None = None
     ) -> GetResourcesRet:
-        """List the resources of one MCP server, a page at a time, or all that all of them have; raises as `get_tools`.
+        """List a page of the resources of one MCP server, or all resources of all servers; raises as `get_tools`.
 
         Args:
-            mcp_server: Its name in the Computer's configuration. Without one, servers that cannot list are left out.
-            cursor: The former page's `next_cursor`.
+            mcp_server: Its name in the Computer's configuration. Without it, servers that cannot list are omitted.
+            cursor: The `next_cursor` of the previous page.
         """
         return self._thread.run(self._agent.get_resources(computer, mcp_server, cursor))
 
@@ -96,23 +96,23 @@ class SyncResourceMethods(BlockingClientBase):
         return self._thread.run(self._agent.get_resource_templates(computer, mcp_server, cursor))
 
     def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
-        """Hear of updates of a resource of any scheme, as events of the kind `update_resources`.
+        """Subscribe to updates of a resource of any scheme; they are events of the kind `update_resources`.
 
-        A subscription lasts until it is ended or the Agent goes to another office. When the Computer, or the
-        connection, was away, it is made again, and the resource is reported as updated.
+        A subscription lasts until it is ended or the Agent joins another office. After the Computer or the connection
+        was lost, it is renewed, and the resource is reported as updated.
 
         Returns:
-            The MCP server whose resource it is.
+            The MCP server that serves the resource.
 
         Raises:
-            BadRequest: Several MCP servers serve the URI, or its server takes no subscriptions.
-            RateLimited: The Agent has as many subscriptions at the Computer as it may have.
+            BadRequest: Several MCP servers serve the URI, or its server does not support subscriptions.
+            RateLimited: The Agent has reached the subscription limit of the Computer.
             SMCPError: As `get_tools`.
         """
         return self._thread.run(self._agent.subscribe_resource(computer, uri, mcp_server=mcp_server))
 
     def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
-        """End a subscription, named as it was made; raises as `get_tools`."""
+        """End a subscription, with the same arguments that made it; raises as `get_tools`."""
         return self._thread.run(self._agent.unsubscribe_resource(computer, uri, mcp_server=mcp_server))
 
     def complete(
@@ -125,13 +125,13 @@ class SyncResourceMethods(BlockingClientBase):
         *,
         meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
-        """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
+        """Complete an argument of a prompt or a resource template; raises as `get_tools`.
 
         Args:
-            mcp_server: The MCP server to ask; None where only one of the Computer's offers what `ref` refers to.
+            mcp_server: The MCP server; None if only one of the Computer's offers what `ref` refers to.
             ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
-            argument: `{"name": …, "value": what has been typed so far}`.
-            context: The values chosen before: `{"arguments": {…}}`.
+            argument: `{"name": …, "value": the text typed so far}`.
+            context: Values chosen earlier: `{"arguments": {…}}`.
             meta: MCP's `_meta` of the request.
         """
         return self._thread.run(self._agent.complete(computer, mcp_server, ref, argument, context, meta=meta))

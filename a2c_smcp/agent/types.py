@@ -1,4 +1,4 @@
-"""The types that an Agent's code meets, in one place."""
+"""The types of the Agent's API, in one place."""
 
 from a2c_smcp.agent.events import EventHandler, OfficeEvent, OfficeEventStream
 from a2c_smcp.agent.office_view import ComputerView, OfficeView

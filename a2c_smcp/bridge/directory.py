@@ -183,7 +183,7 @@ class Directory:
         members = await self._office.list_room()
         names = sorted(member["name"] for member in members if member.get("role") == "computer")
         if not names and not self._empty:
-            log.warning("office is empty: no Computer is in it yet; check the office name")
+            log.warning("office has no Computer yet: check its name if one is expected")
         self._empty = not names
         return names
 

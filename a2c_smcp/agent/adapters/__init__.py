@@ -1,6 +1,6 @@
-"""The tools of an office for language models: names that models take, schemas, calls and answers.
+"""The tools of an office for language models: names that model APIs accept, schemas, calls and results.
 
-`langchain` and `pydantic_ai` beside this need their packages and are imported by themselves.
+The modules `langchain` and `pydantic_ai` need their packages; import them separately.
 """
 
 from a2c_smcp.agent.adapters.internal_tools import InternalTools

@@ -1,4 +1,4 @@
-"""Tools of the Agent's own: functions of the program that a model may call beside the tools of the Computers."""
+"""The Agent's own tools: Python functions that a model can call together with the tools of the Computers."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -18,16 +18,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class InternalTool:
-    """A function with the schema of its arguments, which are checked when a model calls it."""
+    """A function and the schema of its arguments, which are validated for each call."""
 
     tool: SMCPTool
     adapter: "TypeAdapter[Any]"
 
     def start(self, arguments: Mapping[str, Any]) -> Any:
-        """Call the function and return what it returns: of a coroutine function, what is to be awaited.
+        """Call the function and return its result, which is an awaitable for a coroutine function.
 
         Raises:
-            BadRequest: The arguments are not those of the function; the message names each.
+            BadRequest: The arguments do not match the function; the message names each.
         """
         try:
             return self.adapter.validate_python(ArgsKwargs((), dict(arguments)))
@@ -35,11 +35,11 @@ class InternalTool:
             problems = "; ".join(
                 f"{'.'.join(map(str, one['loc'])) or 'arguments'} {error_words(one)}" for one in error.errors()
             )
-            raise BadRequest(f"Wrong arguments for {self.tool['name']}: {problems}") from None
+            raise BadRequest(f"Invalid arguments for {self.tool['name']}: {problems}") from None
 
 
 class InternalTools(Mapping[str, InternalTool]):
-    """The tools of an Agent's own by name, each registered with a decorator:
+    """The Agent's own tools by name, each registered with a decorator:
 
     @agent.internal_tool("browse_document")
     async def browse_document(uri: str, page: int = 0):
@@ -54,13 +54,13 @@ class InternalTools(Mapping[str, InternalTool]):
         self._tools: dict[str, InternalTool] = {}
 
     def __call__(self, name: str, description: str | None = None) -> Callable[[Function], Function]:
-        """Return the decorator that registers a function; its docstring describes it, its annotations its arguments.
+        """Return a decorator that registers a function: docstring as description, annotations as arguments.
 
-        A name that is registered again is replaced.
+        Registering a name again replaces the tool.
 
         Raises:
-            BadRequest: Models would not take the name, the arguments cannot be told in JSON, or the function is a
-                coroutine function and nobody could await it.
+            BadRequest: Model APIs do not accept the name, the arguments have no JSON Schema, or the function is a
+                coroutine function and `coroutines` is False.
         """
         check_name(name)
 
@@ -80,7 +80,7 @@ class InternalTools(Mapping[str, InternalTool]):
         return register
 
     def remove(self, name: str) -> None:
-        """Take a tool away; one that is not there is no error."""
+        """Remove a tool if it is registered."""
         self._tools.pop(name, None)
 
     def __getitem__(self, name: str) -> InternalTool:
@@ -94,7 +94,7 @@ class InternalTools(Mapping[str, InternalTool]):
 
 
 def to_model_text(value: object) -> str:
-    """Return what a function returned as a model reads it: a text as it is, anything else as JSON."""
+    """Return the result of a function as text for a model: a string unchanged, anything else as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else to_json(value, fallback=str, inf_nan_mode="constants").decode()
@@ -105,7 +105,7 @@ def _adapter(name: str, function: Any) -> "tuple[TypeAdapter[Any], dict[str, Any
         adapter: TypeAdapter[Any] = TypeAdapter(function, config=ConfigDict(arbitrary_types_allowed=False))
         schema = adapter.json_schema()
     except Exception as error:
-        raise BadRequest(f"The arguments of {name!r} cannot be told in JSON: {error}") from error
+        raise BadRequest(f"The arguments of {name!r} have no JSON Schema: {error}") from error
     if schema.get("type") != "object":
-        raise BadRequest(f"{name!r} must take its arguments by name, not by place alone")
+        raise BadRequest(f"{name!r} must accept its arguments by name: remove positional-only parameters")
     return adapter, schema

@@ -1,4 +1,4 @@
-"""The calls that a model asks for, as OpenAI-style APIs tell them. Pure."""
+"""Parses the tool calls of a model in the formats of OpenAI-style APIs. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from a2c_smcp.errors import BadRequest
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A call that a model asks for; the arguments are the JSON text it wrote."""
+    """A tool call of a model; the arguments are usually the JSON text that it wrote."""
 
     id: str
     name: str
@@ -18,7 +18,7 @@ class ModelCall:
 
 
 def read_calls(reply: object) -> list[ModelCall]:
-    """Return the calls in what a model answered, in their order; none is an empty list.
+    """Return the tool calls of a model's reply, in order.
 
     Args:
         reply: An assistant message, a list of its `tool_calls`, or the `output` of a response, each as the API's JSON
@@ -36,7 +36,7 @@ def read_calls(reply: object) -> list[ModelCall]:
 
 
 def read_arguments(arguments: Mapping[str, Any] | str | None) -> Mapping[str, Any]:
-    """Return the arguments of a call, parsed where a model wrote them as JSON.
+    """Return the arguments of a call, parsed if they are JSON text.
 
     Raises:
         BadRequest: They are not a JSON object.
@@ -66,6 +66,6 @@ def _read_call(item: Any) -> ModelCall | None:
         case {"type": "function_call", "call_id": str(call_id), "name": str(name)}:
             return ModelCall(call_id, name, item.get("arguments"))
         case {"type": str(kind)} if kind not in ("function", "function_call"):
-            return None  # a message, reasoning, or a tool that the provider runs itself
+            return None  # a message, reasoning, or a tool that the provider runs
         case _:
-            raise BadRequest("A call of the model has no id or no function name")
+            raise BadRequest("A tool call of the model has no id or no function name")

@@ -1,4 +1,4 @@
-"""The tools of an office under names that models take, and calls by those names."""
+"""The tools of an office under names that model APIs accept, and calls by these names."""
 
 import difflib
 import logging
@@ -22,7 +22,7 @@ ToolListener: TypeAlias = Callable[[NamedTool, ToolProgress], HandlerResult]
 
 
 class ToolAgent(Protocol):
-    """What is asked of an Agent's client."""
+    """The methods of an Agent's client that this module needs."""
 
     @property
     def internal_tools(self) -> InternalTools:
@@ -30,11 +30,11 @@ class ToolAgent(Protocol):
         ...
 
     async def list_room(self) -> list[SessionInfo]:
-        """Who is in the office."""
+        """List the members of the office."""
         ...
 
     async def get_tools(self, computer: str) -> list[SMCPTool]:
-        """The tools of a Computer."""
+        """Return the tools of a Computer."""
         ...
 
     async def call_tool(
@@ -43,22 +43,22 @@ class ToolAgent(Protocol):
         tool_name: str,
         params: Mapping[str, Any] | None = None,
         *,
-        timeout: float = 60,  # noqa: ASYNC109 - the time that the Computer gives the tool
+        timeout: float = 60,  # noqa: ASYNC109 - the time-out of the tool, sent to the Computer
         on_progress: Callable[[ToolProgress], HandlerResult] | None = None,
     ) -> CallToolResult:
-        """What a tool gave back."""
+        """Call a tool and return its result."""
         ...
 
 
 class ModelTools:
-    """The tools that a model may call: those of the Computers in the office, and the Agent's own.
+    """The tools that a model can call: those of the Computers in the office, and the Agent's own.
 
     Args:
-        computers: Whose tools; by default those of every Computer that is in the office when it is asked.
-        keep: Which of them; the others are neither offered nor called.
+        computers: Only the tools of these Computers; default all that are in the office at the time.
+        keep: Returns whether to offer a tool; others cannot be called either.
         timeout: Seconds for a call.
-        max_tokens: How much of a result a model reads; `count` says how much a text is.
-        on_progress: Is called with a tool and what it says of how far it is.
+        max_tokens: Maximum length of a result; `count` returns the number of tokens of a text.
+        on_progress: Called with a tool and its progress report.
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class ModelTools:
         self._known: Mapping[str, NamedTool] = {}
 
     async def tools(self) -> Mapping[str, NamedTool]:
-        """Return the tools by their names for models, as they are now.
+        """Return the current tools by their names for models.
 
-        A Computer that does not answer is left out.
+        A Computer that does not reply is omitted.
         """
         computers = self.computers
         if computers is None:
@@ -98,18 +98,18 @@ class ModelTools:
         return self._known
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> ToolAnswer:
-        """Call a tool by its name for models, with arguments as a mapping or as the JSON text a model wrote.
+        """Call a tool by its name for models, with arguments as a mapping or as the JSON text of a model.
 
-        What goes wrong is told in the answer, for the model to mend.
+        Errors are returned as the reply, so that the model can correct its call.
         """
         try:
             named = await self._find(name)
             params = read_arguments(arguments)
             if named.computer is None:
                 return await self._call_own(name, params)
-            heard = None if self.on_progress is None else partial(self.on_progress, named)
+            report = None if self.on_progress is None else partial(self.on_progress, named)
             result = await self.agent.call_tool(
-                named.computer, named.tool["name"], params, timeout=self.timeout, on_progress=heard
+                named.computer, named.tool["name"], params, timeout=self.timeout, on_progress=report
             )
         except SMCPError as error:
             return read_error(error)
@@ -132,5 +132,5 @@ class ModelTools:
         try:
             return await self.agent.get_tools(computer)
         except SMCPError as error:
-            logger.warning("%s does not tell its tools: %s", computer, error, extra={"computer": computer})
+            logger.warning("get_tools failed: %s computer=%s", error, computer, extra={"computer": computer})
             return []

@@ -1,4 +1,4 @@
-"""The tools of an office for OpenAI-style APIs: the `tools` of a request, and the answers to its `tool_calls`."""
+"""The tools of an office for OpenAI-style APIs: the `tools` of a request, and replies to its `tool_calls`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,13 +13,13 @@ from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
 class OpenAITools(ModelTools):
-    """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
+    """Tools in the JSON format of OpenAI's APIs; needs no client library.
 
-    `definitions` go into the request; what `run` returns goes after the model's message into the next one.
+    Put `definitions` into the request, and append the messages that `run` returns after the model's message.
 
     Args:
-        api: `chat` for Chat Completions, which most others speak too, or `responses`.
-        pictures: Whether the model sees; one that reads alone is told how many there were.
+        api: `chat` for Chat Completions, which most providers support, or `responses`.
+        pictures: Whether the model accepts images; otherwise it only gets their number.
     """
 
     def __init__(
@@ -42,19 +42,19 @@ class OpenAITools(ModelTools):
         self.pictures = pictures
 
     async def definitions(self) -> list[dict[str, Any]]:
-        """Return the `tools` of a request, as they are now."""
+        """Return the current `tools` of a request."""
         return [definition(tool, self.api) for tool in (await self.tools()).values()]
 
     async def run(self, reply: object) -> list[dict[str, Any]]:
-        """Run what a model asks for and return the messages that answer it; nothing asked, no messages.
+        """Run the tool calls of a model and return the messages that reply to them.
 
-        Every call is answered, with what went wrong where it did.
+        Every call gets a reply; that of a failed call says why.
 
         Args:
             reply: The assistant message, its `tool_calls`, or the `output` of a response.
 
         Raises:
-            BadRequest: It is none of these.
+            BadRequest: `reply` is none of these.
         """
         answers = await gather(self._run(call) for call in read_calls(reply))
         return messages(answers, self.api, pictures=self.pictures)

@@ -1,6 +1,6 @@
-"""Tools and answers in the words of the two OpenAI APIs: Chat Completions, which most others speak too, and Responses.
+"""Tools and results in the formats of two OpenAI APIs: Chat Completions, which most providers support, and Responses.
 
-Pure. A tool message of Chat Completions holds text alone, so pictures follow in a message of the user.
+Pure. A tool message of Chat Completions can only contain text, so images follow in a user message.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from a2c_smcp.agent.adapters.schemas import object_schema
 Api: TypeAlias = Literal["chat", "responses"]
 
 MAX_DESCRIPTION: Final = 1_024
-"""The longest description of a function that the APIs take, in characters."""
+"""The longest description of a function that the APIs accept, in characters."""
 
 
 def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
@@ -35,10 +35,10 @@ def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
 def messages(
     answers: Iterable[tuple[ModelCall, ToolAnswer]], api: Api = "chat", *, pictures: bool = True
 ) -> list[dict[str, Any]]:
-    """Return what goes to the model next: an answer to every call, in order, and then the pictures.
+    """Return the next messages for the model: a reply to every call, in order, and then the images.
 
     Args:
-        pictures: Whether the model sees; otherwise they are only counted.
+        pictures: Whether the model accepts images; otherwise they are only counted.
     """
     shown = [(call, answer if pictures else _counted(answer)) for call, answer in answers]
     return _chat(shown) if api == "chat" else [_output(call, answer) for call, answer in shown]

@@ -1,4 +1,4 @@
-"""What a tool gave back, in the parts that a model can take: text and pictures. Pure."""
+"""Converts the result of a tool to what models accept: text and images. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -10,33 +10,33 @@ from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult
 
 IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""The kinds of pictures that models see; any other is told in words."""
+"""Image types that models accept; others are described in text."""
 
 MAX_RESULT_TOKENS: Final = 20_000
-"""How many tokens of a result a model reads, unless told otherwise."""
+"""Default maximum of tokens of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultImage:
-    """A picture in base64."""
+    """An image in base64."""
 
     mime_type: str
     data: str
 
     @property
     def url(self) -> str:
-        """The picture as a `data:` URL."""
+        """The image as a `data:` URL."""
         return f"data:{self.mime_type};base64,{self.data}"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a model is told of a call.
+    """The reply to a tool call for a model.
 
     Attributes:
-        text: Never empty: a tool that says nothing is said to be done.
-        failed: Whether the call failed; then the text says why.
-        result: The result as it came, where one came.
+        text: Never empty; for a tool without output it says that the call is done.
+        failed: Whether the call failed; then the text is the reason.
+        result: The unchanged result, if there is one.
     """
 
     text: str
@@ -48,7 +48,7 @@ class ToolAnswer:
 def read_result(
     result: CallToolResult, budget: int = MAX_RESULT_TOKENS, count: TokenCounter = estimate_tokens
 ) -> ToolAnswer:
-    """Return what a model is told of a result, in at most `budget` tokens besides the pictures."""
+    """Return the reply for a model, with at most `budget` tokens of text."""
     texts: list[str] = []
     pictures: list[ResultImage] = []
     items = result.get("content") or []
@@ -68,7 +68,7 @@ def read_result(
 
 
 def read_error(error: SMCPError) -> ToolAnswer:
-    """Return what a model is told of a call that no tool answered."""
+    """Return the reply to a call that failed without a result."""
     return ToolAnswer(f"Error {error.code}: {error.message}", failed=True)
 
 

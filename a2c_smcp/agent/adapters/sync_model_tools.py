@@ -1,5 +1,5 @@
 # Generated from model_tools.py by tools/gen_sync.py. Edit the source, not this file.
-"""The tools of an office under names that models take, and calls by those names."""
+"""The tools of an office under names that model APIs accept, and calls by these names."""
 
 import difflib
 import logging
@@ -23,7 +23,7 @@ ToolListener: TypeAlias = Callable[[NamedTool, ToolProgress], SyncHandlerResult]
 
 
 class SyncToolAgent(Protocol):
-    """What is asked of an Agent's client."""
+    """The methods of an Agent's client that this module needs."""
 
     @property
     def internal_tools(self) -> InternalTools:
@@ -31,11 +31,11 @@ class SyncToolAgent(Protocol):
         ...
 
     def list_room(self) -> list[SessionInfo]:
-        """Who is in the office."""
+        """List the members of the office."""
         ...
 
     def get_tools(self, computer: str) -> list[SMCPTool]:
-        """The tools of a Computer."""
+        """Return the tools of a Computer."""
         ...
 
     def call_tool(
@@ -44,22 +44,22 @@ class SyncToolAgent(Protocol):
         tool_name: str,
         params: Mapping[str, Any] | None = None,
         *,
-        timeout: float = 60,  # noqa: ASYNC109 - the time that the Computer gives the tool
+        timeout: float = 60,  # noqa: ASYNC109 - the time-out of the tool, sent to the Computer
         on_progress: Callable[[ToolProgress], SyncHandlerResult] | None = None,
     ) -> CallToolResult:
-        """What a tool gave back."""
+        """Call a tool and return its result."""
         ...
 
 
 class SyncModelTools:
-    """The tools that a model may call: those of the Computers in the office, and the Agent's own.
+    """The tools that a model can call: those of the Computers in the office, and the Agent's own.
 
     Args:
-        computers: Whose tools; by default those of every Computer that is in the office when it is asked.
-        keep: Which of them; the others are neither offered nor called.
+        computers: Only the tools of these Computers; default all that are in the office at the time.
+        keep: Returns whether to offer a tool; others cannot be called either.
         timeout: Seconds for a call.
-        max_tokens: How much of a result a model reads; `count` says how much a text is.
-        on_progress: Is called with a tool and what it says of how far it is.
+        max_tokens: Maximum length of a result; `count` returns the number of tokens of a text.
+        on_progress: Called with a tool and its progress report.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class SyncModelTools:
         self._known: Mapping[str, NamedTool] = {}
 
     def tools(self) -> Mapping[str, NamedTool]:
-        """Return the tools by their names for models, as they are now.
+        """Return the current tools by their names for models.
 
-        A Computer that does not answer is left out.
+        A Computer that does not reply is omitted.
         """
         computers = self.computers
         if computers is None:
@@ -99,18 +99,18 @@ class SyncModelTools:
         return self._known
 
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> ToolAnswer:
-        """Call a tool by its name for models, with arguments as a mapping or as the JSON text a model wrote.
+        """Call a tool by its name for models, with arguments as a mapping or as the JSON text of a model.
 
-        What goes wrong is told in the answer, for the model to mend.
+        Errors are returned as the reply, so that the model can correct its call.
         """
         try:
             named = self._find(name)
             params = read_arguments(arguments)
             if named.computer is None:
                 return self._call_own(name, params)
-            heard = None if self.on_progress is None else partial(self.on_progress, named)
+            report = None if self.on_progress is None else partial(self.on_progress, named)
             result = self.agent.call_tool(
-                named.computer, named.tool["name"], params, timeout=self.timeout, on_progress=heard
+                named.computer, named.tool["name"], params, timeout=self.timeout, on_progress=report
             )
         except SMCPError as error:
             return read_error(error)
@@ -133,5 +133,5 @@ class SyncModelTools:
         try:
             return self.agent.get_tools(computer)
         except SMCPError as error:
-            logger.warning("%s does not tell its tools: %s", computer, error, extra={"computer": computer})
+            logger.warning("get_tools failed: %s computer=%s", error, computer, extra={"computer": computer})
             return []

@@ -82,7 +82,7 @@ async def test_a_request_that_finds_no_connection_in_time_says_why(ready: Runnin
         client = agent(proxy.url, office, live=False, timeout=3)
         await client.connect()
         await until(client, "disconnected", proxy.cut)
-        with pytest.raises(RequestTimeout, match=r"client:get_tools could not be sent in time: .+"):
+        with pytest.raises(RequestTimeout, match=r"client:get_tools was not sent in time: .+"):
             await client.get_tools("c")
         result = await client.call_tool("c", "t", timeout=0.01)
         assert result["isError"] is True
@@ -284,7 +284,7 @@ async def test_joining_that_finds_no_connection_in_time_is_given_up(ready: Runni
 
 
 async def test_without_a_connection_nothing_is_joined(ready: Running, office: str, agent: Agents) -> None:
-    with pytest.raises(ConnectionError, match="connect first"):
+    with pytest.raises(ConnectionError, match="not connected"):
         await agent(ready.url).join(office)
 
 

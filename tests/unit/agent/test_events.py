@@ -15,10 +15,10 @@ CAP = 60.0
 
 async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:
     events = EventDispatcher()
-    events.tell("connected")
+    events.emit("connected")
     stream = events.stream()
-    events.tell("enter_office", "c", {"office_id": "o"})
-    events.tell("leave_office", "c")
+    events.emit("enter_office", "c", {"office_id": "o"})
+    events.emit("leave_office", "c")
     await events.close()
     assert [event async for event in stream] == [
         OfficeEvent("enter_office", "c", {"office_id": "o"}),
@@ -31,7 +31,7 @@ async def test_a_stream_wakes_whoever_waits() -> None:
     stream = events.stream()
     waiting = asyncio.create_task(anext(stream))
     await asyncio.sleep(0)
-    events.tell("joined")
+    events.emit("joined")
     assert (await asyncio.wait_for(waiting, CAP)).kind == "joined"
 
 
@@ -40,7 +40,7 @@ async def test_who_is_too_slow_loses_the_oldest_and_is_told_once(caplog: pytest.
     stream = events.stream()
     with caplog.at_level(logging.WARNING):
         for number in range(5):
-            events.tell("update_config", str(number))
+            events.emit("update_config", str(number))
     stream.end()
     assert [event.computer async for event in stream] == ["3", "4"]
     assert (stream.dropped, len(caplog.records)) == (3, 1)
@@ -49,7 +49,7 @@ async def test_who_is_too_slow_loses_the_oldest_and_is_told_once(caplog: pytest.
 async def test_a_stream_that_is_closed_gives_nothing_more() -> None:
     events = EventDispatcher()
     stream = events.stream()
-    events.tell("joined")
+    events.emit("joined")
     await stream.aclose()
     assert [event async for event in stream] == []
 
@@ -78,8 +78,8 @@ async def test_a_handler_hears_its_kind_one_event_at_a_time() -> None:
 
     events.on("update_desktop", handler)
     for number in range(3):
-        events.tell("update_desktop", str(number))
-        events.tell("update_finder", "other")
+        events.emit("update_desktop", str(number))
+        events.emit("update_finder", "other")
     await events.close()
     assert heard == ["0", "1", "2"]
 
@@ -93,11 +93,11 @@ async def test_who_unsubscribes_hears_nothing_more() -> None:
         return None
 
     ends = events.on("*", handler)
-    events.tell("joined")
+    events.emit("joined")
     await events.close()
     ends()
     ends()
-    events.tell("joined")
+    events.emit("joined")
     await events.close()
     assert heard == ["joined"]
 
@@ -118,7 +118,7 @@ async def test_a_slow_handler_holds_up_neither_the_others_nor_the_end_for_long(
 
     events.on("*", slow)
     events.on("*", lambda _: heard.set())
-    events.tell("joined")
+    events.emit("joined")
     await asyncio.wait_for(heard.wait(), CAP)
     await asyncio.wait_for(events.close(), CAP)
     assert cancelled.is_set()
@@ -133,7 +133,7 @@ async def test_a_handler_may_close() -> None:
         closed.set()
 
     events.on("joined", close)
-    events.tell("joined")
+    events.emit("joined")
     await asyncio.wait_for(closed.wait(), CAP)
 
 

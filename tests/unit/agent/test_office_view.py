@@ -9,7 +9,7 @@ def test_a_snapshot_stays_as_it_was() -> None:
     office = OfficeView()
     office.enter("a")
     before = office.computers
-    office.see("a", "desktop", ["w"])
+    office.update("a", "desktop", ["w"])
     office.enter("b")
     office.leave("a")
     assert dict(before) == {"a": ComputerView("a")}
@@ -26,7 +26,7 @@ def test_nobody_can_write_into_a_snapshot() -> None:
 def test_who_enters_again_brings_nothing_from_before() -> None:
     office = OfficeView()
     office.enter("a")
-    office.see("a", "desktop", ["w"])
+    office.update("a", "desktop", ["w"])
     office.enter("a")
     assert office.computers["a"] == ComputerView("a")
 
@@ -35,12 +35,12 @@ def test_a_list_says_who_is_new_and_who_has_gone_and_keeps_what_is_known() -> No
     office = OfficeView()
     office.enter("a")
     office.enter("b")
-    office.see("b", "desktop", ["w"])
-    assert office.listed(["b", "c"]) == (["c"], ["a"])
+    office.update("b", "desktop", ["w"])
+    assert office.set_members(["b", "c"]) == (["c"], ["a"])
     assert dict(office.computers) == {"b": ComputerView("b", desktop=["w"]), "c": ComputerView("c")}
 
 
 def test_what_is_seen_of_somebody_who_has_left_is_dropped() -> None:
     office = OfficeView()
-    office.see("a", "desktop", ["w"])
+    office.update("a", "desktop", ["w"])
     assert (office.leave("a"), dict(office.computers)) == (False, {})

@@ -31,7 +31,7 @@ def test_what_has_no_room_is_named_lowest_priority_first() -> None:
     text = pack(windows, 300)
     shown = text.count("<window")
     assert 1 <= shown < 9
-    assert f"(No room for: c window://w{shown}?priority={90 - shown}" in text
+    assert f"(Omitted: c window://w{shown}?priority={90 - shown}" in text
 
 
 def test_even_the_least_of_those_shown_has_a_line_or_two() -> None:
@@ -52,12 +52,12 @@ def test_long_names_do_not_take_the_room_of_what_they_name() -> None:
     windows = windows_of("c", [f"window://{'x' * 150}/w{n}\n\nshort" for n in range(9)])
     text = pack(windows, 120)
     assert text.count("<window ") == 1
-    assert text.endswith("(No room for: 8 windows.)")
+    assert text.endswith("(Omitted: 8 windows.)")
 
 
 def test_where_nothing_fits_the_note_alone_is_left() -> None:
     windows = windows_of("c", [f"window://{'x' * 900}/w{n}\n\nshort" for n in range(9)])
-    assert pack(windows, 20) == "(No room for: 9 windows.)"
+    assert pack(windows, 20) == "(Omitted: 9 windows.)"
     assert pack(windows, 3) == ""
 
 

@@ -48,7 +48,7 @@ async def test_an_office_that_is_empty_is_logged_once_until_somebody_comes(caplo
     directory.drop()
     await directory.computers()
     assert [record.getMessage() for record in caplog.records] == 2 * [
-        "office is empty: no Computer is in it yet; check the office name"
+        "office has no Computer yet: check its name if one is expected"
     ]
 
 

@@ -11,7 +11,7 @@ from a2c_smcp.connection.status import ConnectionStatus, Failure, StatusTracker
 from a2c_smcp.errors import Unauthorized
 
 
-class FakeLink:
+class FakeConnection:
     """A link that opens, or fails to, as it is told."""
 
     why = "cut"
@@ -32,7 +32,7 @@ class Story:
     """Runs a reconnector over links that end one after the other, then stops it."""
 
     def __init__(self, *problems: Exception | None, lasts: float = 0.0) -> None:
-        self.links = [FakeLink(problem) for problem in problems]
+        self.links = [FakeConnection(problem) for problem in problems]
         self.told: list[str] = []
         self.statuses: list[ConnectionStatus] = []
         self.now = 0.0
@@ -66,7 +66,7 @@ async def test_one_link_follows_another_whatever_happens(caplog: pytest.LogCaptu
     assert await story.run(Backoff(uniform=lambda *_: 0.0)) == [
         "nobody there",
         "No",
-        "The connection failed in an unforeseen way (KeyError)",
+        "The connection failed with an unexpected error (KeyError)",
         "The connection was lost: cut",
     ]
     assert [(status.state.value, status.failures) for status in story.statuses] == [

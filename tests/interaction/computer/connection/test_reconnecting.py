@@ -86,7 +86,7 @@ async def test_a_line_that_only_falls_silent_is_noticed(nervous: Running, comput
         await computer(Scripted(), proxy.url, "o", on_status=watch).connect()
         proxy.silence()
         status = await watch.until(ConnectionState.WAITING)
-        assert status.problem == "The connection was lost: the server gave no sign of life for 3 s"
+        assert status.problem == "The connection was lost: no traffic from the server for 3 s"
         watch.forget()
         await watch.until(ConnectionState.JOINED)
         assert await (await agent(nervous.url, "o")).tool("c") == {"req_id": "r-1"}

@@ -79,7 +79,7 @@ def test_wrong_arguments_are_named_and_the_function_does_not_run(arguments: dict
         ran.append(n)
 
     with pytest.raises(
-        BadRequest, match=r"Wrong arguments for go: (n is missing|n must be an integer|more is not known here)$"
+        BadRequest, match=r"Invalid arguments for go: (n is missing|n must be an integer|more is not known here)$"
     ):
         tools["go"].start(arguments)
     assert ran == []
@@ -87,11 +87,11 @@ def test_wrong_arguments_are_named_and_the_function_does_not_run(arguments: dict
 
 def test_what_cannot_be_told_in_json_is_refused_when_it_is_registered() -> None:
     tools = InternalTools()
-    with pytest.raises(BadRequest, match="cannot be told in JSON"):
+    with pytest.raises(BadRequest, match="have no JSON Schema"):
         tools("go")(_takes_object)
-    with pytest.raises(BadRequest, match="must take its arguments by name"):
+    with pytest.raises(BadRequest, match="must accept its arguments by name"):
         tools("go")(_by_place)
-    with pytest.raises(BadRequest, match="is no name"):
+    with pytest.raises(BadRequest, match="not a valid tool name"):
         tools("no name")
     assert len(tools) == 0
 

@@ -220,7 +220,7 @@ async def test_the_agents_own_tools_stand_beside_those_of_the_computers() -> Non
     assert names == ["note", "desk__ask", "desk__draw", "desk__echo"]
     assert await answer(agent, call("note", '{"text": "a", "times": 2}')) == ['{"noted":"aa"}']
     (wrong,) = await answer(agent, call("note", '{"times": "x"}'))
-    assert wrong.startswith("Error 400: Wrong arguments for note: ")
+    assert wrong.startswith("Error 400: Invalid arguments for note: ")
 
 
 async def test_only_the_computers_asked_for_are_offered() -> None:
