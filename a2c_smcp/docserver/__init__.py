@@ -1,4 +1,4 @@
-"""MCP servers that offer documents as `dpe://` resources: folders of files, or whatever a program makes itself."""
+"""MCP servers that offer documents as `dpe://` resources: folders of files, or documents that a program creates."""
 
 from a2c_smcp.docserver.document_server import serve
 from a2c_smcp.docserver.memory_documents import Content

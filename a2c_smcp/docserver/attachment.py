@@ -1,4 +1,4 @@
-"""Putting resources into an MCP server: a new one, or one that offers something already."""
+"""Attaches resources to an MCP server, which may have its own."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
@@ -18,35 +18,37 @@ Handler: TypeAlias = Callable[[Context, Any], Awaitable[Any]]
 def attach_resources(
     server: Server[Any] | MCPServer[Any], resources: DocumentResources, notifier: DocumentChangeNotifier
 ) -> None:
-    """Add these resources to a server; what it offered before goes on being offered, after them."""
-    # MCPServer has no other door to the methods that it does not know.
+    """Add resources to a server; its own resources are listed after them."""
+    # MCPServer has no public way to register these methods.
     low: Server[Any] = server._lowlevel_server if isinstance(server, MCPServer) else server  # noqa: SLF001
-    theirs = _ExistingHandlers(low)
-    low.add_request_handler("resources/list", t.PaginatedRequestParams, theirs.list_after(resources))
-    low.add_request_handler("resources/templates/list", t.PaginatedRequestParams, theirs.templates_after(resources))
-    low.add_request_handler("resources/read", t.ReadResourceRequestParams, theirs.read_else(resources))
-    low.add_request_handler("completion/complete", t.CompleteRequestParams, theirs.complete_else(resources))
+    existing = _ExistingHandlers(low)
+    low.add_request_handler("resources/list", t.PaginatedRequestParams, existing.list_after(resources))
+    low.add_request_handler("resources/templates/list", t.PaginatedRequestParams, existing.templates_after(resources))
+    low.add_request_handler("resources/read", t.ReadResourceRequestParams, existing.read_else(resources))
+    low.add_request_handler("completion/complete", t.CompleteRequestParams, existing.complete_else(resources))
     low.add_request_handler(
-        "resources/subscribe", t.SubscribeRequestParams, theirs.also("resources/subscribe", notifier.subscribe)
+        "resources/subscribe", t.SubscribeRequestParams, existing.also("resources/subscribe", notifier.subscribe)
     )
     low.add_request_handler(
-        "resources/unsubscribe", t.UnsubscribeRequestParams, theirs.also("resources/unsubscribe", notifier.unsubscribe)
+        "resources/unsubscribe",
+        t.UnsubscribeRequestParams,
+        existing.also("resources/unsubscribe", notifier.unsubscribe),
     )
     low.add_request_handler(
         "subscriptions/listen",
         t.SubscriptionsListenRequestParams,
-        notifier.listen_handler(theirs.request("subscriptions/listen")),
+        notifier.listen_handler(existing.request("subscriptions/listen")),
     )
     low.add_notification_handler(
         "notifications/initialized",
         t.NotificationParams,
-        theirs.first("notifications/initialized", notifier.client_ready),
+        existing.first("notifications/initialized", notifier.client_ready),
     )
     low.middleware.append(_declare)
 
 
 async def _declare(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Say at the handshake that the list of resources changes: servers cannot say so on all transports."""
+    """Declare `listChanged` in the handshake: the SDK does not do so on all transports."""
     result = await call_next(ctx)
     if ctx.method == "initialize" and isinstance(result, dict):
         result["capabilities"].setdefault("resources", {})["listChanged"] = True
@@ -54,7 +56,7 @@ async def _declare(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 class _ExistingHandlers:
-    """The handlers that a server has had before."""
+    """The handlers that a server already has."""
 
     def __init__(self, server: Server[Any]) -> None:
         self._server = server
@@ -64,14 +66,14 @@ class _ExistingHandlers:
         return None if entry is None else entry.handler
 
     def list_after(self, ours: DocumentResources) -> Handler:
-        theirs = self.request("resources/list")
+        existing = self.request("resources/list")
 
         async def handle(ctx: Context, params: t.PaginatedRequestParams) -> t.ListResourcesResult:
-            if theirs is not None and params.cursor is not None and not ours.gave(params.cursor):
-                return await theirs(ctx, params)  # type: ignore[no-any-return]
+            if existing is not None and params.cursor is not None and not ours.gave(params.cursor):
+                return await existing(ctx, params)  # type: ignore[no-any-return]
             result = await ours.listed(ctx, params)
-            if theirs is not None and result.next_cursor is None:
-                more: t.ListResourcesResult = await theirs(ctx, t.PaginatedRequestParams())
+            if existing is not None and result.next_cursor is None:
+                more: t.ListResourcesResult = await existing(ctx, t.PaginatedRequestParams())
                 result.resources += more.resources
                 result.next_cursor = more.next_cursor
             return result
@@ -79,12 +81,12 @@ class _ExistingHandlers:
         return handle
 
     def templates_after(self, ours: DocumentResources) -> Handler:
-        theirs = self.request("resources/templates/list")
+        existing = self.request("resources/templates/list")
 
         async def handle(ctx: Context, params: t.PaginatedRequestParams) -> t.ListResourceTemplatesResult:
-            if theirs is None:
+            if existing is None:
                 return await ours.templates(ctx, params)
-            more: t.ListResourceTemplatesResult = await theirs(ctx, params)
+            more: t.ListResourceTemplatesResult = await existing(ctx, params)
             if params.cursor is None:
                 result = await ours.templates(ctx, params)
                 more.resource_templates = [*result.resource_templates, *more.resource_templates]
@@ -93,32 +95,32 @@ class _ExistingHandlers:
         return handle
 
     def read_else(self, ours: DocumentResources) -> Handler:
-        theirs = self.request("resources/read")
+        existing = self.request("resources/read")
 
         async def handle(ctx: Context, params: t.ReadResourceRequestParams) -> Any:
-            if theirs is None or ours.owns(params.uri):
+            if existing is None or ours.owns(params.uri):
                 return await ours.read(ctx, params)
-            return await theirs(ctx, params)
+            return await existing(ctx, params)
 
         return handle
 
     def complete_else(self, ours: DocumentResources) -> Handler:
-        theirs = self.request("completion/complete")
+        existing = self.request("completion/complete")
 
         async def handle(ctx: Context, params: t.CompleteRequestParams) -> Any:
             mine = isinstance(params.ref, t.ResourceTemplateReference) and ours.templated(params.ref.uri)
-            if theirs is None or mine:
+            if existing is None or mine:
                 return await ours.complete(ctx, params)
-            return await theirs(ctx, params)
+            return await existing(ctx, params)
 
         return handle
 
     def also(self, method: str, ours: Handler) -> Handler:
-        theirs = self.request(method)
+        existing = self.request(method)
 
         async def handle(ctx: Context, params: Any) -> Any:
             result = await ours(ctx, params)
-            return result if theirs is None else await theirs(ctx, params)
+            return result if existing is None else await existing(ctx, params)
 
         return handle
 

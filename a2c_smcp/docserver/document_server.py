@@ -1,4 +1,4 @@
-"""An MCP server over documents that are there already: folders of files, or anything else that is `DocumentSource`."""
+"""An MCP server for existing documents: folders of files, or any other `DocumentSource`."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -11,16 +11,17 @@ from a2c_smcp import __version__
 from a2c_smcp.docserver.attachment import attach_resources
 from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
 from a2c_smcp.docserver.ports import DocumentSource
-from a2c_smcp.docserver.process import run, serve_stdio
+from a2c_smcp.docserver.process import run
 from a2c_smcp.docserver.resources import DocumentResources
 from a2c_smcp.docserver.tools import DocumentTools
 from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
 from a2c_smcp.documents.service import DocumentService
 from a2c_smcp.uris.dpe import build_dpe_uri
+from a2c_smcp.web.mcp_stdio import serve_stdio
 
 NAME: Final = "a2c-docs"
 HOST: Final = "a2c.docs"
-"""The host of URIs, unless told otherwise; `a2c docs` has the same."""
+"""Default host of URIs; `a2c docs` uses the same."""
 
 _INSTRUCTIONS: Final = """\
 Documents, their pages and elements are resources. {catalogue} lists all documents; {catalogue}/DOC_REF?depth=pages \
@@ -29,9 +30,9 @@ shows the pages of one, {catalogue}/DOC_REF/pages/0?format=markdown reads a page
 
 
 def document_server(documents: DocumentSource, notifier: DocumentChangeNotifier) -> Server[Any]:
-    """Return an MCP server that offers these documents: resources, completion, tools, notifications.
+    """Return an MCP server for documents: resources, completion, tools, notifications.
 
-    Clients are told what `notifier` is told.
+    Clients get the changes that are reported to `notifier`.
     """
     tools = DocumentTools(documents)
     server: Server[Any] = Server(
@@ -54,30 +55,30 @@ def serve(
     ready: Callable[[str], None] = lambda _: None,
     **options: Any,
 ) -> None:
-    """Serve folders of files until the client leaves or a signal comes.
+    """Serve folders of files until the client disconnects or a signal arrives.
 
     Args:
-        host: The authority of the URIs, best a reversed domain name.
-        http: `HOST:PORT` to listen on; otherwise the client is at standard input and output.
-        admission: Who may come in over HTTP; by default clients that send a new token, which is printed on standard
+        host: Authority of the URIs, preferably a reversed domain name.
+        http: `HOST:PORT` to listen on; without it the server uses standard input and output.
+        admission: Access rules for HTTP; by default clients need a generated token, which is printed on standard
             error.
         ready: Called with the URL once clients can connect over HTTP.
-        options: Those of `DocumentService`: `cache`, `excludes`, `ocr`, `passwords`, `workers` …
+        options: Options of `DocumentService`: `cache`, `excludes`, `ocr`, `passwords`, `workers` …
 
     Raises:
-        BadRequest: A folder does not exist, or an option cannot be used.
+        BadRequest: A folder does not exist, or an option is not valid.
     """
     address = Address.parse(http) if http is not None else None
     service = DocumentService(folders, host=host, **options)
     door = admission or Admission.generated()
     announce = announcement(door.token) if admission is None else None
 
-    def begun(url: str) -> None:
+    def on_ready(url: str) -> None:
         if announce is not None:
             announce(url)
         ready(url)
 
-    run(serve_documents(service, address=address, admission=door, ready=begun))
+    run(serve_documents(service, address=address, admission=door, ready=on_ready))
 
 
 async def serve_documents(
@@ -87,17 +88,17 @@ async def serve_documents(
     admission: Admission | None = None,
     ready: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Serve documents until the client leaves or this is cancelled, over standard input and output or at `address`.
+    """Serve documents until the client disconnects or the task is cancelled, on stdio or at `address`.
 
     Raises:
-        InvalidConfig: The address cannot be used, or is open to others without a token.
+        InvalidConfig: The address cannot be used, or is reachable from other machines without a token.
     """
     door = admission or Admission()
     if address is not None:
         door.check(address)
     notifier = DocumentChangeNotifier()
     async with opening as documents:
-        forget = documents.on_change(lambda changes: notifier.documents_changed(documents.host, changes))
+        unsubscribe = documents.on_change(lambda changes: notifier.documents_changed(documents.host, changes))
         server = document_server(documents, notifier)
         try:
             if address is None:
@@ -105,4 +106,4 @@ async def serve_documents(
             else:
                 await serve_http(server, address, door, ready=ready, closing=notifier.close)
         finally:
-            forget()
+            unsubscribe()

@@ -1,6 +1,6 @@
-"""Documents that a program makes itself, in memory: of Markdown, of pages, or of functions that give either.
+"""Documents in memory that a program creates: from Markdown, from pages, or from functions that return either.
 
-A function is called when its document is first looked at, and again after `changed`.
+A function is called at the first read of its document, and again after `changed`.
 """
 
 import difflib
@@ -31,7 +31,7 @@ ContentFactory: TypeAlias = Callable[[], Content] | Callable[[], Awaitable[Conte
 
 @dataclass(frozen=True, slots=True)
 class DocumentProperties:
-    """What the catalogue says of a document; what is left out comes from its content, where it tells."""
+    """Properties of a document in the catalogue; missing ones are taken from its content."""
 
     title: str = ""
     keywords: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class DocumentProperties:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """The `doc_ref`s of what is not as it was."""
+    """The `doc_ref`s of added, removed and updated documents."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class MemoryResource:
-    """What is at a URI."""
+    """The content of a URI."""
 
     uri: str
     mime_type: str
@@ -67,9 +67,9 @@ class _BuiltDocument:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _StoredDocument:
     content: Content | ContentFactory
-    facts: DocumentProperties
+    properties: DocumentProperties
     modified: str
     made: _BuiltDocument | None = None
     version: int = 0
@@ -79,70 +79,70 @@ class MemoryDocuments:
     """Documents of one host.
 
     Raises:
-        InvalidDPEUri: The host cannot stand in a URI.
+        InvalidDPEUri: The host is not valid in a URI.
     """
 
     def __init__(self, host: str) -> None:
         self.host = parse_dpe_uri(build_dpe_uri(host)).host
-        self._items: dict[str, _Entry] = {}
+        self._documents: dict[str, _StoredDocument] = {}
         self._handlers: list[OnChange] = []
 
     # For the author
 
     def put(self, doc_ref: str, content: Content | ContentFactory, facts: DocumentProperties | None = None) -> None:
-        """Put a document under `doc_ref`, in place of one that is there.
+        """Add or replace the document with this `doc_ref`.
 
         Raises:
-            BadRequest: An element's content has not the shape of its category, or two elements share an id.
-            InvalidDPEUri: The `doc_ref` cannot stand in a URI.
+            BadRequest: The content of an element does not match its category, or two elements have the same id.
+            InvalidDPEUri: The `doc_ref` is not valid in a URI.
         """
         build_dpe_uri(self.host, doc_ref)
         if not callable(content):
-            _build(content)  # a mistake is told to its author, not to the first reader
-        known = doc_ref in self._items
-        self._items[doc_ref] = _Entry(content, facts or DocumentProperties(), _now())
-        self._tell(DocumentChange(updated=(doc_ref,)) if known else DocumentChange(added=(doc_ref,)))
+            _build(content)  # report errors to the author, not to the first reader
+        known = doc_ref in self._documents
+        self._documents[doc_ref] = _StoredDocument(content, facts or DocumentProperties(), _now())
+        self._notify(DocumentChange(updated=(doc_ref,)) if known else DocumentChange(added=(doc_ref,)))
 
     def remove(self, doc_ref: str) -> None:
-        """Take a document away; one that is not there is no mistake."""
-        if self._items.pop(doc_ref, None) is not None:
-            self._tell(DocumentChange(removed=(doc_ref,)))
+        """Remove a document if it exists."""
+        if self._documents.pop(doc_ref, None) is not None:
+            self._notify(DocumentChange(removed=(doc_ref,)))
 
     def changed(self, doc_ref: str) -> None:
-        """Say that the function of a document would give something else now.
+        """Report that the function of a document returns new content.
 
         Raises:
-            DocumentNotFound: There is no such document.
+            DocumentNotFound: The document does not exist.
         """
-        item = self._item(doc_ref)
+        item = self._stored(doc_ref)
         item.made, item.modified, item.version = None, _now(), item.version + 1
-        self._tell(DocumentChange(updated=(doc_ref,)))
+        self._notify(DocumentChange(updated=(doc_ref,)))
 
     def has(self, doc_ref: str) -> bool:
-        """Whether there is such a document."""
-        return doc_ref in self._items
+        """Whether the document exists."""
+        return doc_ref in self._documents
 
     # For the server
 
     def on_change(self, handler: OnChange) -> Callable[[], None]:
-        """Call `handler` at each change."""
+        """Call `handler` after each change; returns an unsubscribe function."""
         self._handlers.append(handler)
         return lambda: self._handlers.remove(handler) if handler in self._handlers else None
 
     async def documents(self, offset: int = 0, limit: int | None = None) -> list[Document]:
-        """Return that part of the catalogue, in the order in which documents were put."""
+        """Return a part of the catalogue, in the order in which documents were added."""
         end = None if limit is None else offset + limit
-        refs = list(self._items)[offset:end]
-        return [(await self._made(ref)).document for ref in refs if ref in self._items]
+        refs = list(self._documents)[offset:end]
+        return [(await self._made(ref)).document for ref in refs if ref in self._documents]
 
     async def read(self, uri: str) -> MemoryResource:
-        """Return what is at a `dpe://` URI.
+        """Read a `dpe://` URI.
 
         Raises:
-            InvalidDPEUri: The URI breaks a rule.
-            DocumentNotFound: There is no such document here.
-            PageOutOfRange: The document has fewer pages.
-            ElementNotFound: The document has no such element.
+            InvalidDPEUri: The URI is not valid.
+            DocumentNotFound: The document does not exist.
+            PageOutOfRange: The page does not exist.
+            ElementNotFound: The element does not exist.
         """
         parsed = parse_dpe_uri(uri)
         if parsed.host.lower() != self.host.lower():
@@ -154,23 +154,23 @@ class MemoryDocuments:
         return MemoryResource(uri, renderer.MIME_TYPE, _render(made, parsed))
 
     async def complete_refs(self, prefix: str) -> list[str]:
-        """Return the `doc_ref`s that begin so."""
-        return sorted(ref for ref in self._items if ref.startswith(prefix))
+        """Return the `doc_ref`s with this prefix, sorted."""
+        return sorted(ref for ref in self._documents if ref.startswith(prefix))
 
     async def complete_pages(self, doc_ref: str, prefix: str) -> list[str]:
-        """Return the page indexes that begin so."""
+        """Return the page indexes with this prefix."""
         count = (await self._made(doc_ref)).document.page_count
         return [str(index) for index in range(count) if str(index).startswith(prefix)]
 
     async def complete_elements(self, doc_ref: str, page_index: int, prefix: str) -> list[str]:
-        """Return the ids of the elements of a page that begin so."""
+        """Return the ids of the elements of a page with this prefix, sorted."""
         pages = (await self._made(doc_ref)).pages[page_index : page_index + 1]
         return sorted(element.id for page in pages for element in page.elements if element.id.startswith(prefix))
 
-    def _item(self, doc_ref: str) -> _Entry:
-        item = self._items.get(doc_ref)
+    def _stored(self, doc_ref: str) -> _StoredDocument:
+        item = self._documents.get(doc_ref)
         if item is None:
-            nearest = difflib.get_close_matches(doc_ref, self._items, n=3)
+            nearest = difflib.get_close_matches(doc_ref, self._documents, n=3)
             hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
             raise DocumentNotFound(
                 f"There is no document {doc_ref!r} at {build_dpe_uri(self.host)}{hint}",
@@ -179,30 +179,30 @@ class MemoryDocuments:
         return item
 
     async def _made(self, doc_ref: str) -> _BuiltDocument:
-        item = self._item(doc_ref)
+        item = self._stored(doc_ref)
         if item.made is not None:
             return item.made
         version = item.version
         try:
             content = item.content() if callable(item.content) else item.content
             parts, pages = _build(await content if inspect.isawaitable(content) else content)
-        except Exception as error:  # noqa: BLE001 - the author's; the other documents go on
-            _log.exception("The function of a document failed", extra={"doc": doc_ref})
+        except Exception as error:  # noqa: BLE001 - code of the author; other documents are not affected
+            _log.exception("document function failed", extra={"doc": doc_ref})
             return self._failed(doc_ref, item, error)
         made = _BuiltDocument(self._document(doc_ref, item, parts.describe()), parts, pages)
-        if item.version == version:  # else it changed while it was made
+        if item.version == version:  # otherwise it changed during the call
             item.made = made
         return made
 
-    def _failed(self, doc_ref: str, item: _Entry, error: Exception) -> _BuiltDocument:
-        """A document that says why it has no pages; its function is called again at the next look."""
+    def _failed(self, doc_ref: str, item: _StoredDocument, error: Exception) -> _BuiltDocument:
+        """Return a document without pages whose summary says why; its function is called again at the next read."""
         why = error.message if isinstance(error, BadRequest) else type(error).__name__
         problem = f"Cannot be read: its function failed ({why})"
         document = replace(self._document(doc_ref, item, Description()), summary=problem)
         return _BuiltDocument(document, PagedDocument(Description(), ()), (), problem)
 
-    def _document(self, doc_ref: str, item: _Entry, known: Description) -> Document:
-        facts = item.facts
+    def _document(self, doc_ref: str, item: _StoredDocument, known: Description) -> Document:
+        facts = item.properties
         return Document(
             host=self.host,
             doc_ref=doc_ref,
@@ -215,7 +215,7 @@ class MemoryDocuments:
             last_modified=item.modified,
         )
 
-    def _tell(self, change: DocumentChange) -> None:
+    def _notify(self, change: DocumentChange) -> None:
         for handler in list(self._handlers):
             notify_guarded(_log, "a handler of changed documents", handler, change)
 
@@ -235,7 +235,7 @@ def _pages(content: Sequence[Page] | Sequence[Element]) -> tuple[Page, ...]:
         return tuple(replace(page, index=index) for index, page in enumerate(pages))
     elements = tuple(part for part in content if isinstance(part, Element))
     if len(elements) != len(content):
-        raise BadRequest("A document is made of Markdown, of pages, or of the elements of one page")
+        raise BadRequest("The content of a document must be Markdown, pages, or the elements of one page")
     return (Page(0, "", elements),)
 
 

@@ -1,7 +1,9 @@
 """Documents and windows as MCP resources: list, templates, read, completion."""
 
+import logging
 import re
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import mcp.types as t
@@ -9,20 +11,24 @@ from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 
 from a2c_smcp.docserver.ports import DocumentSource
-from a2c_smcp.docserver.problems import as_mcp_errors, not_found
 from a2c_smcp.docserver.windows import OfferedWindow, OfferedWindows
 from a2c_smcp.documents.model import Document
-from a2c_smcp.errors import DocumentError, SMCPError
+from a2c_smcp.errors import BadRequest, DocumentError, SMCPError, to_wire
 from a2c_smcp.uris.dpe import build_dpe_uri, parse_dpe_uri
 
+log = logging.getLogger(__name__)
+
 PAGE_SIZE: Final = 250
-"""How many documents one answer of `resources/list` tells."""
+"""Documents per page of `resources/list`."""
 
 MAX_VALUES: Final = 100
-"""MCP's limit for one answer of `completion/complete`."""
+"""MCP's limit of the values in a completion."""
 
 MAX_PAGES: Final = 20
-"""How many pages are read to complete an element whose page nobody has named."""
+"""Pages that are read to complete an element without a page index."""
+
+NOT_FOUND: Final = -32002
+"""MCP's code for a missing resource until 2025-11-25; later versions use invalid params."""
 
 JSON: Final = "application/json"
 
@@ -33,14 +39,14 @@ Context = ServerRequestContext[Any, Any]
 
 
 class DocumentResources:
-    """What one server offers. Documents may be missing, and so may windows."""
+    """The documents and windows of a server; both are optional."""
 
     def __init__(self, documents: DocumentSource | None, windows: OfferedWindows | None = None) -> None:
         self.documents = documents
         self.windows = windows
 
     def owns(self, uri: str) -> bool:
-        """Whether a URI is one of this offer's host, be there something at it or not."""
+        """Whether a URI belongs to this host, whether it exists or not."""
         try:
             if self.documents is not None and parse_dpe_uri(uri).host.lower() == self.documents.host.lower():
                 return True
@@ -49,7 +55,7 @@ class DocumentResources:
         return self.windows is not None and self.windows.find(uri) is not None
 
     def gave(self, cursor: str) -> bool:
-        """Whether a cursor is one of this offer's."""
+        """Whether a cursor is from `list`."""
         return _CURSOR.fullmatch(cursor) is not None
 
     async def listed(self, _: Context, params: t.PaginatedRequestParams) -> t.ListResourcesResult:
@@ -84,7 +90,7 @@ class DocumentResources:
             return _contents(params.uri, reading.mime_type, reading.text)
 
     async def complete(self, _: Context, params: t.CompleteRequestParams) -> t.CompleteResult:
-        """`completion/complete`: `doc_ref`, then `page_index`, then `element_id`, each by what was chosen before."""
+        """`completion/complete`: `doc_ref`, then `page_index`, then `element_id`, each for the values chosen before."""
         async with as_mcp_errors():
             return t.CompleteResult(completion=await self._completion(params))
 
@@ -104,22 +110,22 @@ class DocumentResources:
                     return _offered(await documents.complete_elements(doc_ref, int(page), prefix))
                 case "element_id" if doc_ref:
                     return await _of_all_pages(documents, doc_ref, prefix)
-        except SMCPError:  # whoever is still typing has no use for an error
+        except SMCPError:  # an error is of no use while the user is typing
             pass
         return _offered([])
 
     def templated(self, uri: str) -> bool:
-        """Whether a URI is one of this offer's templates."""
+        """Whether a URI is a template of this server."""
         documents = self.documents
         return documents is not None and any(one.uri_template == uri for one in _templates(documents.host))
 
 
 async def _of_all_pages(documents: DocumentSource, doc_ref: str, prefix: str) -> t.Completion:
-    """Complete an element of whatever page, in the first pages of a long document."""
+    """Complete an element of any of the first pages of a document."""
     found: set[str] = set()
     pages = await documents.complete_pages(doc_ref, "")
     for index in range(min(len(pages), MAX_PAGES)):
-        with suppress(DocumentError):  # a page that cannot be read has no elements to offer
+        with suppress(DocumentError):  # skip a page that cannot be read
             found.update(await documents.complete_elements(doc_ref, index, prefix))
     return _offered(sorted(found), complete=len(pages) <= MAX_PAGES)
 
@@ -134,7 +140,7 @@ def _offset(cursor: str | None) -> int:
         return 0
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise MCPError(t.INVALID_PARAMS, "Invalid cursor: it is none that this server gave; begin without one")
+        raise MCPError(t.INVALID_PARAMS, "Invalid cursor: list again without a cursor")
     return int(match[1])
 
 
@@ -185,3 +191,33 @@ def _templates(host: str) -> list[t.ResourceTemplate]:
 
 def _contents(uri: str, mime_type: str, text: str) -> t.ReadResourceResult:
     return t.ReadResourceResult(contents=[t.TextResourceContents(uri=uri, mime_type=mime_type, text=text)])
+
+
+def mcp_error(error: SMCPError) -> MCPError:
+    """Return the error for a client, without local paths."""
+    body = to_wire(error)["error"]
+    if isinstance(error, DocumentError) and error.code > 4200:
+        code = error.code
+    else:
+        code = t.INVALID_PARAMS if isinstance(error, BadRequest) else t.INTERNAL_ERROR
+    return MCPError(code, body["message"], body.get("details"))
+
+
+def not_found(uri: str, protocol_version: str) -> MCPError:
+    """Return the error for an unknown URI."""
+    code = t.INVALID_PARAMS if protocol_version >= "2026" else NOT_FOUND
+    return MCPError(code, "Resource not found", {"uri": uri})
+
+
+@asynccontextmanager
+async def as_mcp_errors() -> AsyncIterator[None]:
+    """Convert exceptions in the block to MCP errors; unexpected ones without their message."""
+    try:
+        yield
+    except SMCPError as error:
+        raise mcp_error(error) from error
+    except MCPError:
+        raise
+    except Exception as error:
+        log.exception("request failed: unexpected error")
+        raise MCPError(t.INTERNAL_ERROR, "Internal error: see the log of the server") from error

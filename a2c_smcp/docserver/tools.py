@@ -1,4 +1,4 @@
-"""What can be asked of documents beyond reading them: search, the look of pages and pictures, digests."""
+"""Tools of the document server: search, rendered pages and images, digests."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ from a2c_smcp.errors import SMCPError, to_wire
 from a2c_smcp.validation import error_words
 
 MAX_DPI: Final = 300
-"""A page of A3 at more is beyond what a model looks at, and beyond what fits into one message."""
+"""An A3 page with more exceeds what models accept, and what fits into one message."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -133,7 +133,7 @@ ToolFunction: TypeAlias = Callable[[Any, Context], Awaitable[t.CallToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class DocumentTool:
-    """A row of the table: what is listed, what the arguments must be, and what answers."""
+    """A tool: its definition, the model of its arguments, and its function."""
 
     listed: t.Tool
     arguments: type[_Arguments]
@@ -141,7 +141,7 @@ class DocumentTool:
 
 
 class DocumentTools:
-    """The tools that these documents can serve."""
+    """The tools that a document source supports."""
 
     def __init__(self, documents: DocumentSource) -> None:
         self._tools: dict[str, DocumentTool] = {}

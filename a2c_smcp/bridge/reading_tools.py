@@ -1,20 +1,20 @@
-"""Tools with which a model reads the office by itself, for clients that leave resources to their users."""
+"""Tools with which a model reads windows and documents, for clients that do not give resources to models."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.bridge.directory import Directory
-from a2c_smcp.bridge.office import Office
-from a2c_smcp.bridge.resources import Resources
+from a2c_smcp.bridge.office_catalog import OfficeCatalog
+from a2c_smcp.bridge.office_client import OfficeClient
+from a2c_smcp.bridge.resources import OfficeResources
 from a2c_smcp.bridge.uris import qualify
 from a2c_smcp.errors import BadRequest, NotFound
 
 Arguments: TypeAlias = Mapping[str, Any]
 Result: TypeAlias = dict[str, Any]
 
-MOST: Final = 100
-"""Documents of one Computer that are found at once."""
+MAX_DOCUMENTS: Final = 100
+"""Maximum number of documents per Computer in one result."""
 
 _COMPUTER: Final = {"type": "string", "description": "Only this Computer; all of them by default."}
 
@@ -46,7 +46,7 @@ TOOLS: Final = (
         computer=_COMPUTER,
         keywords={"type": "array", "items": {"type": "string"}, "description": "Any of these in title or summary."},
         file_type={"type": "string", "description": "Such as pdf, docx, xlsx, md."},
-        limit={"type": "integer", "minimum": 1, "maximum": MOST, "description": "The most of each Computer."},
+        limit={"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS, "description": "The most of each Computer."},
     ),
     _tool(
         "a2c_read",
@@ -59,12 +59,12 @@ TOOLS: Final = (
 NAMES: Final = frozenset(tool["name"] for tool in TOOLS)
 
 
-class Reading:
-    """Runs these tools."""
+class ReadingTools:
+    """Runs the tools."""
 
-    def __init__(self, office: Office, directory: Directory, resources: Resources) -> None:
+    def __init__(self, office: OfficeClient, catalog: OfficeCatalog, resources: OfficeResources) -> None:
         self._office = office
-        self._directory = directory
+        self._catalog = catalog
         self._resources = resources
         self._tools: Mapping[str, Callable[[Arguments], Awaitable[Result]]] = {
             "a2c_desktop": self._desktop,
@@ -73,17 +73,17 @@ class Reading:
         }
 
     async def call(self, name: str, arguments: Arguments) -> Result:
-        """Return the result of a tool, as `tools/call` gives it.
+        """Return the result of a tool for `tools/call`.
 
         Raises:
-            BadRequest: An argument is not of its type.
-            SMCPError: What a Computer answered.
+            BadRequest: An argument has the wrong type.
+            SMCPError: The error of a Computer.
         """
         return await self._tools[name](arguments)
 
     async def _desktop(self, arguments: Arguments) -> Result:
         size = _of_type(arguments, "size", int)
-        names = await self._meant(arguments)
+        names = await self._selected(arguments)
         desktops = await asyncio.gather(*(self._office.get_desktop(name, size=size) for name in names))
         content = [
             _text(f"[{name}] {window}") for name, windows in zip(names, desktops, strict=True) for window in windows
@@ -93,9 +93,9 @@ class Reading:
     async def _find(self, arguments: Arguments) -> Result:
         keywords = _of_type(arguments, "keywords", list)
         if keywords is not None and not all(isinstance(word, str) for word in keywords):
-            raise BadRequest("keywords: a list of texts")
+            raise BadRequest("keywords must be a list of strings")
         file_type, limit = _of_type(arguments, "file_type", str), _of_type(arguments, "limit", int)
-        names = await self._meant(arguments)
+        names = await self._selected(arguments)
         found = await asyncio.gather(
             *(
                 self._office.get_finder(name, keywords=keywords, file_type=file_type, limit=limit or 20)
@@ -118,13 +118,13 @@ class Reading:
     async def _read(self, arguments: Arguments) -> Result:
         uri = _of_type(arguments, "uri", str)
         if not uri:
-            raise BadRequest("uri: which resource to read")
+            raise BadRequest("uri is required: the resource to read")
         _, found = await self._resources.read(uri)
         return {"content": [_block(uri, content) for content in found["contents"]], "isError": False}
 
-    async def _meant(self, arguments: Arguments) -> list[str]:
+    async def _selected(self, arguments: Arguments) -> list[str]:
         computer = _of_type(arguments, "computer", str)
-        names = await self._directory.computers()
+        names = await self._catalog.computers()
         if computer is None:
             return names
         if computer not in names:
@@ -135,7 +135,7 @@ class Reading:
 def _of_type(arguments: Arguments, name: str, kind: type[Any]) -> Any:
     value = arguments.get(name)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-        raise BadRequest(f"{name}: a value of another type is wanted ({kind.__name__})")
+        raise BadRequest(f"{name} must be of type {kind.__name__}")
     return value
 
 

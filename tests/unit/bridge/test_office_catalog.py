@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.bridge.directory import Directory, Listed
+from a2c_smcp.bridge.office_catalog import ComputerResources, OfficeCatalog
 from a2c_smcp.errors import NotFound, RequestTimeout
 from tests.unit.bridge.fakes import FakeComputer, FakeOffice, tool
 
@@ -19,8 +19,8 @@ def template(uri: str) -> dict[str, Any]:
 async def test_every_page_of_every_server_is_listed() -> None:
     pages = [[resource("x://1"), resource("x://2")], [resource("y://3")]]
     desk = FakeComputer(resources={"a": pages, "b": [[resource("x://1")]]}, templates={"b": [[template("z://{n}")]]})
-    assert await Directory(FakeOffice(desk=desk)).all_listed() == {
-        "desk": Listed(
+    assert await OfficeCatalog(FakeOffice(desk=desk)).all_listed() == {
+        "desk": ComputerResources(
             {
                 (server, uri): resource(uri)
                 for server, uri in (("a", "x://1"), ("a", "x://2"), ("a", "y://3"), ("b", "x://1"))
@@ -33,12 +33,12 @@ async def test_every_page_of_every_server_is_listed() -> None:
 
 async def test_what_has_no_uri_is_passed_over() -> None:
     desk = FakeComputer(resources={"a": [[{"name": "x"}, {"uri": 3}, {"uri": ""}, resource("x://1")]]})
-    assert list((await Directory(FakeOffice(desk=desk)).all_listed())["desk"].resources) == [("a", "x://1")]
+    assert list((await OfficeCatalog(FakeOffice(desk=desk)).all_listed())["desk"].resources) == [("a", "x://1")]
 
 
 async def test_an_office_that_is_empty_is_logged_once_until_somebody_comes(caplog: pytest.LogCaptureFixture) -> None:
     office = FakeOffice()
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     for _ in range(3):
         assert await directory.computers() == []
         directory.drop()
@@ -54,12 +54,12 @@ async def test_an_office_that_is_empty_is_logged_once_until_somebody_comes(caplo
 
 async def test_a_computer_that_does_not_answer_hides_no_other() -> None:
     office = FakeOffice(desk=FakeComputer([tool("a")]), laptop=FakeComputer(problem=RequestTimeout()))
-    assert await Directory(office).all_tools() == {"desk": [tool("a")], "laptop": []}
+    assert await OfficeCatalog(office).all_tools() == {"desk": [tool("a")], "laptop": []}
 
 
 async def test_the_last_answer_holds_for_a_computer_that_is_silent() -> None:
     office = FakeOffice(desk=FakeComputer([tool("a")]))
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     await directory.all_tools()
     directory.tools.drop("desk")
     office.computers["desk"].problem = RequestTimeout()
@@ -68,7 +68,7 @@ async def test_the_last_answer_holds_for_a_computer_that_is_silent() -> None:
 
 async def test_many_who_ask_at_once_ask_once_and_later_nobody() -> None:
     office = FakeOffice(desk=FakeComputer([tool("a")]))
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     await asyncio.gather(*(directory.all_tools() for _ in range(10)))
     await directory.all_tools()
     assert office.asked.count(("tools", "desk")) == 1
@@ -76,7 +76,7 @@ async def test_many_who_ask_at_once_ask_once_and_later_nobody() -> None:
 
 async def test_resources_are_listed_anew_when_the_list_is_old() -> None:
     office = FakeOffice(desk=FakeComputer(resources={"a": [[resource("x://1")]]}))
-    directory = Directory(office, fresh=0)
+    directory = OfficeCatalog(office, fresh=0)
     await directory.all_listed()
     await directory.all_listed()
     assert office.asked.count(("config", "desk")) == 2
@@ -84,7 +84,7 @@ async def test_resources_are_listed_anew_when_the_list_is_old() -> None:
 
 async def test_what_follows_another_answer_is_told() -> None:
     office = FakeOffice(desk=FakeComputer(desktop=["one"]))
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     told: list[Any] = []
     directory.desktops.changed = lambda *change: told.append(change)
     await directory.desktops.of("desk")
@@ -103,7 +103,7 @@ async def test_an_answer_from_before_a_change_is_not_kept() -> None:
 
     office = Slow(desk=FakeComputer([tool("old")]))
     office.gate = asyncio.Event()
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     first = asyncio.ensure_future(directory.tools.of("desk"))
     while not office.asked:
         await asyncio.sleep(0)
@@ -116,7 +116,7 @@ async def test_an_answer_from_before_a_change_is_not_kept() -> None:
 
 async def test_a_computer_that_left_is_asked_for_no_more() -> None:
     office = FakeOffice(desk=FakeComputer())
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     assert await directory.computers() == ["desk"]
     del office.computers["desk"]
     directory.came_or_went("desk")
@@ -125,7 +125,7 @@ async def test_a_computer_that_left_is_asked_for_no_more() -> None:
 
 async def test_asking_that_fails_is_told_to_who_asked_and_tried_again() -> None:
     office = FakeOffice()
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     with pytest.raises(NotFound):
         await directory.tools.of("desk")
     office.computers["desk"] = FakeComputer([tool("a")])
@@ -138,7 +138,7 @@ async def test_a_server_that_lists_in_circles_is_left() -> None:
             return {"resources": [resource(f"x://{cursor}")], "next_cursor": "again"}
 
     office = Circle(desk=FakeComputer(resources={"a": [[]]}))
-    assert list((await Directory(office).all_listed())["desk"].resources) == [("a", "x://None"), ("a", "x://again")]
+    assert list((await OfficeCatalog(office).all_listed())["desk"].resources) == [("a", "x://None"), ("a", "x://again")]
 
 
 async def test_a_server_that_lists_without_end_is_left() -> None:
@@ -147,12 +147,12 @@ async def test_a_server_that_lists_without_end_is_left() -> None:
             return {"resources": [], "next_cursor": str(int(cursor or 0) + 1)}
 
     office = Endless(desk=FakeComputer(resources={"a": [[]]}))
-    assert (await Directory(office).all_listed())["desk"].resources == {}
+    assert (await OfficeCatalog(office).all_listed())["desk"].resources == {}
 
 
 async def test_nothing_is_kept_of_a_computer_that_left() -> None:
     office = FakeOffice(desk=FakeComputer([tool("a")]), lab=FakeComputer([tool("b")]))
-    directory = Directory(office)
+    directory = OfficeCatalog(office)
     await directory.all_tools()
     del office.computers["desk"]
     directory.came_or_went("desk")

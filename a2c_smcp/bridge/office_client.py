@@ -1,4 +1,4 @@
-"""What the bridge needs of an Agent's client. The real one is `a2c_smcp.agent.AsyncSMCPAgentClient`."""
+"""The methods of an Agent's client that the bridge needs; `a2c_smcp.agent.AsyncSMCPAgentClient` has them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -18,20 +18,20 @@ from a2c_smcp.smcp import (
 )
 
 
-class Office(Protocol):
-    """An Agent's seat in an office."""
+class OfficeClient(Protocol):
+    """The client of an Agent in an office."""
 
     async def connect(self) -> None:
-        """Connect and join; from then on stay connected."""
+        """Connect, join the office, and stay connected."""
 
     async def close(self) -> None:
-        """Leave."""
+        """Leave the office and disconnect."""
 
     def on(self, kind: str, handler: Callable[[OfficeEvent], Awaitable[None] | None]) -> Callable[[], None]:
-        """Call `handler` for every event of a kind."""
+        """Call `handler` for every event of a kind; returns an unsubscribe function."""
 
     async def list_room(self) -> list[SessionInfo]:
-        """Return who is there."""
+        """List the members of the office."""
 
     async def get_tools(self, computer: str) -> list[SMCPTool]:
         """Return a Computer's tools."""
@@ -71,18 +71,18 @@ class Office(Protocol):
         *,
         meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
-        """Return what completes an argument."""
+        """Complete an argument."""
 
     async def read_result(
         self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
     ) -> ReadResourceRet:
-        """Return what an MCP server answers to the reading of a resource."""
+        """Read a resource and return the result of its MCP server."""
 
     async def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
-        """Hear of updates of a resource."""
+        """Subscribe to updates of a resource."""
 
     async def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
-        """Hear of them no more."""
+        """End a subscription."""
 
     async def call_tool(
         self,
@@ -90,9 +90,9 @@ class Office(Protocol):
         tool_name: str,
         params: Mapping[str, Any] | None = None,
         *,
-        timeout: float = 60,  # noqa: ASYNC109 - the request's own time-out, which travels with it
+        timeout: float = 60,  # noqa: ASYNC109 - the time-out of the tool, sent to the Computer
         req_id: str | None = None,
         on_progress: ProgressHandler | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> CallToolResult:
-        """Run a tool; whoever is cancelled while waiting cancels the call."""
+        """Call a tool; cancelling this method cancels the call."""

@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.docserver.stdio import StdinLines
+from a2c_smcp.web.mcp_stdio import StdinLines
 
 
 async def lines_of(pieces: list[bytes]) -> list[str]:

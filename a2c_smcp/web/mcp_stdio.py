@@ -1,10 +1,11 @@
-"""MCP over standard input and output, with an input that can be left.
+"""MCP over standard input and output, with an input that can be abandoned.
 
-The transport of `mcp` reads lines in a thread that nothing ends but the next line, so that a server told to stop would
-wait for its client. Here a thread of no importance reads, and the process may end without it.
+The transport of `mcp` reads lines in a thread that only the next line ends, so a server that is told to stop would wait
+for its client. Here a daemon thread reads, and the process can exit without it.
 """
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -13,26 +14,38 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final, cast
 
 import anyio
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+
+log = logging.getLogger(__name__)
 
 CHUNK: Final = 1 << 16
 MAX_LINES_AHEAD: Final = 64
-"""How many lines are read ahead: a client that sends faster than it is answered has to wait."""
+"""Lines read ahead; a client that sends faster is blocked."""
 
 
 @asynccontextmanager
 async def stdio() -> AsyncIterator[tuple[Any, Any]]:
-    """Yield the streams of a client at the other end of standard input and output.
+    """Yield the MCP streams of standard input and output.
 
-    Meanwhile whoever reads standard input finds it empty, and what is printed goes to standard error.
+    Meanwhile standard input is empty for other readers, and printed text goes to standard error.
     """
     with _redirected(sys.stdin.fileno()) as source:
         async with stdio_server(stdin=cast("anyio.AsyncFile[str]", StdinLines(source))) as streams:
             yield streams
 
 
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve the client at standard input and output until the input ends or the client stops reading."""
+    try:
+        async with stdio() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* BrokenPipeError:
+        log.info("client disconnected: it stopped reading")
+
+
 class StdinLines:
-    """The lines of a file descriptor, as they come."""
+    """The lines of a file descriptor, read by a daemon thread."""
 
     def __init__(self, source: int) -> None:
         self._source = source
@@ -50,23 +63,23 @@ class StdinLines:
         return line
 
     def _read(self) -> None:
-        # The loop is closed, or nobody takes lines any more: either way this thread has nothing left to do.
+        # The loop is closed, or the queue has no reader: the thread ends.
         with suppress(RuntimeError, asyncio.CancelledError):
-            begun: list[bytes] = []  # of a line whose end has not come yet
+            pending: list[bytes] = []  # of an incomplete line
             while chunk := self._chunk():
                 first, *others = chunk.split(b"\n")
-                begun.append(first)
+                pending.append(first)
                 for piece in others:
-                    self._put(b"".join(begun).decode("utf-8", "replace"))
-                    begun = [piece]
-            if last := b"".join(begun):
+                    self._put(b"".join(pending).decode("utf-8", "replace"))
+                    pending = [piece]
+            if last := b"".join(pending):
                 self._put(last.decode("utf-8", "replace"))
             self._put(None)
 
     def _chunk(self) -> bytes:
         try:
             return os.read(self._source, CHUNK)
-        except OSError:  # as good as its end
+        except OSError:  # treated as the end of the input
             return b""
 
     def _put(self, line: str | None) -> None:
@@ -80,7 +93,7 @@ class StdinLines:
 
 @contextmanager
 def _redirected(standard: int) -> Iterator[int]:
-    """Yield another descriptor of the input, and leave nothing to read at the standard one."""
+    """Yield a duplicate of the input, and replace the standard one by an empty file."""
     source = os.dup(standard)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, standard)
@@ -88,5 +101,5 @@ def _redirected(standard: int) -> Iterator[int]:
     try:
         yield source
     finally:
-        # The thread may still read from `source`, which is therefore never closed.
+        # The thread may still read from `source`, so it is never closed.
         os.dup2(source, standard)
