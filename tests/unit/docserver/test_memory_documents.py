@@ -32,7 +32,7 @@ async def test_a_document_without_title_is_called_by_its_reference() -> None:
         ([Element("t", "heading", {"text": "no level"})], "level"),
         ([text("t"), text("t")], "two elements"),
         ([Page(0, "", (text("t"),)), Page(1, "", (text("t"),))], "Two elements"),
-        ([Page(0), text("t")], "made of"),
+        ([Page(0), text("t")], "must be Markdown"),
     ],
 )
 def test_content_that_is_not_sound_is_refused_when_it_is_put(content: list[Element | Page], fault: str) -> None:
