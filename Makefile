@@ -54,7 +54,6 @@ system:
 
 check: lint types conformance
 	$(BIN)/python tools/gen_sync.py --check
-	$(BIN)/python tools/gen_blocking.py --check
 	$(BIN)/python tools/export_schemas.py --check
 	$(BIN)/python tools/reference.py --check
 	$(BIN)/python tools/dependencies.py --check --audit

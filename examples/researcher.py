@@ -12,14 +12,14 @@ import sys
 from tool_loop import complete
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
-from a2c_smcp.agent.documents import Documents, Passage
+from a2c_smcp.agent.documents import Documents, MarkdownPassage
 
 ADVICE = "Answer from these passages alone, and cite the dpe:// URI of each that you use."
 
 
-async def read(documents: Documents, question: str, budget: int) -> list[Passage]:
+async def read(documents: Documents, question: str, budget: int) -> list[MarkdownPassage]:
     """Return the pages that were found, as many as the budget pays for."""
-    passages: list[Passage] = []
+    passages: list[MarkdownPassage] = []
     async for hit in documents.search_text(question):
         page = await documents.page(hit.uri)
         if page.uri in {passage.uri for passage in passages}:

@@ -1,4 +1,4 @@
-"""The Agent's client: it sits in an office, asks its Computers, calls their tools, and keeps what it knows current."""
+"""The Agent's client: joins an office, sends requests to its Computers, calls tools, and tracks the office."""
 
 import asyncio
 import logging
@@ -8,27 +8,27 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
-from a2c_smcp.agent.asking import Asker, Unfetched
-from a2c_smcp.agent.events import Events, EventStream, FinderHook, Handler
-from a2c_smcp.agent.live import DESKTOP, FINDER, TOOLS, Live
-from a2c_smcp.agent.office import Office
-from a2c_smcp.agent.progress import Hearings, ProgressHandler
+from a2c_smcp.agent.conveniences import Conveniences
+from a2c_smcp.agent.events import EventDispatcher, EventHandler, FinderHook, OfficeEventStream
+from a2c_smcp.agent.office_tracker import DESKTOP, FINDER, TOOLS, OfficeTracker
+from a2c_smcp.agent.office_view import OfficeView
+from a2c_smcp.agent.progress import ProgressHandler, ProgressRouter
 from a2c_smcp.agent.requests import (
+    keyword_list,
     plain_params,
     reply_to,
     timed_out,
     tool_result,
     unfetched,
     whole_seconds,
-    words_of,
 )
-from a2c_smcp.agent.resources import Resources
-from a2c_smcp.agent.subscriptions import Subscriptions
-from a2c_smcp.agent.uses import Uses
+from a2c_smcp.agent.resources import ResourceMethods
+from a2c_smcp.agent.retrying_requests import ResultNotFetched, RetryingRequester
+from a2c_smcp.agent.subscriptions import AgentSubscriptions
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import RequestTimeout
 from a2c_smcp.messages import CallToolResult, GetFinderRet, SessionInfo, SMCPTool
@@ -51,34 +51,34 @@ from a2c_smcp.types import Desktop
 log = logging.getLogger(__name__)
 
 GRACE: Final = 1.0
-"""Seconds beyond a call's time-out in which the Computer's own word of it may arrive."""
+"""Seconds after the time-out of a call in which the Computer's own time-out result may arrive."""
 
 DEFAULT_LIMIT: Final = 20
 
 
-class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
-    """An Agent's seat in an office.
+class AsyncSMCPAgentClient(ResourceMethods, Conveniences, FinderHook):
+    """A member of an office with the role Agent.
 
-    Once connected it stays so until `close`: whatever breaks, it connects and joins again. Requests that are under way
-    when the connection breaks are sent again with the same `req_id`, so that no tool runs twice.
+    It stays connected until `close`: after a lost connection it reconnects and rejoins. Pending requests are then sent
+    again with the same `req_id`, so no tool runs twice.
 
     Args:
-        url: Where the server is; a path in it goes before `path`.
+        url: URL of the server; a path in it is put before `path`.
         name: The Agent's name.
-        office_id: The office to join as soon as there is a connection.
-        token: Sent as `auth["token"]`. May be a callable, asked for a fresh one at every attempt.
-        api_key: Sent as header `x-api-key`; may be a callable as well.
-        headers: More HTTP headers.
-        path: Where Socket.IO is on the server.
-        timeout: Seconds that a request may take, tool calls apart, and that connecting may take.
-        live: Whether `office` is kept current; otherwise notifications are only told.
-        backoff: The pauses between attempts to connect.
-        transports: `("polling", "websocket")` for networks that let no websocket pass at first.
-        ssl_context: How to trust the server, where the system's certificates do not.
+        office_id: The office to join after connecting.
+        token: Sent as `auth["token"]`. May be a callable that returns a fresh token for every attempt.
+        api_key: Sent as header `x-api-key`; may be a callable too.
+        headers: Additional HTTP headers.
+        path: Path of Socket.IO on the server.
+        timeout: Seconds for connecting, and for every request except tool calls.
+        live: Whether to keep `office` current; without it notifications only become events.
+        backoff: Delays between connection attempts.
+        transports: `("polling", "websocket")` for networks that block websockets at first.
+        ssl_context: Trust settings for a certificate that the system does not trust.
 
     Raises:
-        BadRequest: The name or the office cannot be one.
-        InvalidConfig: The URL cannot be one.
+        BadRequest: The name or the office is not valid.
+        InvalidConfig: The URL is not valid.
     """
 
     def __init__(
@@ -98,12 +98,14 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._name = name
-        self._office = Office()
+        self._office = OfficeView()
         self._timeout = timeout
-        self._events = Events()
-        self._hearings = Hearings()
-        self._live = Live(self._office, self._events, keeping=live, members=self.list_room, read=self._look)
-        self._seat = Membership(
+        self._events = EventDispatcher()
+        self._progress = ProgressRouter()
+        self._tracker = OfficeTracker(
+            self._office, self._events, enabled=live, members=self.list_room, read=self._read_view
+        )
+        self._membership = Membership(
             "agent",
             name,
             ServerAddress(
@@ -116,20 +118,22 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
                 ssl_context=ssl_context,
                 patience=timeout,
             ),
-            self._heard,
+            self._on_event,
             office_id=office_id,
             backoff=backoff,
             callbacks=MembershipCallbacks(
-                connected=lambda: self._events.tell("connected"),
-                moved=lambda _: self._moved(),
-                joined=self._live.joined,
-                disconnected=lambda why: self._events.tell("disconnected", data={"problem": why}),
+                connected=lambda: self._events.emit("connected"),
+                moved=lambda _: self._on_moved(),
+                joined=self._tracker.joined,
+                disconnected=lambda why: self._events.emit("disconnected", data={"problem": why}),
             ),
             log=log,
         )
-        self._subscriptions = Subscriptions(self._ask, self._events)
-        self._events.on("*", self._subscriptions.heard)
-        self._asker = Asker(self._seat, timeout, there=lambda computer: computer in self._office.computers)
+        self._subscriptions = AgentSubscriptions(self._ask, self._events)
+        self._events.on("*", self._subscriptions.on_event)
+        self._requests = RetryingRequester(
+            self._membership, timeout, is_present=lambda computer: computer in self._office.computers
+        )
         if (handler := self._finder_handler()) is not None:
             self._events.on("update_finder", handler)
 
@@ -139,19 +143,19 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         return self._name
 
     @property
-    def office(self) -> Office:
-        """What is known of the Computers in the office."""
+    def office(self) -> OfficeView:
+        """The tracked state of the Computers in the office."""
         return self._office
 
     @property
     def status(self) -> ConnectionStatus:
-        """Where the connection stands."""
-        return self._seat.status
+        """State of the connection."""
+        return self._membership.status
 
     @property
     def office_id(self) -> str | None:
-        """The office it is in at this moment."""
-        return self._seat.office_id
+        """The office that the Agent is in now."""
+        return self._membership.office_id
 
     async def __aenter__(self) -> Self:
         await self.connect()
@@ -162,66 +166,66 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
     ) -> None:
         await self.close()
 
-    # Coming and going
+    # Connection and membership
 
     async def connect(self) -> None:
-        """Connect, and join the office if one was named; from then on stay connected.
+        """Connect, and join the office if one is set; then stay connected.
 
         Raises:
             SMCPError: The server refused: the credentials, the office, the name.
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
-        await self._seat.connect()
-        await self._live.arrived()
+        await self._membership.connect()
+        await self._tracker.wait_listed()
 
     async def close(self) -> None:
-        """Leave, and end the connection; requests that are under way fail."""
+        """Leave the office and disconnect; pending requests fail."""
         await self._subscriptions.close()
-        await self._asker.close()
-        await self._live.close()
-        await self._seat.close()
+        await self._requests.close()
+        await self._tracker.close()
+        await self._membership.close()
         await self._events.close()
 
     async def join(self, office_id: str) -> None:
         """Join an office.
 
         Raises:
-            SMCPError: The server refused: another Agent is there, the name is taken, it is not for these credentials.
-            ConnectionError: There is no connection.
+            SMCPError: The server refused: the office has an Agent, or the name or credentials are not accepted.
+            ConnectionError: The client is not connected.
         """
-        if not self._seat.open:
-            raise ConnectionError("There is no connection; connect first")
-        before = self._seat.wanted
-        if not await self._seat.join(office_id):
+        if not self._membership.open:
+            raise ConnectionError("The client is not connected: call connect() first")
+        before = self._membership.wanted
+        if not await self._membership.join(office_id):
             try:
-                await self._join_later()
+                await self._wait_joined()
             except BaseException:
-                self._seat.want(before)
+                self._membership.want(before)
                 raise
-        await self._live.arrived()
+        await self._tracker.wait_listed()
 
     async def leave(self) -> None:
         """Leave the office and stay connected.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the Agent stays in the office.
         """
-        await self._seat.leave()
+        await self._membership.leave()
 
     async def settled(self) -> None:
-        """Wait until everything that is known to have changed in the office has been read anew."""
-        await self._live.settled()
+        """Wait until every view of the office that is known to be stale has been read again."""
+        await self._tracker.settled()
 
     async def list_room(self) -> list[SessionInfo]:
-        """List who is in the office, this Agent included.
+        """List the members of the office, including this Agent.
 
         Raises:
-            SMCPError: As every request: what the server or the Computer answered, `NotInOffice` where there is no seat.
-            RequestTimeout: No answer came in time.
+            SMCPError: Any request: the error reply of the server or the Computer; `NotInOffice` outside an office.
+            RequestTimeout: No reply arrived in time.
             ConnectionError: The client is closed, or was never connected.
         """
-        request = {"agent": self._name, "req_id": self._asker.new_id(), "office_id": self._seat.wanted or ""}
-        reply = await self._asker.ask(LIST_ROOM_EVENT, request, within=self._timeout)
+        request = {"agent": self._name, "req_id": self._requests.new_id(), "office_id": self._membership.wanted or ""}
+        reply = await self._requests.request(LIST_ROOM_EVENT, request, within=self._timeout)
         sessions: list[SessionInfo] = reply_to(LIST_ROOM_EVENT, reply)["sessions"]
         return sessions
 
@@ -234,9 +238,9 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
             NotFound: No such Computer is in the office.
             SMCPError: As `list_room`.
         """
-        mark = self._live.mark(computer, TOOLS)
+        version = self._tracker.version(computer, TOOLS)
         tools: list[SMCPTool] = (await self._ask(GET_TOOLS_EVENT, computer))["tools"]
-        self._live.seen(computer, TOOLS, mark, tools)
+        self._tracker.record(computer, TOOLS, version, tools)
         return tools
 
     async def call_tool(
@@ -253,26 +257,25 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         """Run a tool and return its result, which has `isError` where the tool failed.
 
         A call that takes longer than `timeout` seconds is cancelled at the Computer, and its result has `isError` and
-        `meta["timeout"]`. Whoever gives up waiting for this call cancels it at the Computer too. Where the tool ran,
-        but its result cannot be delivered, the result has `isError` and `meta["ran"]`; if it could not be fetched in
-        time, the same `req_id` fetches it.
+        `meta["timeout"]`. Cancelling this method cancels the call at the Computer too. If the tool ran but its result
+        cannot be delivered, the result has `isError` and `meta["ran"]`; call again with the same `req_id` to fetch it.
 
         Args:
-            req_id: Names the call: the same one again, within some minutes, gets the same result and does not run the
-                tool twice. A Computer with a journal remembers it for a day, also across restarts: a call that had
-                started and has no result answers with `isError` and `meta["interrupted"]`. It may have run, and never
-                runs again for this id.
-            on_progress: Is called with what the tool says of how far it is, in order, for the last time before the
-                result is returned. Many reports make few; one that it fails at is logged. It extends no time-out.
+            req_id: Identifies the call: the same id within some minutes returns the same result and does not run the
+                tool again. A Computer with a journal remembers it for a day, across restarts: a call that had started
+                and has no result returns `isError` and `meta["interrupted"]`. The tool may have run, and never runs
+                again for this id.
+            on_progress: Called with the progress reports of the tool, in order, the last time before the result is
+                returned. Frequent reports are coalesced; exceptions are logged. It does not extend the time-out.
             meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             ToolNotFound, ToolDisabled, ConfirmationRequired: The tool did not run.
-            ToolStarting: Its MCP server was still starting when `timeout` was over; the tool did not run.
-            NotFound: No such Computer is in the office, or it left before it answered and is not back soon.
+            ToolStarting: Its MCP server was still starting after `timeout`; the tool did not run.
+            NotFound: The Computer is not in the office, or it left before it replied and did not return soon.
             SMCPError: As `list_room`.
         """
-        req_id = req_id if req_id is not None else self._asker.new_id()
+        req_id = req_id if req_id is not None else self._requests.new_id()
         request = self._request(
             TOOL_CALL_EVENT,
             computer,
@@ -285,32 +288,32 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         if on_progress is None:
             return await self._call(request, timeout)
         request[ACCEPT_PROGRESS] = True
-        async with self._hearings.of(computer, req_id, on_progress) as hearing:
-            return hearing.end(await self._call(request, timeout))
+        async with self._progress.route(computer, req_id, on_progress) as receiver:
+            return receiver.finish(await self._call(request, timeout))
 
     async def cancel(self, req_id: str) -> None:
-        """Cancel a tool call of this Agent; one that has ended is left alone.
+        """Cancel a tool call of this Agent; does nothing if the call has ended.
 
         Raises:
             SMCPError: As `list_room`.
         """
         parse_request(CANCEL_TOOL_CALL_EVENT, {"agent": self._name, "req_id": req_id})
-        await self._asker.cancel(req_id, within=self._timeout)
+        await self._requests.cancel(req_id, within=self._timeout)
 
-    # What a Computer has
+    # Desktop and Finder
 
     async def get_desktop(self, computer: str, *, size: int | None = None, window: str | None = None) -> list[Desktop]:
-        """Read the windows of a Computer, rendered, the most important first; raises as `get_tools`.
+        """Return the rendered windows of a Computer, most important first; raises as `get_tools`.
 
         Args:
-            size: The most windows; all by default.
+            size: Maximum number of windows; default all.
             window: Only the window of this URI.
         """
-        mark = self._live.mark(computer, DESKTOP)
+        version = self._tracker.version(computer, DESKTOP)
         reply = await self._ask(GET_DESKTOP_EVENT, computer, desktop_size=size, window=window)
         windows: list[Desktop] = reply.get("desktops", [])
         if size is None and window is None:
-            self._live.seen(computer, DESKTOP, mark, windows)
+            self._tracker.record(computer, DESKTOP, version, windows)
         return windows
 
     async def get_finder(
@@ -321,97 +324,97 @@ class AsyncSMCPAgentClient(Resources, Uses, FinderHook):
         offset: int = 0,
         limit: int = DEFAULT_LIMIT,
     ) -> GetFinderRet:
-        """Read a page of a Computer's document catalogue; raises as `get_tools`.
+        """Return a page of a Computer's document catalogue; raises as `get_tools`.
 
         Args:
-            keywords: Documents that have any of these in title, keywords or summary.
-            file_type: Documents of exactly this type, such as `pdf`.
+            keywords: Only documents with any of these in title, keywords or summary.
+            file_type: Only documents of exactly this type, such as `pdf`.
         """
-        mark = self._live.mark(computer, FINDER)
+        version = self._tracker.version(computer, FINDER)
         asked = {
-            "keywords": words_of(keywords),
+            "keywords": keyword_list(keywords),
             "file_type": file_type,
             "offset": offset or None,
             "limit": limit if limit != DEFAULT_LIMIT else None,
         }
         reply: GetFinderRet = await self._ask(GET_FINDER_EVENT, computer, **asked)
         if all(value is None for value in asked.values()):
-            self._live.seen(computer, FINDER, mark, reply)
+            self._tracker.record(computer, FINDER, version, reply)
         return reply
 
     # Events
 
-    def on(self, kind: str, handler: Handler) -> Callable[[], None]:
-        """Call `handler` for every event of a kind, or of any kind for `*`; returns what ends that.
+    def on(self, kind: str, handler: EventHandler) -> Callable[[], None]:
+        """Call `handler` for every event of a kind, or of any kind for `*`; returns an unsubscribe function.
 
-        Each handler gets its events in order, one at a time. One that fails is logged, one that is slow is behind; it
-        hurts nobody else.
+        Each handler gets its events in order, one at a time. Its exceptions are logged, and a slow handler delays no
+        other.
 
         Raises:
             BadRequest: There is no such kind.
         """
         return self._events.on(kind, handler)
 
-    def events(self) -> EventStream:
-        """Iterate over all events from now on, until the client closes; whoever is too slow loses the oldest."""
+    def events(self) -> OfficeEventStream:
+        """Return an iterator of all events from now on, until the client closes; a slow reader loses the oldest."""
         return self._events.stream()
 
-    # Behind the scenes
+    # Internals
 
     def _request(self, event: str, computer: str, req_id: str, **fields: Any) -> dict[str, Any]:
         given = {key: value for key, value in fields.items() if value is not None}
         return parse_request(event, {"agent": self._name, "req_id": req_id, "computer": computer, **given})
 
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
-        request = self._request(event, computer, self._asker.new_id(), **fields)
-        return reply_to(event, await self._asker.fetch(event, request, within=self._timeout))
+        request = self._request(event, computer, self._requests.new_id(), **fields)
+        return reply_to(event, await self._requests.fetch(event, request, within=self._timeout))
 
     async def _call(self, request: dict[str, Any], seconds: float) -> CallToolResult:
         req_id, tool_name = request["req_id"], request["tool_name"]
         try:
-            return tool_result(await self._asker.fetch(TOOL_CALL_EVENT, request, within=seconds + GRACE))
-        except Unfetched as missed:
+            return tool_result(await self._requests.fetch(TOOL_CALL_EVENT, request, within=seconds + GRACE))
+        except ResultNotFetched as missed:
             return unfetched(tool_name, req_id, missed.problem)
         except asyncio.CancelledError:
-            self._asker.recall(req_id)
+            self._requests.cancel_in_background(req_id)
             raise
         except RequestTimeout:
-            recall = self._asker.recall(req_id)
-            if self._seat.here is None:
+            cancelling = self._requests.cancel_in_background(req_id)
+            if self._membership.joined_connection is None:
                 return timed_out(tool_name, seconds, req_id, self.status.problem or self.status.state)
-            await asyncio.wait([recall], timeout=GRACE)
+            await asyncio.wait([cancelling], timeout=GRACE)
             return timed_out(tool_name, seconds, req_id)
 
-    async def _look(self, computer: str, aspect: str) -> Any:
+    async def _read_view(self, computer: str, aspect: str) -> Any:
         if aspect == TOOLS:
             return await self.get_tools(computer)
         return await (self.get_desktop(computer) if aspect == DESKTOP else self.get_finder(computer))
 
-    async def _join_later(self) -> None:
-        """Wait for the connection that is broken at the moment, and for the seat."""
+    async def _wait_joined(self) -> None:
+        """Wait until the lost connection is restored and the office is joined."""
         try:
             async with asyncio.timeout(self._timeout):
-                while self._seat.open:
+                while self._membership.open:
                     with suppress(ConnectionError):
-                        return await self._seat.settle()
+                        return await self._membership.settle()
         except RequestTimeout:
             raise
         except TimeoutError:
             raise RequestTimeout(
                 f"Could not join within {seconds_text(self._timeout)}: {self.status.problem}"
             ) from None
-        raise ConnectionError("The connection was closed")
+        raise ConnectionError("The client was closed")
 
-    def _moved(self) -> None:
-        self._live.moved()
+    def _on_moved(self) -> None:
+        self._tracker.reset()
         self._subscriptions.clear()
 
-    def _heard(self, _: SmcpConnection, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
+    def _on_event(self, _: SmcpConnection, number: int | None, event: str, payload: Any) -> None:  # noqa: ARG002
         if event == UPDATE_PROGRESS_NOTIFICATION:
-            self._hearings.hear(payload)
+            self._progress.dispatch(payload)
             return
         if event == ENTER_OFFICE_NOTIFICATION and isinstance(payload, Mapping):
-            self._asker.came(str(payload.get("computer")))
+            self._requests.computer_joined(str(payload.get("computer")))
         elif event == UPDATE_TOOL_LIST_NOTIFICATION:
-            self._asker.news()
-        self._live.heard(event, payload)
+            self._requests.tools_changed()
+        self._tracker.on_notification(event, payload)

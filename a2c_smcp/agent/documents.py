@@ -1,19 +1,19 @@
-"""The documents of a Computer, to walk through: see `Documents` and its blocking twin `SyncDocuments`."""
+"""Documents of a Computer: `Documents` and its blocking twin `SyncDocuments`."""
 
-from a2c_smcp.agent.facts import Passage
-from a2c_smcp.agent.hits import Hit
-from a2c_smcp.agent.sync_walking import SyncDocument, SyncDocuments, SyncElement, SyncPage
-from a2c_smcp.agent.walking import Document, Documents, Element, Page
+from a2c_smcp.agent.document_views import MarkdownPassage
+from a2c_smcp.agent.document_walk import AgentDocument, AgentElement, AgentPage, Documents
+from a2c_smcp.agent.search_hits import SearchHit
+from a2c_smcp.agent.sync_document_walk import SyncAgentDocument, SyncAgentElement, SyncAgentPage, SyncDocuments
 
 __all__ = [
-    "Document",
+    "AgentDocument",
+    "AgentElement",
+    "AgentPage",
     "Documents",
-    "Element",
-    "Hit",
-    "Page",
-    "Passage",
-    "SyncDocument",
+    "MarkdownPassage",
+    "SearchHit",
+    "SyncAgentDocument",
+    "SyncAgentElement",
+    "SyncAgentPage",
     "SyncDocuments",
-    "SyncElement",
-    "SyncPage",
 ]

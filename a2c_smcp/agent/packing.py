@@ -1,4 +1,4 @@
-"""Windows as one text within a budget of tokens: by priority, cut fairly, with a note on what is missing. Pure."""
+"""Packs windows into one text within a token budget: by priority, cut proportionally, with a note. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,27 +9,26 @@ from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.types import Desktop
 from a2c_smcp.uris.window import parse_window_uri
 
-FLOOR: Final = 24
-"""The fewest tokens worth showing of a window; where they cannot be had, it is left out."""
+MIN_WINDOW_TOKENS: Final = 24
+"""Minimum tokens of a shown window; a window that gets fewer is omitted."""
 
-NAMED: Final = 5
-"""How many windows that were left out are named; the rest is counted."""
+MAX_NAMED: Final = 5
+"""Number of omitted windows that the note names; the rest is counted."""
 
 _LONGEST: Final = 120  # characters of a name in the note
 _TRIES: Final = 8
 _CLOSING: Final = "</window"
-_CLOSED: Final = "<\\/window"  # what a window shows must not end its frame
+_CLOSED: Final = "<\\/window"  # the text of a window must not close its frame
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A window of a desktop, and where it is from.
+class DesktopWindow:
+    """A window of a desktop with its origin.
 
     Attributes:
-        server: The host of its URI, which stands for the MCP server.
-        priority: 0 to 100. Where the URI does not tell it, that of the next window of its server, which the Computer
-            has put behind it.
-        place: How many windows of its desktop come before it.
+        server: Host of its URI, which identifies the MCP server.
+        priority: 0 to 100. If the URI has none, the priority of the next window of the same server on the desktop.
+        place: Position on its desktop, counted from 0.
     """
 
     computer: str
@@ -40,17 +39,17 @@ class Window:
     place: int
 
     def framed(self, text: str) -> str:
-        """Return a text as what this window shows, with where it is from."""
+        """Return a text in the frame of this window, which names its origin."""
         return (
             f'<window computer="{_attribute(self.computer)}" server="{_attribute(self.server)}" '
             f'uri="{_attribute(self.uri)}">\n{text}\n</window>'
         )
 
 
-def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[Window]:
+def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[DesktopWindow]:
     """Return the windows of a Computer, in the order of its desktop."""
-    windows: list[Window] = []
-    least: dict[str, int] = {}  # of the windows of each server that come later
+    windows: list[DesktopWindow] = []
+    least: dict[str, int] = {}  # lowest priority of the later windows, by server
     for place, rendered in reversed(list(enumerate(desktop))):
         uri, _, text = rendered.partition("\n\n")
         try:
@@ -62,40 +61,40 @@ def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[Window]:
         if priority is None:
             priority = least.get(server, 0)
         least[server] = priority
-        windows.append(Window(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
+        windows.append(DesktopWindow(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
     return windows[::-1]
 
 
 def pack(
-    windows: Sequence[Window],
+    windows: Sequence[DesktopWindow],
     budget: int,
     count: TokenCounter = estimate_tokens,
     silent: Sequence[str] = (),
 ) -> str:
-    """Return the windows as one text of at most `budget` tokens; a note tells of what was cut or left out.
+    """Return the windows as one text of at most `budget` tokens; a note lists what was cut or omitted.
 
-    The order is by priority, then by place on the desktop. What there is to share goes to the windows in proportion to
-    1 + priority / 25, but none gets more than it needs, and what it does not need goes to the others.
+    The order is by priority, then by position on the desktop. Tokens are distributed in proportion to
+    1 + priority / 25; no window gets more than it needs, and the rest goes to the others.
     """
     ordered = sorted(windows, key=lambda window: (-window.priority, window.place, window.computer))
-    room = budget
+    available = budget
     for _ in range(_TRIES):
-        text = _packed(ordered, room, count, silent)
+        text = _packed(ordered, available, count, silent)
         excess = count(text) - budget
         if excess <= 0:
             return text
-        room -= excess  # some tokenizers find the whole dearer than its parts
+        available -= excess  # with some tokenizers the whole has more tokens than the sum of its parts
     note = _note(ordered, 0, silent, 0)
     return note if count(note) <= budget else ""
 
 
-def _packed(ordered: Sequence[Window], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
+def _packed(ordered: Sequence[DesktopWindow], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
     whole = _joined([window.framed(window.text) for window in ordered], _note([], 0, silent))
     if count(whole) <= room:
         return whole
     frames = [count(window.framed("")) + 1 for window in ordered]
     needs = [count(window.text) for window in ordered]
-    floors = [min(need, FLOOR) for need in needs]
+    floors = [min(need, MIN_WINDOW_TOKENS) for need in needs]
     costs = [frame + floor for frame, floor in zip(frames, floors, strict=True)]
     shown, left, named = _fitting(ordered, costs, room, count, silent)
     shown_windows = ordered[:shown]
@@ -111,17 +110,17 @@ def _packed(ordered: Sequence[Window], room: int, count: TokenCounter, silent: S
 
 
 def _fitting(
-    ordered: Sequence[Window], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
+    ordered: Sequence[DesktopWindow], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
 ) -> tuple[int, int, int]:
-    """Return how many windows can be shown, what there is for them, and how many of the others the note can name.
+    """Return the number of windows that fit, the tokens for them, and the number of omitted windows to name.
 
-    The note costs too, and the more it names, the more: names give way where they would leave no room for a window.
+    The note needs tokens too. If its names would displace a window, it has none.
     """
     left = room - count(_note([], len(ordered), silent)) - 1
     most = _how_many(costs, left)
     if most == len(ordered):
         return most, left, 0
-    for named in (NAMED, 0):
+    for named in (MAX_NAMED, 0):
         left = room - count(_note(ordered[most:], len(ordered), silent, named)) - 1
         if _how_many(costs, left):
             return _how_many(costs, left), left, named
@@ -129,11 +128,11 @@ def _fitting(
 
 
 def share_out(total: int, needs: Sequence[int], weights: Sequence[float]) -> list[int]:
-    """Return how much of `total` each gets: in proportion to its weight, and never more than it needs."""
+    """Distribute `total` in proportion to the weights, to each at most what it needs."""
     shares = [0] * len(needs)
     open_ = sorted(range(len(needs)), key=lambda index: needs[index] / weights[index])
     left = total
-    for position, index in enumerate(open_):  # whoever needs least for his weight is served first
+    for position, index in enumerate(open_):  # the smallest need per weight first
         weight = sum(weights[other] for other in open_[position:])
         shares[index] = max(0, min(needs[index], int(left * weights[index] / weight)))
         left -= shares[index]
@@ -148,13 +147,13 @@ def _how_many(costs: Sequence[int], room: int) -> int:
     return len(costs)
 
 
-def _note(left_out: Sequence[Window], shortened: int, silent: Sequence[str], named: int = NAMED) -> str:
+def _note(left_out: Sequence[DesktopWindow], shortened: int, silent: Sequence[str], named: int = MAX_NAMED) -> str:
     says = []
     if left_out:
         names = [_short(f"{window.computer} {window.uri}") for window in left_out[:named]]
         if len(left_out) > named:
             names.append(f"{len(left_out) - named} {'more' if named else 'windows'}")
-        says.append(f"No room for: {', '.join(names)}.")
+        says.append(f"Omitted: {', '.join(names)}.")
     if shortened:
         says.append(f"Shortened: {shortened} {'window' if shortened == 1 else 'windows'}.")
     if silent:

@@ -1,4 +1,4 @@
-"""How far the tools are that an Agent calls: each call's own reports, in order, to whoever made the call."""
+"""Progress reports of tool calls, passed in order to the caller of each."""
 
 import asyncio
 import math
@@ -7,24 +7,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.agent.turns import Turns
+from a2c_smcp.agent.serial_handler import SerialHandler
 from a2c_smcp.messages import CallToolResult
 
 BUFFER: Final = 100
-"""Reports that wait for a handler that is slow; over that, the oldest are dropped."""
+"""Reports buffered for a slow handler; beyond that the oldest are dropped."""
 
-LAST_WORDS: Final = 1.0
-"""Seconds for which the result waits until the handler has heard what came before it."""
+HANDLER_SECONDS: Final = 1.0
+"""Seconds that a result is held back for the handler to process earlier reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
-    """How far a running tool is, in its own words.
+    """A progress report of a running tool.
 
     Attributes:
-        progress: It never goes back; what is counted is the tool's choice.
-        total: Where it ends, if the tool knows.
-        message: What the tool is doing, for people.
+        progress: Never decreases; the tool chooses the unit.
+        total: The final value of `progress`, if the tool knows it.
+        message: What the tool is doing, in words for people.
     """
 
     progress: float
@@ -35,16 +35,16 @@ class ToolProgress:
 ProgressHandler: TypeAlias = Callable[[ToolProgress], Awaitable[None] | None]
 
 
-class Hearing:
-    """One call whose progress is wanted."""
+class ProgressReceiver:
+    """The progress handler of one call."""
 
     def __init__(self, handler: ProgressHandler) -> None:
-        self._turns = Turns(handler, BUFFER, lambda _: "progress")
+        self._handler = SerialHandler(handler, BUFFER, lambda _: "progress")
         self._last: ToolProgress | None = None
         self._number = 0
 
-    def hear(self, payload: object) -> None:
-        """Take a report; what is malformed, behind the one before, or heard already, is ignored."""
+    def receive(self, payload: object) -> None:
+        """Queue a report; malformed, repeated and decreasing ones are ignored."""
         report = progress_of(payload)
         number = payload.get("number") if isinstance(payload, Mapping) else None
         if isinstance(number, int):
@@ -55,60 +55,60 @@ class Hearing:
             return
         if report != self._last:
             self._last = report
-            self._turns.put(report)
+            self._handler.put(report)
 
-    def end(self, result: CallToolResult) -> CallToolResult:
-        """Take the tool's last words out of its result, those included that the result overtook."""
+    def finish(self, result: CallToolResult) -> CallToolResult:
+        """Remove the last reports from a result and queue them, including those that the result overtook."""
         log = result.pop("progress_log", None)
         for report in log if isinstance(log, list) else ():
-            self.hear(report)
-        self.hear(result.pop("progress", None))
+            self.receive(report)
+        self.receive(result.pop("progress", None))
         return result
 
-    async def heard(self) -> None:
-        """Wait until the handler has been told everything; one that takes too long is not told the rest."""
-        if self._turns.task is not None:
-            await asyncio.wait([self._turns.task], timeout=LAST_WORDS)
+    async def drain(self) -> None:
+        """Wait until the handler has processed all reports, for a limited time."""
+        if self._handler.task is not None:
+            await asyncio.wait([self._handler.task], timeout=HANDLER_SECONDS)
 
     def close(self) -> None:
-        """Call the handler no more."""
-        if self._turns.task is not None:
-            self._turns.task.cancel()
+        """Stop calling the handler."""
+        if self._handler.task is not None:
+            self._handler.task.cancel()
 
 
-class Hearings:
-    """The calls whose progress is wanted, by Computer and `req_id`."""
+class ProgressRouter:
+    """Passes progress notifications to the calls that requested them, by Computer and `req_id`."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, str], list[Hearing]] = {}
+        self._calls: dict[tuple[str, str], list[ProgressReceiver]] = {}
 
     @asynccontextmanager
-    async def of(self, computer: str, req_id: str, handler: ProgressHandler) -> AsyncIterator[Hearing]:
-        """Tell `handler` of the progress of a call, from here to the end of the block."""
-        hearing = Hearing(handler)
+    async def route(self, computer: str, req_id: str, handler: ProgressHandler) -> AsyncIterator[ProgressReceiver]:
+        """Pass the progress of a call to `handler` until the end of the block."""
+        receiver = ProgressReceiver(handler)
         key = (computer, req_id)
-        self._calls.setdefault(key, []).append(hearing)
+        self._calls.setdefault(key, []).append(receiver)
         try:
-            yield hearing
-            await hearing.heard()
+            yield receiver
+            await receiver.drain()
         finally:
-            hearing.close()
-            self._calls[key].remove(hearing)
+            receiver.close()
+            self._calls[key].remove(receiver)
             if not self._calls[key]:
                 del self._calls[key]
 
-    def hear(self, payload: object) -> None:
-        """Take a notification; that of a call that nobody listens to, any more or at all, is ignored."""
+    def dispatch(self, payload: object) -> None:
+        """Pass on a notification; ignored if no call has this id."""
         if not self._calls or not isinstance(payload, Mapping):
             return
         computer, req_id = payload.get("computer"), payload.get("req_id")
         if isinstance(computer, str) and isinstance(req_id, str):
-            for hearing in self._calls.get((computer, req_id), ()):
-                hearing.hear(payload)
+            for receiver in self._calls.get((computer, req_id), ()):
+                receiver.receive(payload)
 
 
 def progress_of(payload: object) -> ToolProgress | None:
-    """Return the report in a payload, if there is one."""
+    """Return the report in a payload, if it has one."""
     if not isinstance(payload, Mapping):
         return None
     progress, total, message = _number(payload.get("progress")), payload.get("total"), payload.get("message")

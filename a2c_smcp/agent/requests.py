@@ -1,4 +1,4 @@
-"""What an Agent sends and how it reads what comes back. Pure."""
+"""Builds the requests of an Agent and parses the replies. Pure."""
 
 import json
 import logging
@@ -35,35 +35,35 @@ _LISTS: Final = {
     GET_RESOURCE_TEMPLATES_EVENT: "resource_templates",
     LIST_ROOM_EVENT: "sessions",
 }
-"""The replies that are lists: one malformed entry must not hide the others."""
+"""Replies with a list: one malformed entry must not hide the others."""
 
 _HEADING: Final = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BEGINNING: Final = 4096
-"""Characters of a Markdown text in which its title is looked for."""
+"""Characters of a Markdown text that are searched for a title."""
 
 
 def whole_seconds(timeout: float) -> int:
-    """The time-out as the wire carries it.
+    """Return a time-out in whole seconds, as the protocol needs it.
 
     Raises:
-        BadRequest: It is not above 0.
+        BadRequest: It is not a positive finite number.
     """
     if not timeout > 0 or math.isinf(timeout):
-        raise BadRequest("A time-out is a number of seconds above 0")
+        raise BadRequest("The time-out must be a positive number of seconds")
     return math.ceil(timeout)
 
 
 def plain_params(params: object) -> dict[str, Any]:
-    """The arguments of a tool as the wire can carry them.
+    """Return the arguments of a tool as a dict that JSON can represent.
 
     Raises:
-        BadRequest: They are no mapping, or hold something that JSON has no word for, such as bytes, a set or NaN.
+        BadRequest: They are not a mapping, or contain a value that JSON cannot represent, such as bytes, a set or NaN.
     """
     if not params:
         return {}
     if not isinstance(params, Mapping):
-        raise BadRequest(f"The arguments of a tool are a mapping of names to values, not {_kind_of(params)}")
+        raise BadRequest(f"The arguments of a tool must be a mapping of names to values, not {_kind_of(params)}")
     given = dict(params)
     try:
         written = orjson.dumps(given, default=_refuse, option=orjson.OPT_NON_STR_KEYS)
@@ -72,7 +72,7 @@ def plain_params(params: object) -> dict[str, Any]:
             raise problem.__cause__ from None
         _check_in_full(given)
     else:
-        if b"null" in written:  # as which a number that is none is written, too, and means something else there
+        if b"null" in written:  # NaN and infinity are written as null too
             _check_in_full(given)
     return given
 
@@ -81,31 +81,33 @@ def _check_in_full(params: dict[Any, Any]) -> None:
     try:
         json.dumps(params, default=str, allow_nan=False, skipkeys=True)
     except (ValueError, RecursionError) as problem:
-        raise BadRequest(f"The arguments of a tool cannot be written as JSON: {problem}") from None
+        raise BadRequest(f"The arguments of a tool cannot be encoded as JSON: {problem}") from None
 
 
 def _refuse(value: object) -> str:
     if isinstance(value, Decimal) or hasattr(value, "__fspath__"):
         return str(value)
-    raise BadRequest(f"The arguments of a tool are JSON, which has no {_kind_of(value)}; convert it first")
+    raise BadRequest(
+        f"The arguments of a tool contain a {_kind_of(value)}, which JSON cannot represent: convert it first"
+    )
 
 
 def _kind_of(value: object) -> str:
     return type(value).__name__
 
 
-def words_of(keywords: Sequence[str] | None) -> list[str] | None:
-    """Keywords as the wire carries them; a single text is one, not its letters."""
+def keyword_list(keywords: Sequence[str] | None) -> list[str] | None:
+    """Return keywords as a list; a single string is one keyword."""
     if keywords is None:
         return None
     return [keywords] if isinstance(keywords, str) else list(keywords)
 
 
 def reply_to(event: str, reply: object) -> Any:
-    """Return the reply to an event, validated; malformed entries of its list are left out and logged.
+    """Return the validated reply to an event; malformed entries of its list are logged and omitted.
 
     Raises:
-        InternalError: It is not of the event's type; `details` name each field.
+        InternalError: The reply does not have the type of the event; `details` name each field.
     """
     if event == GET_TOOLS_EVENT:
         _complete_tools(reply)
@@ -115,13 +117,11 @@ def reply_to(event: str, reply: object) -> Any:
         sound = _without_malformed(event, reply)
         if sound is not None:
             return sound
-        raise InternalError(
-            f"The answer is not of the form of the protocol: {problem}", details=problem.details
-        ) from None
+        raise InternalError(f"The reply does not conform to the protocol: {problem}", details=problem.details) from None
 
 
 def _complete_tools(reply: object) -> None:
-    """Put in the `return_schema` that a Computer may leave out."""
+    """Add the `return_schema` that a Computer may omit."""
     tools = reply.get("tools") if isinstance(reply, dict) else None
     for tool in tools if isinstance(tools, list) else ():
         if isinstance(tool, dict):
@@ -129,7 +129,7 @@ def _complete_tools(reply: object) -> None:
 
 
 def _without_malformed(event: str, reply: object) -> Any:
-    """Return the reply with the entries of its list that are well formed; None where that does not help."""
+    """Return the reply without malformed list entries; None if it is malformed otherwise."""
     name = _LISTS.get(event)
     items = reply.get(name) if name and isinstance(reply, dict) else None
     if not isinstance(reply, dict) or name is None or not isinstance(items, list):
@@ -139,7 +139,7 @@ def _without_malformed(event: str, reply: object) -> Any:
         try:
             sound += parse_reply(event, {**reply, name: [_with_simple_meta(item)]})[name]
         except BadRequest as problem:
-            log.warning("malformed entry left out of %s: %s entry=%s", event, problem, _name_of(item))
+            log.warning("malformed entry omitted: %s event=%s entry=%s", problem, event, _name_of(item))
     try:
         return parse_reply(event, {**reply, name: []}) | {name: sound}
     except BadRequest:
@@ -147,7 +147,7 @@ def _without_malformed(event: str, reply: object) -> Any:
 
 
 def _with_simple_meta(item: object) -> object:
-    """Return a tool whose `meta` has complex values as the JSON strings that the protocol wants."""
+    """Return a tool with the complex values of its `meta` as JSON strings, as the protocol requires."""
     meta = item.get("meta") if isinstance(item, dict) else None
     if not isinstance(item, dict) or not isinstance(meta, dict):
         return item
@@ -169,18 +169,18 @@ def tool_result(reply: object) -> CallToolResult:
     """Return the result of a tool call.
 
     Raises:
-        InternalError: The answer is no such result.
+        InternalError: The reply is not a tool result.
     """
     if not isinstance(reply, dict) or not isinstance(reply.get("content"), list):
-        raise InternalError("The answer to client:tool_call is no tool result: it has no list of contents")
+        raise InternalError("The reply to client:tool_call is not a tool result: it has no content list")
     reply["isError"] = reply.get("isError") is True
     result: CallToolResult = reply  # type: ignore[assignment]
     return result
 
 
 def timed_out(tool: str, timeout: float, req_id: str, problem: str | None = None) -> CallToolResult:
-    """Return the result of a call whose answer did not come in time."""
-    text = f"The tool {tool!r} gave no answer within {seconds_text(timeout)}, and the call was cancelled"
+    """Return the result of a call that timed out."""
+    text = f"The tool {tool!r} did not finish within {seconds_text(timeout)}; the call was cancelled"
     if problem is not None:
         text = f"{text} (no connection: {problem})"
     return {
@@ -192,7 +192,7 @@ def timed_out(tool: str, timeout: float, req_id: str, problem: str | None = None
 
 
 def unfetched(tool: str, req_id: str, problem: SMCPError) -> CallToolResult:
-    """Return the result of a call whose tool ran, while its own result could not be fetched."""
+    """Return the result of a call whose tool ran, but whose own result could not be fetched."""
     text = (
         f"The tool {tool!r} ran, but its result could not be fetched: {problem.message}. Call it again with the same "
         f"req_id ({req_id}) to fetch the result; the tool does not run again"
@@ -206,10 +206,10 @@ def unfetched(tool: str, req_id: str, problem: SMCPError) -> CallToolResult:
 
 
 def document_uri(uri: str, sub_path: str | None = None, **params: str) -> str:
-    """Return the URI of a document, or of a place in it, given any URI of that document.
+    """Return the URI of a document, or of a part of it, given any URI of the document.
 
     Raises:
-        InvalidDPEUri: It is none, or one of a whole catalogue.
+        InvalidDPEUri: The URI is not valid, or names a catalogue.
     """
     parsed = parse_dpe_uri(uri)
     if parsed.doc_ref is None:
@@ -220,9 +220,9 @@ def document_uri(uri: str, sub_path: str | None = None, **params: str) -> str:
 def read_form(uri: str, contents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the contents of a resource as one dict.
 
-    JSON objects come parsed; Markdown as `content_markdown`, other text as `content_text`, both with `title` and
-    `uri`; binaries as `blob`; any other JSON value as `content_json`. A resource of none or several contents has them,
-    each in its form, in `contents`.
+    JSON objects are parsed; Markdown is in `content_markdown`, other text in `content_text`, both with `title` and
+    `uri`; binary data in `blob`; any other JSON value in `content_json`. A resource with no or several contents has a
+    list of such dicts in `contents`.
     """
     if len(contents) == 1:
         return _form(uri, contents[0])
@@ -240,7 +240,7 @@ def _form(uri: str, content: Mapping[str, Any]) -> dict[str, Any]:
         try:
             value = FastJson.loads(text)
         except ValueError:
-            pass  # what calls itself JSON and is none is shown as the text it is
+            pass  # declared as JSON but not valid: returned as text
         else:
             return value if isinstance(value, dict) else {"uri": place, "content_json": value}
     if kind in ("text/markdown", "text/x-markdown"):
@@ -264,8 +264,8 @@ def _kind(uri: str, content: Mapping[str, Any]) -> str:
 
 def _title(content: Mapping[str, Any], markdown: str) -> str:
     meta = content.get("_meta")
-    for told in (content.get("title"), meta.get("title") if isinstance(meta, Mapping) else None):
-        if isinstance(told, str) and told:
-            return told
+    for title in (content.get("title"), meta.get("title") if isinstance(meta, Mapping) else None):
+        if isinstance(title, str) and title:
+            return title
     heading = _HEADING.search(markdown[:_BEGINNING])
     return _ESCAPED.sub(r"\1", heading[1]) if heading is not None else ""

@@ -1,4 +1,4 @@
-"""The part of the Agent's client that reads what a Computer's MCP servers offer: resources, documents, completion."""
+"""The methods of the Agent's client for resources, documents and completion of a Computer's MCP servers."""
 
 import asyncio
 import logging
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
-from a2c_smcp.agent.subscriptions import Subscriptions
+from a2c_smcp.agent.subscriptions import AgentSubscriptions
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import (
@@ -28,19 +28,19 @@ from a2c_smcp.smcp import (
 log = logging.getLogger(__name__)
 
 
-class Resources(ABC):
-    """Reading through a Computer."""
+class ResourceMethods(ABC):
+    """Reads what the MCP servers of a Computer offer."""
 
-    _subscriptions: Subscriptions
+    _subscriptions: AgentSubscriptions
 
     @abstractmethod
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:
-        """Send a request to a Computer and return its validated answer; fields that are None are left out."""
+        """Send a request to a Computer and return the validated reply; fields that are None are omitted."""
 
     async def get_config(self, computer: str) -> GetComputerConfigRet:
-        """Read a Computer's configuration, secrets left out; raises as `get_tools`.
+        """Return a Computer's configuration without secrets; raises as `get_tools`.
 
-        A server that runs and tells models about itself has that text as `instructions`.
+        Running servers that have instructions for models include them as `instructions`.
         """
         config: GetComputerConfigRet = await self._ask(GET_CONFIG_EVENT, computer)
         return config
@@ -48,16 +48,16 @@ class Resources(ABC):
     async def read_result(
         self, computer: str, uri: str, *, mcp_server: str | None = None, meta: Mapping[str, Any] | None = None
     ) -> ReadResourceRet:
-        """Read a resource of any scheme and return the answer of its MCP server: `contents`, and `meta` if it has one.
+        """Read a resource of any scheme and return the result of its MCP server: `contents`, and `meta` if present.
 
         Args:
-            mcp_server: The MCP server to read from; needed where several of the Computer's serve the URI.
+            mcp_server: The MCP server to read from; required if several serve the URI.
             meta: MCP's `_meta` of the request, such as `{"traceparent": …}`; it reaches the MCP server.
 
         Raises:
             BadRequest: Several MCP servers serve the URI; `details["mcp_servers"]` names them.
-            DocumentNotFound, PageOutOfRange, ElementNotFound: A `dpe://` URI points at nothing.
-            InvalidDPEUri: A `dpe://` URI broke a rule.
+            DocumentNotFound, PageOutOfRange, ElementNotFound: The target of a `dpe://` URI does not exist.
+            InvalidDPEUri: A `dpe://` URI is not valid.
             SMCPError: As `get_tools`.
         """
         given = dict(meta) if meta else None
@@ -67,7 +67,7 @@ class Resources(ABC):
         return found
 
     async def read_contents(self, computer: str, uri: str, *, mcp_server: str | None = None) -> list[dict[str, Any]]:
-        """Read a resource of any scheme and return its MCP contents as they are: each has `text` or `blob`.
+        """Read a resource of any scheme and return its MCP contents unchanged: each has `text` or `blob`.
 
         Raises as `read_result`.
         """
@@ -76,17 +76,17 @@ class Resources(ABC):
     async def read_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> dict[str, Any]:
         """Read a resource of any scheme and return it as a dict; raises as `read_result`.
 
-        JSON objects come parsed, Markdown as `content_markdown` and other text as `content_text` with `title` and
-        `uri`, binaries as base64 in `blob`.
+        JSON objects are parsed; Markdown is in `content_markdown` and other text in `content_text`, with `title` and
+        `uri`; binary data is base64 in `blob`.
         """
         return read_form(uri, await self.read_contents(computer, uri, mcp_server=mcp_server))
 
     async def read_document_metadata(self, computer: str, uri: str) -> dict[str, Any]:
-        """Read what is known of a document; raises as `read_result`."""
+        """Read the metadata of a document; raises as `read_result`."""
         return await self.read_resource(computer, document_uri(uri))
 
     async def read_document_pages(self, computer: str, uri: str, offset: int = 0, limit: int = 20) -> dict[str, Any]:
-        """Read what is known of a document, and a window of its page index; raises as `read_result`."""
+        """Read the metadata of a document and a part of its page index; raises as `read_result`."""
         place = document_uri(uri, depth="pages", offset=str(offset), limit=str(limit))
         return await self.read_resource(computer, place)
 
@@ -107,11 +107,11 @@ class Resources(ABC):
     async def get_resources(
         self, computer: str, mcp_server: str | None = None, cursor: str | None = None
     ) -> GetResourcesRet:
-        """List the resources of one MCP server, a page at a time, or all that all of them have; raises as `get_tools`.
+        """List a page of the resources of one MCP server, or all resources of all servers; raises as `get_tools`.
 
         Args:
-            mcp_server: Its name in the Computer's configuration. Without one, servers that cannot list are left out.
-            cursor: The former page's `next_cursor`.
+            mcp_server: Its name in the Computer's configuration. Without it, servers that cannot list are omitted.
+            cursor: The `next_cursor` of the previous page.
         """
         if mcp_server is None:
             found: GetResourcesRet = await self._all(GET_RESOURCES_EVENT, computer, "resources", cursor)
@@ -132,23 +132,23 @@ class Resources(ABC):
         return found
 
     async def subscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> str | None:
-        """Hear of updates of a resource of any scheme, as events of the kind `update_resources`.
+        """Subscribe to updates of a resource of any scheme; they are events of the kind `update_resources`.
 
-        A subscription lasts until it is ended or the Agent goes to another office. When the Computer, or the
-        connection, was away, it is made again, and the resource is reported as updated.
+        A subscription lasts until it is ended or the Agent joins another office. After the Computer or the connection
+        was lost, it is renewed, and the resource is reported as updated.
 
         Returns:
-            The MCP server whose resource it is.
+            The MCP server that serves the resource.
 
         Raises:
-            BadRequest: Several MCP servers serve the URI, or its server takes no subscriptions.
-            RateLimited: The Agent has as many subscriptions at the Computer as it may have.
+            BadRequest: Several MCP servers serve the URI, or its server does not support subscriptions.
+            RateLimited: The Agent has reached the subscription limit of the Computer.
             SMCPError: As `get_tools`.
         """
         return await self._subscriptions.add(computer, uri, mcp_server)
 
     async def unsubscribe_resource(self, computer: str, uri: str, *, mcp_server: str | None = None) -> None:
-        """End a subscription, named as it was made; raises as `get_tools`."""
+        """End a subscription, with the same arguments that made it; raises as `get_tools`."""
         await self._subscriptions.remove(computer, uri, mcp_server)
 
     async def complete(
@@ -161,13 +161,13 @@ class Resources(ABC):
         *,
         meta: Mapping[str, Any] | None = None,
     ) -> CompleteRet:
-        """Ask an MCP server for values of an argument of a prompt or a resource template; raises as `get_tools`.
+        """Complete an argument of a prompt or a resource template; raises as `get_tools`.
 
         Args:
-            mcp_server: The MCP server to ask; None where only one of the Computer's offers what `ref` refers to.
+            mcp_server: The MCP server; None if only one of the Computer's offers what `ref` refers to.
             ref: The MCP reference, such as `{"type": "ref/resource", "uri": "dpe://host/{doc_ref}"}`.
-            argument: `{"name": …, "value": what has been typed so far}`.
-            context: The values chosen before: `{"arguments": {…}}`.
+            argument: `{"name": …, "value": the text typed so far}`.
+            context: Values chosen earlier: `{"arguments": {…}}`.
             meta: MCP's `_meta` of the request.
         """
         found: CompleteRet = await self._ask(
@@ -183,7 +183,7 @@ class Resources(ABC):
 
     async def _all(self, event: str, computer: str, field: str, cursor: str | None) -> Any:
         if cursor is not None:
-            raise BadRequest("A cursor belongs to one MCP server: name it")
+            raise BadRequest("A cursor belongs to one MCP server: pass mcp_server too")
         servers = (await self.get_config(computer))["servers"]
         lists = await asyncio.gather(
             *(
@@ -200,12 +200,12 @@ class Resources(ABC):
             return reply[field], reply.get("next_cursor")
 
         def cut(reason: str) -> None:
-            log.warning("%s stopped before the end of the list: %s mcp_server=%s", event, reason, mcp_server)
+            log.warning("list truncated: %s event=%s mcp_server=%s", reason, event, mcp_server)
 
         found: list[dict[str, Any]] = []
         try:
             async for items in walk(page, PageLimits(), cut):
                 found += items
         except SMCPError as problem:
-            log.info("%s of one MCP server failed: %s mcp_server=%s", event, problem, mcp_server)
+            log.info("list failed: %s event=%s mcp_server=%s", problem, event, mcp_server)
         return found

@@ -1,11 +1,11 @@
 # Generated from desktops.py by tools/gen_sync.py. Edit the source, not this file.
-"""The desktops of an office as one text for a model's context, within a budget of tokens."""
+"""Renders the desktops of an office as one text for a model's context, within a token budget."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from a2c_smcp.agent.concurrency import sync_gather
 from a2c_smcp.agent.packing import pack, windows_of
-from a2c_smcp.agent.sync_waiting import together
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import SessionInfo
@@ -13,14 +13,14 @@ from a2c_smcp.types import Desktop
 
 
 class SyncDesktopAgent(Protocol):
-    """What is asked of an Agent's client."""
+    """The methods of an Agent's client that this module needs."""
 
     def list_room(self) -> list[SessionInfo]:
-        """Who is in the office."""
+        """List the members of the office."""
         ...
 
     def get_desktop(self, computer: str) -> list[Desktop]:
-        """The windows of a Computer."""
+        """Return the windows of a Computer."""
         ...
 
 
@@ -31,18 +31,18 @@ def render_context(
     computers: Sequence[str] | None = None,
     count: TokenCounter = estimate_tokens,
 ) -> str:
-    """Return the windows of the office, those of high priority first, in at most `budget` tokens.
+    """Return the windows of the office, by priority, in at most `budget` tokens.
 
-    Each is labelled with the Computer, the MCP server and the URI it is from. Where they do not all fit, long ones are
-    shortened, the last are left out, and a note says so. A Computer that does not answer is named too.
+    Each window is labelled with its Computer, MCP server and URI. If they do not all fit, long ones are shortened, the
+    last are omitted, and a note says so. The note also names Computers that did not reply.
 
     Args:
-        computers: Whose windows; by default those of every Computer in the office.
-        count: What a text costs.
+        computers: Only the windows of these Computers; default all in the office.
+        count: Returns the number of tokens of a text.
     """
     if computers is None:
         computers = [member["name"] for member in agent.list_room() if member["role"] == "computer"]
-    shown = together(_desktop(agent, computer) for computer in computers)
+    shown = sync_gather(_desktop(agent, computer) for computer in computers)
     pairs = list(zip(computers, shown, strict=True))
     windows = [window for computer, desktop in pairs for window in windows_of(computer, desktop or ())]
     silent = [computer for computer, desktop in pairs if desktop is None]

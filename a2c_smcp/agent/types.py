@@ -1,9 +1,9 @@
-"""The types that an Agent's code meets, in one place."""
+"""The types of the Agent's API, in one place."""
 
-from a2c_smcp.agent.events import EventStream, Handler, OfficeEvent
-from a2c_smcp.agent.office import ComputerView, Office
+from a2c_smcp.agent.events import EventHandler, OfficeEvent, OfficeEventStream
+from a2c_smcp.agent.office_view import ComputerView, OfficeView
 from a2c_smcp.agent.progress import ProgressHandler, ToolProgress
-from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 from a2c_smcp.messages import (
     CallToolResult,
@@ -35,7 +35,7 @@ __all__ = [
     "DPEElementDetail",
     "DPEPageSummary",
     "Desktop",
-    "EventStream",
+    "EventHandler",
     "GetComputerConfigRet",
     "GetDeskTopReq",
     "GetDeskTopRet",
@@ -43,9 +43,9 @@ __all__ = [
     "GetFinderRet",
     "GetResourceTemplatesRet",
     "GetResourcesRet",
-    "Handler",
-    "Office",
     "OfficeEvent",
+    "OfficeEventStream",
+    "OfficeView",
     "ProgressHandler",
     "SMCPTool",
     "SessionInfo",

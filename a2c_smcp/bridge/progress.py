@@ -1,7 +1,7 @@
-"""What a client is told while its tool runs: the tool's own progress, and signs of life while the tool is silent.
+"""Progress notifications of a running tool: the tool's own, and keep-alive notifications while it is silent.
 
-To MCP, progress that does not increase is an error. A sign of life therefore goes on from what was told before by next
-to nothing, which leaves the tool's own numbers as they are; for how long the tool has been running is in its message.
+MCP requires that progress increases. So a keep-alive notification adds a tiny step to the last value, which leaves the
+tool's numbers readable; its message contains the running time.
 """
 
 import asyncio
@@ -12,18 +12,18 @@ from typing import Final, TypeAlias
 from a2c_smcp.agent.progress import ToolProgress
 
 Send: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Tells the client of progress: how far, of how much, in which words."""
+"""Sends a progress notification: progress, total, message."""
 
-LEAST: Final = 1e-9
-"""How much more than what was told before is more, as a part of it."""
+MIN_STEP: Final = 1e-9
+"""Relative step of a keep-alive notification."""
 
 
-class Reporter:
-    """The progress of one call, as its client is told.
+class ProgressReporter:
+    """Sends the progress of one call.
 
     Args:
-        doing: What the tool does, in words.
-        every: Seconds between signs of life.
+        doing: Message while the tool reports none.
+        every: Seconds between keep-alive notifications.
     """
 
     def __init__(self, send: Send, doing: str, every: float) -> None:
@@ -31,38 +31,38 @@ class Reporter:
         self._doing = doing
         self._every = every
         self._clock = asyncio.get_running_loop().time
-        self._began = self._told_at = self._clock()
-        self._told: float | None = None
+        self._began = self._sent_at = self._clock()
+        self._sent: float | None = None
         self._own = ToolProgress(0.0)
 
-    async def tell(self, own: ToolProgress) -> None:
-        """Pass on what the tool says."""
+    async def report(self, own: ToolProgress) -> None:
+        """Send a report of the tool."""
         self._own = own
-        await self._pass_on(own.progress, own.message)
+        await self._send_progress(own.progress, own.message)
 
-    async def live(self) -> None:
-        """Give signs of life for ever."""
+    async def keep_alive(self) -> None:
+        """Send keep-alive notifications until cancelled."""
         while True:
-            quiet = self._clock() - self._told_at
+            quiet = self._clock() - self._sent_at
             if quiet < self._every:
                 await asyncio.sleep(self._every - quiet)
                 continue
             what = self._own.message or self._doing
-            await self._pass_on(self._own.progress, f"{what} ({self._clock() - self._began:.0f} s)")
+            await self._send_progress(self._own.progress, f"{what} ({self._clock() - self._began:.0f} s)")
 
-    async def _pass_on(self, progress: float, message: str | None) -> None:
-        if self._told is not None and progress <= self._told:
-            progress = self._told + max(abs(self._told), 1.0) * LEAST
-        self._told, self._told_at = progress, self._clock()
+    async def _send_progress(self, progress: float, message: str | None) -> None:
+        if self._sent is not None and progress <= self._sent:
+            progress = self._sent + max(abs(self._sent), 1.0) * MIN_STEP
+        self._sent, self._sent_at = progress, self._clock()
         await self._send(progress, self._own.total, message)
 
 
 @asynccontextmanager
 async def reporting(send: Send, doing: str, every: float) -> AsyncIterator[Callable[[ToolProgress], Awaitable[None]]]:
-    """Give signs of life from here to the end of the block; yields what passes on the tool's own progress."""
-    reporter = Reporter(send, doing, every)
-    living = asyncio.get_running_loop().create_task(reporter.live())
+    """Send keep-alive notifications until the end of the block; yields a function that sends the tool's reports."""
+    reporter = ProgressReporter(send, doing, every)
+    task = asyncio.get_running_loop().create_task(reporter.keep_alive())
     try:
-        yield reporter.tell
+        yield reporter.report
     finally:
-        living.cancel()
+        task.cancel()

@@ -1,90 +1,89 @@
-"""The resources of an office: windows, documents and whatever else its Computers' MCP servers list."""
+"""The resources of an office: windows, documents and all others that the MCP servers of its Computers list."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from mcp import types
 from pydantic import BaseModel, ValidationError
 
-from a2c_smcp.bridge.changes import DOCUMENT, scheme_of
-from a2c_smcp.bridge.directory import Directory, Listed
-from a2c_smcp.bridge.office import Office
+from a2c_smcp.bridge.jsonrpc_errors import invalid_params
+from a2c_smcp.bridge.office_catalog import ComputerResources, OfficeCatalog
+from a2c_smcp.bridge.office_client import OfficeClient
 from a2c_smcp.bridge.tools import COMPUTER, MCP_SERVER
-from a2c_smcp.bridge.uris import SCHEME, Place, origin_of, place_of, qualify
+from a2c_smcp.bridge.uris import DOCUMENT, SCHEME, ResourceAddress, origin_of, parse_address, qualify, scheme_of
 from a2c_smcp.errors import BadRequest, DocumentNotFound, NotFound, SMCPError
 from a2c_smcp.smcp import ReadResourceRet
 
 Key: TypeAlias = tuple[str, str, str]
-"""A Computer, one of its MCP servers, and what that calls a resource or a template."""
+"""A Computer, one of its MCP servers, and the URI of a resource or a template there."""
+
+MAX_VALUES: Final = 100
+"""MCP's limit of the values in a completion."""
 
 _WORDS: Final = ("name", "title", "description", "mimeType")
 
 
-class Resources:
-    """Lists and reads."""
+class OfficeResources:
+    """Lists and reads resources."""
 
-    def __init__(self, office: Office, directory: Directory) -> None:
+    def __init__(self, office: OfficeClient, catalog: OfficeCatalog) -> None:
         self._office = office
-        self._directory = directory
+        self._catalog = catalog
 
     async def keys(self) -> list[Key]:
-        """Return what there is, in order."""
-        return sorted(
-            (name, *own) for name, has in (await self._directory.all_listed()).items() for own in has.resources
-        )
+        """Return the keys of all resources, sorted."""
+        return sorted((name, *own) for name, has in (await self._catalog.all_listed()).items() for own in has.resources)
 
     async def template_keys(self) -> list[Key]:
-        """Return which templates there are, in order."""
-        return sorted(
-            (name, *own) for name, has in (await self._directory.all_listed()).items() for own in has.templates
-        )
+        """Return the keys of all templates, sorted."""
+        return sorted((name, *own) for name, has in (await self._catalog.all_listed()).items() for own in has.templates)
 
     async def described(self, keys: Iterable[Key]) -> list[dict[str, Any]]:
-        """Return resources as `resources/list` gives them."""
-        listed = await self._directory.all_listed()
+        """Return the entries of resources for `resources/list`."""
+        listed = await self._catalog.all_listed()
         found = ((key, _of(listed, key).resources.get(key[1:])) for key in keys)
         return [_described(types.Resource, "uri", key, own) for key, own in found if own is not None]
 
     async def templates_described(self, keys: Iterable[Key]) -> list[dict[str, Any]]:
-        """Return templates as `resources/templates/list` gives them."""
-        listed = await self._directory.all_listed()
+        """Return the entries of templates for `resources/templates/list`."""
+        listed = await self._catalog.all_listed()
         found = ((key, _of(listed, key).templates.get(key[1:])) for key in keys)
         return [_described(types.ResourceTemplate, "uriTemplate", key, own) for key, own in found if own is not None]
 
-    async def read(self, uri: str, meta: Mapping[str, Any] | None = None) -> tuple[Place, ReadResourceRet]:
-        """Return what a URI means and what its MCP server answers.
+    async def read(self, uri: str, meta: Mapping[str, Any] | None = None) -> tuple[ResourceAddress, ReadResourceRet]:
+        """Return the parsed URI and the result of its MCP server.
 
         Args:
             meta: The `_meta` of the request.
 
         Raises:
-            BadRequest: Several MCP servers have such a resource, and the URI does not say which; the details name
-                theirs.
-            NotFound: No Computer has it.
-            SMCPError: What the Computer answered.
+            BadRequest: Several MCP servers have this resource; the details list their URIs.
+            NotFound: No Computer has the resource.
+            SMCPError: The error of the Computer.
         """
-        place = place_of(uri)
-        if place.computer is not None:
-            return place, await self._read(place.computer, place.uri, place.server, meta)
+        address = parse_address(uri)
+        if address.computer is not None:
+            return address, await self._read(address.computer, address.uri, address.server, meta)
         if uri.startswith(f"{SCHEME}:"):
-            raise BadRequest(f"{uri[:200]!r} is no URI of this office: a2c://COMPUTER/@SERVER/SCHEME/...")
+            raise BadRequest(f"{uri[:200]!r} is not a URI of this office: use a2c://COMPUTER/@SERVER/SCHEME/...")
         owners = await self.owners(uri)
         if len(owners) == 1:
-            return place, await self._read(*owners[0], meta)
+            return address, await self._read(*owners[0], meta)
         if owners:
             raise _several(uri, [qualify(name, uri, server) for name, _, server in owners])
-        return place, await self._ask_around(uri, meta)
+        return address, await self._try_all(uri, meta)
 
     async def owners(self, uri: str) -> list[tuple[str, str, str | None]]:
-        """Return who lists a URI: Computer, URI, and the MCP server unless the Computer is to find it.
+        """Return who lists a URI: Computer, URI, and the MCP server; None lets the Computer find the server.
 
-        If nobody does, those are returned that list something of the same place.
+        If no server lists it, return the Computers that list a resource of the same scheme and authority.
         """
-        listed = await self._directory.all_listed()
+        listed = await self._catalog.all_listed()
         exact = [(name, own) for name, has in listed.items() for own in (*has.resources, *has.templates)]
         found = [(name, server) for name, (server, listed_uri) in exact if listed_uri == uri]
         if found and scheme_of(uri) == DOCUMENT:
-            # A Computer knows itself which of its servers owns a document.
+            # A Computer finds the server of a document itself.
             return [(name, uri, None) for name in dict.fromkeys(name for name, _ in found)]
         if found:
             return [(name, uri, server) for name, server in dict.fromkeys(found)]
@@ -102,16 +101,72 @@ class Resources:
                 raise
             raise _several(uri, [qualify(computer, uri, str(name)) for name in names]) from None
 
-    async def _ask_around(self, uri: str, meta: Mapping[str, Any] | None) -> ReadResourceRet:
-        """Ask one Computer after the other: a template, or something unlisted, may serve it."""
+    async def _try_all(self, uri: str, meta: Mapping[str, Any] | None) -> ReadResourceRet:
+        """Try one Computer after the other: a template or an unlisted resource may match."""
         problem: SMCPError = NotFound(f"No Computer of this office has {uri[:200]!r}")
-        for name in await self._directory.computers():
+        for name in await self._catalog.computers():
             try:
                 return await self._read(name, uri, None, meta)
-            except SMCPError as error:  # MCP servers have many ways to say that they have not got it
+            except SMCPError as error:  # MCP servers report missing resources in many ways
                 if isinstance(problem, (NotFound, DocumentNotFound)):
                     problem = error
         raise problem
+
+
+class TemplateCompleter:
+    """Answers `completion/complete`."""
+
+    def __init__(self, office: OfficeClient, catalog: OfficeCatalog) -> None:
+        self._office = office
+        self._catalog = catalog
+
+    async def complete(
+        self, params: types.CompleteRequestParams, meta: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return a completion; for a template that several MCP servers offer, merge theirs.
+
+        Raises:
+            MCPError: The reference is a prompt, or no MCP server offers the template.
+            SMCPError: The error of the MCP server.
+        """
+        if not isinstance(params.ref, types.ResourceTemplateReference):
+            raise invalid_params(NotFound("An office has no prompts: only resource templates can be completed"))
+        address = parse_address(params.ref.uri)
+        computers = await self._catalog.all_listed()
+        owners = [
+            (name, server)
+            for name, has in computers.items()
+            if address.computer in (None, name)
+            for server, template in has.templates
+            if template == address.uri and address.server in (None, server)
+        ]
+        if not owners:
+            raise invalid_params(BadRequest(f"There is no resource template {params.ref.uri[:200]!r} in this office"))
+        argument = {"name": params.argument.name, "value": params.argument.value}
+        context = {"arguments": dict(params.context.arguments)} if params.context and params.context.arguments else None
+        found = await asyncio.gather(
+            *(
+                self._office.complete(
+                    name, server, {"type": "ref/resource", "uri": address.uri}, argument, context, meta=meta
+                )
+                for name, server in owners
+            ),
+            return_exceptions=True,
+        )
+        answers = [one["completion"] for one in found if not isinstance(one, BaseException)]
+        if not answers:
+            raise next(one for one in found if isinstance(one, BaseException))
+        return merged(answers)
+
+
+def merged(completions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Merge completions: every value once, within MCP's limits."""
+    lists = [[value for value in one.get("values") or () if isinstance(value, str)] for one in completions]
+    values = list(dict.fromkeys(value for values in lists for value in values))
+    more = len(values) > MAX_VALUES or any(one.get("hasMore") is True for one in completions)
+    total = completions[0].get("total") if len(completions) == 1 else None if more else len(values)
+    known = {"total": total} if isinstance(total, int) else {}
+    return {"values": values[:MAX_VALUES], **known, "hasMore": more}
 
 
 def _several(uri: str, theirs: list[str]) -> BadRequest:
@@ -121,8 +176,8 @@ def _several(uri: str, theirs: list[str]) -> BadRequest:
     )
 
 
-def _of(listed: Mapping[str, Listed], key: Key) -> Listed:
-    return listed.get(key[0]) or Listed()
+def _of(listed: Mapping[str, ComputerResources], key: Key) -> ComputerResources:
+    return listed.get(key[0]) or ComputerResources()
 
 
 def _described(kind: type[BaseModel], field: str, key: Key, own: Mapping[str, Any]) -> dict[str, Any]:

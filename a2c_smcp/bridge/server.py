@@ -9,7 +9,6 @@ from typing import Any, Final, TypeAlias
 
 from mcp import MCPError, types
 from mcp.server.caching import CacheableMethod, CacheHint
-from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
@@ -17,17 +16,15 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
 from a2c_smcp import __version__
-from a2c_smcp.bridge.completion import Completer
-from a2c_smcp.bridge.contents import failed_result, resource_contents, tool_result
-from a2c_smcp.bridge.cursors import page_of
-from a2c_smcp.bridge.directory import Directory
-from a2c_smcp.bridge.office import Office
-from a2c_smcp.bridge.problems import as_mcp_error, invalid_params
+from a2c_smcp.bridge.jsonrpc_errors import as_mcp_error, invalid_params
+from a2c_smcp.bridge.mcp_results import failed_result, page_of, resource_contents, tool_result
+from a2c_smcp.bridge.office_catalog import OfficeCatalog
+from a2c_smcp.bridge.office_client import OfficeClient
+from a2c_smcp.bridge.office_watcher import OfficeWatcher
 from a2c_smcp.bridge.progress import reporting
-from a2c_smcp.bridge.reading import NAMES, TOOLS, Reading
-from a2c_smcp.bridge.resources import Resources
-from a2c_smcp.bridge.tools import Tools
-from a2c_smcp.bridge.watcher import Watcher
+from a2c_smcp.bridge.reading_tools import NAMES, TOOLS, ReadingTools
+from a2c_smcp.bridge.resources import OfficeResources, TemplateCompleter
+from a2c_smcp.bridge.tools import OfficeTools
 from a2c_smcp.errors import BadRequest, InternalError, NotInOffice, SMCPError
 from a2c_smcp.messages import passed_on
 from a2c_smcp.smcp import SMCPTool
@@ -43,10 +40,10 @@ CACHEABLE: Final[tuple[CacheableMethod, ...]] = (
     "resources/templates/list",
     "resources/read",
 )
-"""What the newer era wants a freshness for; nothing of an office is fresh for a known time."""
+"""Methods that need cache hints in the newer era; no result of an office has a known lifetime."""
 
 COMPLETE: Final = {"resultType": "complete"}
-"""What the newer era demands in every result."""
+"""Required in every result of the newer era."""
 
 INSTRUCTIONS: Final = (
     "The office {office!r}: tools, windows and documents of other machines (Computers). The name of a tool begins with "
@@ -57,10 +54,10 @@ INSTRUCTIONS: Final = (
     "long as only one MCP server has them. Tools, windows and documents come and go."
 )
 MAX_INSTRUCTIONS: Final = 40_000
-"""The most characters that clients are given as instructions."""
+"""Maximum length of the instructions, in characters."""
 
-INSTRUCTED_WITHIN: Final = 2.0
-"""Seconds that a client waits, when it connects, for the instructions of the MCP servers of the office."""
+INSTRUCTIONS_SECONDS: Final = 2.0
+"""Seconds that a handshake waits for the instructions of the office's MCP servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +65,13 @@ class BridgeSettings:
     """How the bridge behaves.
 
     Attributes:
-        plain_names: Whether a tool that only one Computer has is listed under its own name. Then a name may lead to
-            another machine than before when Computers come and go.
-        reading_tools: Whether there are tools that read windows and documents, too.
-        call_timeout: Seconds that a tool may take; a client that gives up earlier cancels.
-        progress: Seconds between signs of life of a running tool that says nothing of its progress, to clients that
-            asked for it.
-        patience: Seconds for which a request waits for a lost connection to come back.
-        page: How many things a page of a list has.
+        plain_names: Whether a tool that only one Computer has keeps its own name. A name may then refer to another
+            machine after Computers join or leave.
+        reading_tools: Whether to offer tools that read windows and documents.
+        call_timeout: Seconds for a tool call; clients may cancel earlier.
+        progress: Seconds between keep-alive progress notifications for a silent tool, if the client requested progress.
+        patience: Seconds that a request waits for a lost connection to be restored.
+        page: Items per page of a list.
     """
 
     plain_names: bool = False
@@ -90,68 +86,68 @@ class Bridge:
     """Serves an office to any number of MCP clients.
 
     Args:
-        office: The Agent's seat; `live` is not needed.
-        name: What the office is called, for people and models.
+        office: The Agent's client; it does not need `live`.
+        name: Name of the office for people and models.
     """
 
-    def __init__(self, office: Office, name: str, settings: BridgeSettings | None = None) -> None:
+    def __init__(self, office: OfficeClient, name: str, settings: BridgeSettings | None = None) -> None:
         self.settings = settings if settings is not None else BridgeSettings()
         self.name = name
         self._office = office
-        self._directory = Directory(office)
-        self._watcher = Watcher(office, self._directory)
-        self._resources = Resources(office, self._directory)
-        self._completer = Completer(office, self._directory)
-        self._reading = Reading(office, self._directory, self._resources)
+        self._catalog = OfficeCatalog(office)
+        self._watcher = OfficeWatcher(office, self._catalog)
+        self._resources = OfficeResources(office, self._catalog)
+        self._completer = TemplateCompleter(office, self._catalog)
+        self._reading = ReadingTools(office, self._catalog, self._resources)
         self._reserved = NAMES if self.settings.reading_tools else frozenset[str]()
-        self._named: tuple[Mapping[str, Sequence[SMCPTool]], Tools] | None = None
-        self._seated = asyncio.Event()
+        self._named: tuple[Mapping[str, Sequence[SMCPTool]], OfficeTools] | None = None
+        self._joined = asyncio.Event()
         self._problem = ""
         self.server = self._make_server()
 
-    # Where the Agent sits
+    # Membership of the Agent
 
-    def follow(self) -> Callable[[], None]:
-        """Begin to hear the events of the office; returns what ends that."""
-        heard = [
-            self._office.on("*", self._watcher.heard),
-            self._office.on("joined", lambda _: self.seated()),
-            self._office.on("disconnected", lambda event: self.unseated(str(event.data.get("problem", "")))),
+    def subscribe(self) -> Callable[[], None]:
+        """Subscribe to the events of the office; returns an unsubscribe function."""
+        subscriptions = [
+            self._office.on("*", self._watcher.on_event),
+            self._office.on("joined", lambda _: self.on_joined()),
+            self._office.on("disconnected", lambda event: self.on_disconnected(str(event.data.get("problem", "")))),
         ]
 
-        def end() -> None:
-            for unsubscribe in heard:
-                unsubscribe()
+        def unsubscribe() -> None:
+            for end in subscriptions:
+                end()
 
-        return end
+        return unsubscribe
 
-    def seated(self) -> None:
-        """The Agent is in the office."""
-        self._seated.set()
+    def on_joined(self) -> None:
+        """Record that the Agent is in the office."""
+        self._joined.set()
 
-    def unseated(self, problem: str) -> None:
-        """The Agent is not in the office, and tries to come back."""
+    def on_disconnected(self, problem: str) -> None:
+        """Record that the Agent is not in the office and tries to rejoin."""
         self._problem = problem
-        self._seated.clear()
+        self._joined.clear()
         self._watcher.missed = True
 
     async def close(self) -> None:
-        """End the streams of clients, and ask no more."""
+        """End the streams of clients and all requests."""
         await self._watcher.close()
-        await self._directory.close()
+        await self._catalog.close()
 
-    async def _seat(self) -> None:
-        if self._seated.is_set():
+    async def _wait_joined(self) -> None:
+        if self._joined.is_set():
             return
         try:
             async with asyncio.timeout(self.settings.patience):
-                await self._seated.wait()
+                await self._joined.wait()
         except TimeoutError:
             why = f" ({self._problem})" if self._problem else ""
-            message = f"The office {self.name!r} cannot be reached at the moment{why}; the bridge goes on trying"
+            message = f"The office {self.name!r} cannot be reached now{why}; the bridge keeps trying"
             raise NotInOffice(message) from None
 
-    # What clients ask
+    # Requests of clients
 
     async def _list_tools(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         own = TOOLS if self.settings.reading_tools else ()
@@ -163,7 +159,7 @@ class Bridge:
         if params.name in self._reserved:
             try:
                 return await self._reading.call(params.name, params.arguments or {})
-            except SMCPError as error:  # a result, not an error of JSON-RPC: the model has to read it
+            except SMCPError as error:  # a result, not a JSON-RPC error, so that the model reads it
                 return failed_result(error)
         named = (await self._tools()).find(params.name)
         computer, tool = named.computer or "", named.tool["name"]
@@ -179,8 +175,8 @@ class Bridge:
         if not (context.meta and "progress_token" in context.meta):
             return tool_result(await run(), computer, server)
         doing = f"{tool} is running on {computer}"
-        async with reporting(context.session.report_progress, doing, self.settings.progress) as tell:
-            return tool_result(await run(on_progress=tell), computer, server)
+        async with reporting(context.session.report_progress, doing, self.settings.progress) as report:
+            return tool_result(await run(on_progress=report), computer, server)
 
     async def _list_resources(self, _: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         page, following = self._page(await self._resources.keys(), lambda key: key, params)
@@ -191,30 +187,40 @@ class Bridge:
         return {"resourceTemplates": await self._resources.templates_described(page)} | _next(following)
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
-        place, found = await self._resources.read(params.uri, _meta(context))
+        address, found = await self._resources.read(params.uri, _meta(context))
         meta = found.get("meta")
-        return {"contents": resource_contents(found["contents"], params.uri, place)} | ({"_meta": meta} if meta else {})
+        return {"contents": resource_contents(found["contents"], params.uri, address)} | (
+            {"_meta": meta} if meta else {}
+        )
 
     async def _complete(self, context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
         return {"completion": await self._completer.complete(params, _meta(context))}
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
-        await self._watcher.news.subscribe(_connection(context), params.uri)
+        await self._watcher.notifier.subscribe(context, params.uri)
         return {}
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
-        self._watcher.news.unsubscribe(_connection(context), params.uri)
+        self._watcher.notifier.unsubscribe(context, params.uri)
         return {}
 
     async def _initialized(self, context: Context, _: types.NotificationParams) -> None:
-        self._watcher.news.met(_connection(context))
+        self._watcher.notifier.client_ready(context)
 
-    # Behind the scenes
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        try:
+            return await self._watcher.notifier.listen_handler()(context, params)
+        except SMCPError as error:
+            raise as_mcp_error(error) from None
 
-    async def _tools(self) -> Tools:
-        tools = await self._directory.all_tools()
+    # Internals
+
+    async def _tools(self) -> OfficeTools:
+        tools = await self._catalog.all_tools()
         if self._named is None or self._named[0] != tools:
-            self._named = (tools, Tools(tools, plain=self.settings.plain_names, reserved=self._reserved))
+            self._named = (tools, OfficeTools(tools, plain=self.settings.plain_names, reserved=self._reserved))
         return self._named[1]
 
     def _page(
@@ -228,25 +234,27 @@ class Bridge:
     def _answering(self, handler: Handler) -> Handler:
         async def answer(context: Context, params: Any) -> dict[str, Any]:
             try:
-                await self._seat()
+                await self._wait_joined()
                 result = await handler(context, params)
             except SMCPError as error:
-                log.info("%s was refused: %d", context.method, error.code)
+                log.info("request failed: %s code=%d method=%s", type(error).__name__, error.code, context.method)
                 raise as_mcp_error(error) from None
             except ConnectionError as error:
-                raise as_mcp_error(NotInOffice(f"The office {self.name!r} was left: {error}")) from None
+                raise as_mcp_error(
+                    NotInOffice(f"The connection to the office {self.name!r} was lost: {error}")
+                ) from None
             except MCPError:
                 raise
             except Exception as problem:
-                log.exception("%s failed", context.method)
-                told = f"{context.method} failed in the bridge ({type(problem).__name__}); it is logged there"
-                raise as_mcp_error(InternalError(told)) from None
+                log.exception("request failed: unexpected error method=%s", context.method)
+                message = f"{context.method} failed in the bridge ({type(problem).__name__}); see its log"
+                raise as_mcp_error(InternalError(message)) from None
             return result | COMPLETE if context.protocol_version in MODERN_PROTOCOL_VERSIONS else result
 
         return answer
 
     async def _instruct(self, ctx: Context, call_next: Callable[[Context], Awaitable[Any]]) -> Any:
-        """Give a client that connects the instructions of the office's MCP servers."""
+        """Add the instructions of the office's MCP servers to the handshake."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
             return result | {"instructions": await self._instructions()}
@@ -255,12 +263,12 @@ class Bridge:
     async def _instructions(self) -> str:
         parts = [INSTRUCTIONS.format(office=self.name)]
         try:
-            async with asyncio.timeout(INSTRUCTED_WITHIN):
-                await self._seated.wait()
-                found = await self._directory.instructions()
+            async with asyncio.timeout(INSTRUCTIONS_SECONDS):
+                await self._joined.wait()
+                found = await self._catalog.instructions()
             parts += (f"Instructions of {server} on {name}:\n{text}" for (name, server), text in sorted(found.items()))
         except (SMCPError, ConnectionError, TimeoutError) as error:
-            log.info("instructions of MCP servers not available reason=%s", str(error) or "no answer in time")
+            log.info("instructions not available: %s", str(error) or "time-out")
         return "\n\n".join(parts)[:MAX_INSTRUCTIONS]
 
     def _make_server(self) -> "_OfficeServer":
@@ -270,7 +278,7 @@ class Bridge:
             title=f"Office {self.name}",
             instructions=INSTRUCTIONS.format(office=self.name),
             cache_hints=dict.fromkeys(CACHEABLE, CacheHint()),
-            on_subscriptions_listen=self._watcher.news.listen,
+            on_subscriptions_listen=self._listen,
         )
         page = types.PaginatedRequestParams
         handlers: Mapping[str, tuple[type[BaseModel], Handler]] = {
@@ -291,7 +299,7 @@ class Bridge:
 
 
 class _OfficeServer(Server[Any]):
-    """A server whose lists change, whoever asks for its options."""
+    """A server that declares changing lists on every transport."""
 
     def create_initialization_options(
         self,
@@ -303,13 +311,8 @@ class _OfficeServer(Server[Any]):
         return super().create_initialization_options(changing, experimental_capabilities, extensions)
 
 
-def _connection(context: Context) -> Connection:
-    # The SDK documents what a connection does for handlers, its exit stack above all, but leads no public way to it.
-    return context.session._connection  # noqa: SLF001
-
-
 def _meta(context: Context) -> dict[str, Any] | None:
-    """Return what of a request's `_meta` is for the MCP server behind the office."""
+    """Return the part of a request's `_meta` that is passed on to the MCP server."""
     given = (context.params or {}).get("_meta")
     return passed_on(given) or None if isinstance(given, Mapping) else None
 

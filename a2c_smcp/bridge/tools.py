@@ -30,7 +30,7 @@ STRICTEST: Final = "2025-11-25"
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-class Tools:
+class OfficeTools:
     """The tools of every Computer of an office, by the names under which clients see them.
 
     Args:

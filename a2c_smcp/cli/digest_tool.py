@@ -36,7 +36,7 @@ from a2c_smcp.errors import BadRequest, DocumentError, InternalError, SMCPError
 from a2c_smcp.uris.dpe import build_dpe_uri
 
 if TYPE_CHECKING:  # a run has no use for what a server needs
-    from a2c_smcp.docserver.ports import Tell
+    from a2c_smcp.docserver.ports import ProgressCallback
 
 IMAGES: Final = ".images"
 """The folder below that of the digests for page images and what is known of runs: hidden, so none of it is served."""
@@ -97,7 +97,7 @@ class DigestingService(DocumentService):
         self._turn = asyncio.Lock()
 
     async def digest(
-        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: "Tell"
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: "ProgressCallback"
     ) -> Digest:
         """Make a digest of a PDF, one after another, since each uses every core; cancelling ends the run.
 
@@ -239,7 +239,7 @@ def _copy(source: CataloguedFile, to: Path) -> None:
         shutil.copyfileobj(file, copy, 1 << 20)
 
 
-async def _run(params: dict[str, Any], tell: "Tell") -> dict[str, Any]:
+async def _run(params: dict[str, Any], tell: "ProgressCallback") -> dict[str, Any]:
     steps: dict[str, tuple[int, int]] = {}
     told = -1
     async with _process() as process:

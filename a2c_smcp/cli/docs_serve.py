@@ -56,8 +56,8 @@ class _Serving:
 
     async def begin(self) -> Any:
         """Start; returns where it listens, or None where there is nothing to tell."""
-        from a2c_smcp.docserver.documents import serve_documents  # noqa: PLC0415
-        from a2c_smcp.docserver.running import until_told  # noqa: PLC0415
+        from a2c_smcp.docserver.document_server import serve_documents  # noqa: PLC0415
+        from a2c_smcp.docserver.process import run_until_signal  # noqa: PLC0415
         from a2c_smcp.docserver.web import Address, Admission  # noqa: PLC0415
 
         arguments, context = self._arguments, self._context
@@ -70,7 +70,7 @@ class _Serving:
         serving = serve_documents(
             _documents(context, arguments), address=address, admission=admission, ready=listening.set_result
         )
-        self._task = asyncio.create_task(until_told(serving))
+        self._task = asyncio.create_task(run_until_signal(serving))
         if address is None and context.stdin.isatty():
             await asyncio.sleep(0)  # now a signal ends it
             context.stderr.write("waiting for an MCP client on standard input; --http HOST:PORT serves over HTTP\n")

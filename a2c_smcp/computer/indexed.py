@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias
 
+from a2c_smcp.common.backoff import backoff_delay
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.computer.cells import Cell
 from a2c_smcp.computer.gate import Gate
@@ -320,7 +321,7 @@ class IndexedServer:
 
     def _retry(self, work: _Work) -> None:
         # Nothing else would tell of what changed while the server could not be asked.
-        pause = min(self.limits.pause * 2 ** min(self._failures, 16), LONGEST_PAUSE)
+        pause = backoff_delay(self._failures, base=self.limits.pause, longest=LONGEST_PAUSE)
         self._failures += 1
         loop = asyncio.get_running_loop()
 

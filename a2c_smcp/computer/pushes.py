@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
+from a2c_smcp.common.backoff import backoff_delay
 from a2c_smcp.errors import SMCPError
 
 logger = logging.getLogger(__name__)
@@ -127,7 +128,7 @@ class Coalescer(Generic[K]):
         self._moved.set()
 
     def _pause_after(self, failures: int) -> float:
-        return min(max(self._window, WINDOW) * float(2 ** min(failures, 16)), LONGEST_PAUSE)
+        return backoff_delay(failures, base=max(self._window, WINDOW), longest=LONGEST_PAUSE)
 
     def _cooled(self, kind: K) -> None:
         lane = self._lanes[kind]

@@ -1,8 +1,8 @@
-"""The connection of an Agent or a Computer to a server: opened, joined to an office, and restored when it is lost."""
+"""The Socket.IO connection of an Agent or a Computer: connects, joins an office, and reconnects after a loss."""
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
 __all__ = [

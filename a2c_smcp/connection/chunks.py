@@ -1,7 +1,7 @@
-"""Replies that are too large for one message: the Computer cuts their JSON text, the Agent fetches and joins it.
+"""Chunked replies: the Computer splits the JSON text of a large reply, the Agent fetches and joins the chunks.
 
-A piece is text, not base64: the usual large contents (prose, Markdown, base64 blobs) need next to no escaping inside
-a JSON string, and at worst, when every character is a quote, a piece doubles.
+A chunk is text, not base64: usual large contents (prose, Markdown, base64 blobs) need little escaping in a JSON string.
+In the worst case, when every character is a quote, a chunk doubles in size.
 """
 
 import asyncio
@@ -16,22 +16,22 @@ from a2c_smcp.errors import BadRequest, InternalError, from_wire, is_error
 from a2c_smcp.messages import Chunked, ChunkedRet
 
 LARGE: Final = 512 * 1024
-"""A reply of more bytes travels in pieces where the Agent accepts them, so that it holds up nothing else."""
+"""Replies with more bytes are sent in chunks to Agents that accept them, so that they delay nothing else."""
 
 PIECE: Final = 256 * 1024
-"""The most bytes in a piece: doubled by escaping, it still passes a server that takes no message over 1 MB."""
+"""Maximum bytes of a chunk: doubled by escaping, it still passes a server with a limit of 1 MB."""
 
 MAX_REPLY: Final = 256 * 1024 * 1024
-"""The largest reply, in bytes, that is sent or fetched in pieces."""
+"""Maximum size of a chunked reply in bytes."""
 
 SMALLEST: Final = 1024
-"""What a piece has on average at least; a reply in more pieces than that is not worth the requests."""
+"""Minimum average size of a chunk; a reply in more chunks is refused."""
 
 _announcement: Final = TypeAdapter(ChunkedRet)
 
 
 class ChunkedReply:
-    """An encoded reply with the places where it is cut: never inside a character.
+    """An encoded reply with its chunk boundaries, which are never inside a character.
 
     Args:
         body: JSON text in UTF-8.
@@ -45,11 +45,11 @@ class ChunkedReply:
 
     @property
     def count(self) -> int:
-        """How many pieces there are."""
+        """Number of chunks."""
         return len(self._cuts) - 1
 
     def announce(self, transfer: str) -> Chunked:
-        """What the Agent needs in order to fetch the pieces; hashes the whole body."""
+        """Return the announcement that the Agent needs to fetch the chunks; hashes the whole body."""
         return {
             "transfer": transfer,
             "size": len(self.body),
@@ -58,14 +58,14 @@ class ChunkedReply:
         }
 
     def piece(self, index: int) -> str:
-        """The text of a piece.
+        """Return the text of a chunk.
 
         Raises:
-            BadRequest: There is no such piece.
+            BadRequest: The index is out of range.
         """
         if not 0 <= index < self.count:
             raise BadRequest(
-                f"The reply has {self.count} pieces, counted from 0: there is no piece {index}",
+                f"Chunk {index} does not exist: the reply has {self.count} chunks, counted from 0",
                 details={"index": index, "count": self.count},
             )
         return self.body[self._cuts[index] : self._cuts[index + 1]].decode()
@@ -73,7 +73,7 @@ class ChunkedReply:
 
 def _cuts(body: bytes, piece: int) -> list[int]:
     if piece < 4:
-        raise ValueError("a piece holds at least one character of four bytes")
+        raise ValueError("a chunk must have at least 4 bytes, the longest character")
     cuts = [0]
     while cuts[-1] + piece < len(body):
         end = cuts[-1] + piece
@@ -84,19 +84,19 @@ def _cuts(body: bytes, piece: int) -> list[int]:
 
 
 def is_chunked(reply: object) -> bool:
-    """Whether a reply only announces the pieces of another."""
+    """Whether a reply only announces the chunks of the real one."""
     return isinstance(reply, Mapping) and "chunked" in reply
 
 
 class ChunkAssembler:
-    """Puts the pieces of one reply together, in whatever order they come.
+    """Assembles the chunks of a reply, in any order.
 
     Args:
-        reply: The announcement, as it came.
-        limit: The most bytes that the whole may have.
+        reply: The announcement.
+        limit: Maximum size of the reply in bytes.
 
     Raises:
-        BadRequest: It is not an announcement, or announces more than `limit`.
+        BadRequest: The announcement is malformed, or exceeds `limit`.
     """
 
     def __init__(self, reply: object, *, limit: int = MAX_REPLY) -> None:
@@ -104,56 +104,56 @@ class ChunkAssembler:
         size, count = self.announced["size"], self.announced["count"]
         if size > limit:
             raise BadRequest(
-                f"The computer announced a reply of {size} bytes, over the limit of {limit} bytes",
+                f"The Computer announced a reply of {size} bytes; the limit is {limit} bytes",
                 details={"limit": "reply size", "size": size, "value": limit},
             )
         if count > size // SMALLEST + 1:
-            raise BadRequest(f"The computer announced a reply of {size} bytes in {count} pieces, which is too many")
+            raise BadRequest(f"The Computer announced {count} chunks for {size} bytes, which is too many")
         self._pieces: list[bytes | None] = [None] * count
         self._size = 0
 
     @property
     def transfer(self) -> str:
-        """What the Computer calls this reply."""
+        """Id of this transfer at the Computer."""
         return self.announced["transfer"]
 
     @property
     def count(self) -> int:
-        """How many pieces there are in all."""
+        """Number of all chunks."""
         return len(self._pieces)
 
     @property
     def missing(self) -> list[int]:
-        """The pieces that have not come yet."""
+        """Indexes of the chunks that have not arrived."""
         return [index for index, piece in enumerate(self._pieces) if piece is None]
 
     def add(self, index: int, answer: object) -> None:
-        """Take the answer to the request for a piece; one that comes twice counts once.
+        """Add the reply to the request of a chunk; a repeated chunk counts once.
 
         Raises:
-            InternalError: It is not that piece, or more than was announced.
+            InternalError: It is not that chunk, or exceeds the announced size.
         """
         data = answer.get("data") if isinstance(answer, Mapping) and answer.get("index") == index else None
         if not isinstance(data, str) or not 0 <= index < self.count:
-            raise InternalError(f"The computer answered with something that is not piece {index} of its reply")
+            raise InternalError(f"The Computer did not return chunk {index} of its reply")
         piece = data.encode("utf-8", "surrogatepass")
         self._size += len(piece) - len(self._pieces[index] or b"")
         if self._size > self.announced["size"]:
-            raise InternalError("The computer sent more than it announced")
+            raise InternalError("The Computer sent more than it announced")
         self._pieces[index] = piece
 
     def body(self) -> bytes:
-        """The JSON text of the reply, whole and unaltered.
+        """Return the JSON text of the reply, verified by its hash.
 
         Raises:
-            InternalError: A piece is missing, or the whole is not what was announced.
+            InternalError: A chunk is missing, or size or hash differ from the announcement.
         """
         if missing := self.missing:
-            raise InternalError(f"{len(missing)} of {self.count} pieces of the reply are missing")
+            raise InternalError(f"{len(missing)} of {self.count} chunks of the reply are missing")
         body = b"".join(piece or b"" for piece in self._pieces)
         announced = self.announced
         if len(body) != announced["size"] or hashlib.sha256(body).hexdigest() != announced["sha256"]:
-            raise InternalError("The pieces do not make the reply that was announced; send the request again")
+            raise InternalError("The chunks do not match the announced reply: send the request again")
         return body
 
 
@@ -161,25 +161,25 @@ def _announced(reply: Any) -> Chunked:
     try:
         return _announcement.validate_python(reply, strict=True)["chunked"]
     except ValidationError:
-        raise BadRequest("The computer announced a reply in pieces, but not in the form of the protocol") from None
+        raise BadRequest("The Computer announced a chunked reply that does not conform to the protocol") from None
 
 
 Ask: TypeAlias = Callable[[str, int], Awaitable[Any]]
 """Sends `client:get_chunk` for a transfer and an index, and returns the ack."""
 
 WINDOW: Final = 2
-"""Pieces asked for at once: one is on its way while the other is asked for, and no more waits in anybody's buffer."""
+"""Concurrent chunk requests: one chunk is transferred while the next is requested."""
 
 
 async def collect(ask: Ask, reply: Any, *, window: int = WINDOW, limit: int = MAX_REPLY) -> Any:
-    """Return the reply itself, or the one whose pieces it announces.
+    """Return the reply itself, or the one whose chunks it announces.
 
-    A caller that is cancelled, or whose connection breaks, leaves nothing behind: the Computer forgets the rest soon.
+    After a cancellation or a lost connection nothing remains to clean up: the Computer drops the chunks soon.
 
     Raises:
         BadRequest: The announcement is malformed, or of more than `limit` bytes.
-        InternalError: The pieces do not fit together.
-        SMCPError: A piece was refused; 404 if the Computer no longer keeps the reply, which is then asked for anew.
+        InternalError: The chunks do not match the announcement.
+        SMCPError: A chunk was refused; 404 if the Computer has dropped the reply, so that the request must be repeated.
     """
     if not is_chunked(reply):
         return reply
@@ -199,8 +199,8 @@ async def collect(ask: Ask, reply: Any, *, window: int = WINDOW, limit: int = MA
     finally:
         for one in fetching:
             one.cancel()
-    body = await asyncio.to_thread(assembler.body)  # hashing megabytes would hold up the loop
+    body = await asyncio.to_thread(assembler.body)  # hashing megabytes would block the loop
     try:
         return FastJson.loads(body)
     except ValueError:
-        raise BadRequest("The reply that came in pieces is no JSON") from None
+        raise BadRequest("The chunked reply is not valid JSON") from None

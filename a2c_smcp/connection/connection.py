@@ -1,4 +1,4 @@
-"""One connection to a server, from its handshake to its end. It is never used again: late acks cannot stray."""
+"""One connection to a server, from handshake to close. It is never reused, so late acks cannot be misassigned."""
 
 import asyncio
 import logging
@@ -46,26 +46,26 @@ from a2c_smcp.types import Role
 log = logging.getLogger(__name__)
 
 PATIENCE: Final = 15.0
-"""Seconds for a handshake or a join."""
+"""Default seconds for a handshake or a join."""
 
 HEADER: Final = 128
-"""Bytes that a packet adds to what it carries, at most."""
+"""Maximum overhead of a packet in bytes."""
 
 VERSION_MISMATCH: Final = 4008
 LONGEST_REASON: Final = 64 * 1024
-"""Bytes of a refusal that are read."""
+"""Maximum size of an HTTP refusal that is read, in bytes."""
 
 LONGEST_WORDS: Final = 300
 _SPOKEN: Final = re.compile(r"0\.[234]\.\d{1,6}", re.ASCII)
 """Versions of released servers with which this client works; `tests/peers/test_releases.py` shows each."""
 
 Secret: TypeAlias = str | Callable[[], str | Awaitable[str]]
-"""A credential, or what returns a fresh one for every attempt."""
+"""A credential, or a callable that returns a fresh one for every attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAddress:
-    """Where the server is and what to show at its door."""
+    """URL of the server, credentials and transport options."""
 
     url: str = field(repr=False)
     path: str = SOCKETIO_PATH
@@ -81,30 +81,30 @@ class ServerAddress:
         try:
             parts = urlsplit(self.url)
             usable = parts.scheme in ("http", "https", "ws", "wss") and bool(parts.hostname) and parts.port != 0
-        except ValueError:  # a port or an IPv6 address that cannot be one
+        except ValueError:  # an invalid port or IPv6 address
             usable = False
         if not usable:
-            raise InvalidConfig("The server's address is a URL such as https://a2c.example.org")
+            raise InvalidConfig("The server address is not a valid URL: use one like https://a2c.example.org")
 
     def real_url(self, version: str = PROTOCOL_VERSION) -> str:
-        """The URL with the protocol version to announce, unless it names one itself."""
+        """Return the URL with the protocol version, unless its query has one already."""
         parts = urlsplit(self.url)
         query = parts.query if "a2c_version=" in parts.query else f"{parts.query}&a2c_version={version}"
         return urlunsplit(parts._replace(query=query.lstrip("&")))
 
     @property
     def shown(self) -> str:
-        """The URL as it may be shown: without user, password and query."""
+        """The URL without user, password and query, for messages and logs."""
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     @property
     def real_path(self) -> str:
-        """The path of Socket.IO, below the path of the URL where that has one."""
+        """Path of Socket.IO, below the path of the URL."""
         return f"{urlsplit(self.url).path.strip('/')}/{self.path.strip('/')}".strip("/")
 
     async def credentials(self) -> tuple[dict[str, Any] | None, dict[str, str]]:
-        """What to send as `auth` and as headers, fresh for this attempt."""
+        """Return `auth` and headers with fresh credentials."""
         auth = dict(self.auth) if self.auth else {}
         headers = dict(self.headers) if self.headers else {}
         if self.token is not None:
@@ -119,8 +119,8 @@ async def _current(secret: Secret) -> str:
         value = secret() if callable(secret) else secret
         return await value if isawaitable(value) else value
     except Exception as problem:
-        log.error("fetching a fresh credential failed", exc_info=without_message(problem))
-        raise Unauthorized(f"No fresh credential could be fetched ({type(problem).__name__})") from None
+        log.error("credential callback failed", exc_info=without_message(problem))
+        raise Unauthorized(f"The credential callback failed ({type(problem).__name__})") from None
 
 
 class SmcpConnection:
@@ -128,7 +128,7 @@ class SmcpConnection:
 
     Attributes:
         gone: Set when it has ended.
-        dismissal: Why the server closed it, where it said so.
+        dismissal: Why the server closed it, if it said so.
     """
 
     def __init__(
@@ -137,15 +137,17 @@ class SmcpConnection:
         self.gone = asyncio.Event()
         self._address = address
         self._refusal: Any = None
-        self._answer = LastHttpReply()
+        self._http_reply = LastHttpReply()
         self._waiting: set[asyncio.Future[tuple[Any, ...]]] = set()
         connector = aiohttp.TCPConnector(ssl=address.ssl_context or True)
-        self._http = aiohttp.ClientSession(connector=connector, trust_env=True, trace_configs=[self._answer.tracing()])
+        self._http = aiohttp.ClientSession(
+            connector=connector, trust_env=True, trace_configs=[self._http_reply.tracing()]
+        )
         self._sio = SocketClient(self._to(received), self._http)
         self._sio.on("disconnect", self._on_disconnect, namespace=SMCP_NAMESPACE)
         self._sio.on("connect_error", self._on_refusal, namespace=SMCP_NAMESPACE)
         self.dismissal: SMCPError | None = None
-        self.why = "it was never open"
+        self.why = "the connection was never open"
 
     def _to(self, received: "Callable[[SmcpConnection, int | None, str, Any], None]") -> Received:
         def take(number: int | None, event: str, payload: Any) -> None:
@@ -157,9 +159,9 @@ class SmcpConnection:
         return take
 
     def _on_dismissal(self, payload: Any) -> None:
-        with suppress(SMCPError):  # a server of another release; it closes the connection all the same
-            told = parse_request(DISCONNECT_NOTIFICATION, payload)
-            self.dismissal = from_wire({"error": told})
+        with suppress(SMCPError):  # a server of another release; it closes the connection anyway
+            error = parse_request(DISCONNECT_NOTIFICATION, payload)
+            self.dismissal = from_wire({"error": error})
 
     def _on_disconnect(self, reason: str) -> None:
         if not self.gone.is_set():
@@ -170,7 +172,7 @@ class SmcpConnection:
 
     @property
     def limit(self) -> int:
-        """The largest reply that the server takes in one message, as far as it says."""
+        """Maximum size of a message that the server announced, in bytes."""
         return self._sio.max_payload - HEADER
 
     async def open(self) -> None:
@@ -178,25 +180,25 @@ class SmcpConnection:
 
         Raises:
             Unauthorized, Forbidden: The server refused.
-            ConnectionError: There is no such server, or it does not speak the protocol.
+            ConnectionError: The server cannot be reached, or does not speak the protocol.
             SMCPError: The server refused for another reason.
         """
         patience = self._address.patience
         try:
             async with asyncio.timeout(patience):
                 await self._open(self._address.real_url())
-                if (version := self._answer.other_version) is not None:
+                if (version := self._http_reply.other_version) is not None:
                     await self._open(self._address.real_url(version))
         except TimeoutError:
             raise ConnectionError(f"{self._address.shown} did not answer within {seconds_text(patience)}") from None
-        if (refused := self._answer.error(self._address.shown)) is not None:
+        if (refused := self._http_reply.error(self._address.shown)) is not None:
             raise refused
-        if not self._sio.alive:  # it broke before anybody listened for that
-            raise ConnectionError(f"the connection to {self._address.shown} broke at once")
+        if not self._sio.alive:  # it was lost before `disconnect` was handled
+            raise ConnectionError(f"the connection to {self._address.shown} was lost immediately")
 
     async def _open(self, url: str) -> None:
-        """Connect; a refusal by HTTP is left in `_answer`."""
-        self._answer.clear()
+        """Connect; an HTTP refusal is stored in `_http_reply`."""
+        self._http_reply.clear()
         auth, headers = await self._address.credentials()
         try:
             await self._sio.connect(
@@ -209,24 +211,24 @@ class SmcpConnection:
                 wait_timeout=self._address.patience,
             )
         except aiohttp.WSServerHandshakeError as problem:
-            self._answer.status = problem.status
-        except (aiohttp.ClientError, OSError) as problem:  # some of them are ValueErrors as well
+            self._http_reply.status = problem.status
+        except (aiohttp.ClientError, OSError) as problem:  # some of them are ValueErrors too
             raise ConnectionError(_words(problem, self._address.shown)) from None
         except (socketio.exceptions.ConnectionError, engineio.exceptions.EngineIOError, ValueError) as problem:
             if SMCP_NAMESPACE in self._sio.failed_namespaces:
                 raise _refusal_error(self._refusal, self._address.shown, _sent(auth, headers)) from None
-            if self._answer.status is None:
+            if self._http_reply.status is None:
                 raise ConnectionError(f"{self._address.shown}: {problem}") from None
         else:
-            self._answer.clear()  # an upgrade may have been refused, and polling goes on
+            self._http_reply.clear()  # a refused upgrade leaves polling usable
 
     @property
     def silence(self) -> float:
-        """Seconds of silence after which a connection is given up, and a little more."""
+        """Seconds without traffic after which a connection counts as lost, with a margin."""
         return self._sio.silence + 1
 
     def drop(self, why: str) -> None:
-        """Use it no more; whoever waits for an answer is told."""
+        """Mark it as ended; pending calls raise ConnectionError."""
         self.why = why
         self.gone.set()
         for answer in self._waiting:
@@ -238,8 +240,8 @@ class SmcpConnection:
 
         Raises:
             ConnectionError: The connection ended first.
-            RequestTimeout: Nothing came in time.
-            BadRequest: The event is larger than the server takes; it was not sent.
+            RequestTimeout: No ack arrived in time.
+            BadRequest: The event exceeds the limit of the server; it was not sent.
         """
         body = self._body(event, data)
         answer: asyncio.Future[tuple[Any, ...]] = asyncio.get_running_loop().create_future()
@@ -260,10 +262,10 @@ class SmcpConnection:
             self._waiting.discard(answer)
             self._sio.forget(number)
             if not answer.cancel() and not answer.cancelled():
-                answer.exception()  # whoever waited has gone, and nobody else need hear of it
+                answer.exception()  # the waiting caller is gone; avoids a warning
 
     async def tell(self, event: str, data: Any) -> None:
-        """Send an event that wants no ack.
+        """Send an event without an ack.
 
         Raises:
             ConnectionError: The connection has ended.
@@ -275,11 +277,11 @@ class SmcpConnection:
         if self.gone.is_set():
             raise ConnectionError(self.why)
         if not self._sio.welcome:
-            raise ConnectionError("it is not open yet")
+            raise ConnectionError("the connection is not open yet")
         body = FastJson.encode([event, data])
         if len(body) > self.limit:
             raise BadRequest(
-                f"The request of {len(body)} bytes is over the limit of {self.limit} bytes that the server takes",
+                f"The request has {len(body)} bytes; the server accepts at most {self.limit} bytes",
                 details={"limit": "request size", "size": len(body), "value": self.limit},
             )
         return body[1:-1].decode()
@@ -287,14 +289,14 @@ class SmcpConnection:
     async def _send(self, body: str, number: int | None) -> None:
         if not await self._sio.send(body, number):
             if not self.gone.is_set():
-                self.drop("it broke while something was being sent")
+                self.drop("the connection was lost while sending")
             raise ConnectionError(self.why)
 
     async def join(self, role: Role, name: str, office_id: str, *, take_over: bool = True) -> None:
-        """Take a seat.
+        """Join an office.
 
         Args:
-            take_over: Whether another connection with the same credentials and name has to leave it.
+            take_over: Whether to replace another connection with the same credentials and name.
 
         Raises:
             SMCPError: The server refused.
@@ -303,20 +305,20 @@ class SmcpConnection:
         request: dict[str, Any] = {"role": role, "name": name, "office_id": office_id}
         if not take_over:
             request["take_over"] = False
-        _settled(await self.call(JOIN_OFFICE_EVENT, request, within=self._address.patience))
+        _check_ack(await self.call(JOIN_OFFICE_EVENT, request, within=self._address.patience))
 
     async def leave(self, office_id: str) -> None:
-        """Give up the seat; raises what `join` raises."""
-        _settled(await self.call(LEAVE_OFFICE_EVENT, {"office_id": office_id}, within=self._address.patience))
+        """Leave an office; raises as `join`."""
+        _check_ack(await self.call(LEAVE_OFFICE_EVENT, {"office_id": office_id}, within=self._address.patience))
 
     async def ack(self, number: int | None, body: str) -> bool:
-        """Answer an event, if it wants an answer; whether the connection took it."""
+        """Acknowledge an event if it expects that; return whether the ack was sent."""
         return number is None or await self._sio.ack(number, body)
 
     async def close(self) -> None:
-        """End it, politely where that is possible; it never takes long, and being cancelled leaves nothing open."""
+        """Close the connection, gracefully if possible, within seconds; cancelling leaves nothing open."""
         if not self.gone.is_set():
-            self.drop("it was closed")
+            self.drop("the connection was closed")
         try:
             with suppress(TimeoutError, *BROKEN):
                 async with asyncio.timeout(CLOSE_PATIENCE):
@@ -327,8 +329,8 @@ class SmcpConnection:
             await self._http.close()
 
 
-def _settled(answer: tuple[Any, ...]) -> None:
-    """Read the ack of a join or leave: two arguments, or what a stranger's server may send instead."""
+def _check_ack(answer: tuple[Any, ...]) -> None:
+    """Check the ack of a join or leave: two arguments, or the forms of other servers."""
     match answer:
         case (True, *_) | ([True, *_],):
             return
@@ -341,10 +343,10 @@ def _settled(answer: tuple[Any, ...]) -> None:
 
 
 class LastHttpReply:
-    """What a server answered by HTTP instead of letting a connection in: the status, and the reason in its body.
+    """The HTTP response of a server that refused a connection: status, and the reason in the body.
 
     Servers of release 0.2 and later refuse a client whose `a2c_version` has another minor version than theirs, with
-    status 400 and error 4008, which names the version that they speak.
+    status 400 and error 4008, which contains their version.
     """
 
     def __init__(self) -> None:
@@ -352,11 +354,11 @@ class LastHttpReply:
         self._body: Any = None
 
     def clear(self) -> None:
-        """Forget it: another attempt begins."""
+        """Reset it before another attempt."""
         self.status = self._body = None
 
     def tracing(self) -> aiohttp.TraceConfig:
-        """What reads the body of a refusal; a client of websockets would throw it away unread."""
+        """Return a trace configuration that reads the body of a refusal, which a websocket client discards."""
         config = aiohttp.TraceConfig()
         config.on_request_end.append(self._take)
         return config
@@ -377,26 +379,26 @@ class LastHttpReply:
 
     @property
     def other_version(self) -> str | None:
-        """The version to announce instead, where that alone was the reason and this client speaks it."""
+        """The version to announce instead, if a version mismatch was the reason and this client supports it."""
         if not isinstance(self._body, Mapping) or self._body.get("code") != VERSION_MISMATCH:
             return None
         version = self._body.get("server_version")
         return version if isinstance(version, str) and _SPOKEN.fullmatch(version) else None
 
     def error(self, url: str) -> SMCPError | ConnectionError | None:
-        """The refusal, with the server's own reason where it gave one; None where nothing was refused."""
+        """Return the refusal with the server's reason, if it gave one; None if nothing was refused."""
         status = self.status
         if status is None:
             return None
         reason = self._reason()
-        message = f"{url} refused the connection: {reason or 'it gave no reason'} (HTTP status {status})"
+        message = f"{url} refused the connection: {reason or 'no reason given'} (HTTP status {status})"
         if isinstance(self._body, Mapping) and is_error(self._body):
             error = from_wire(self._body)
             if not isinstance(error, InternalError):
                 return type(error)(message, code=error.code)
         match status:
             case 404 | 405 if not reason:
-                return ConnectionError(f"There is no A2C server at {url} (HTTP status {status}): check URL and path")
+                return ConnectionError(f"No A2C server at {url} (HTTP status {status}): check URL and path")
             case 401 | 407:
                 return Unauthorized(message)
             case 403:
@@ -412,7 +414,7 @@ class LastHttpReply:
             text = words if isinstance(words, str) else ""
             lowest, highest = body.get("min_supported"), body.get("max_supported")
             if isinstance(lowest, str) and isinstance(highest, str):
-                text += f" (it takes clients of protocol {lowest} to {highest}; this one speaks 0.2 to 0.4)"
+                text += f" (it supports protocol {lowest} to {highest}; this client supports 0.2 to 0.4)"
         else:
             text = body if isinstance(body, str) and "<" not in body else ""
         text = " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
@@ -420,19 +422,19 @@ class LastHttpReply:
 
 
 def _sent(auth: Mapping[str, Any] | None, headers: Mapping[str, str]) -> str:
-    """Where credentials were sent, without them."""
+    """Return where credentials were sent, without their values."""
     places = [*(f"header {name}" for name in headers), *(f"auth.{name}" for name in auth or ())]
     return ", ".join(places) or "none"
 
 
 def _refusal_error(data: Any, url: str, sent: str) -> SMCPError:
-    """The error behind a refused connection: ours tells a code, an older server only words or nothing."""
+    """Return the error of a refused connection; older servers send only a text or nothing."""
     inner = data.get("data") if isinstance(data, Mapping) else None
-    for told in (inner, data):
-        if isinstance(told, Mapping) and is_error(told):
-            return from_wire(told)
+    for candidate in (inner, data):
+        if isinstance(candidate, Mapping) and is_error(candidate):
+            return from_wire(candidate)
     words = data.get("message") if isinstance(data, Mapping) else data
-    reason = words if isinstance(words, str) and words else "it gave no reason"
+    reason = words if isinstance(words, str) and words else "no reason given"
     return Forbidden(
         f"{url} refused the connection: {reason} (credentials sent: {sent}; released servers read the header x-api-key "
         "up to 0.1.3, the header access_token up to 0.2.1, and auth.token since)"
@@ -440,7 +442,7 @@ def _refusal_error(data: Any, url: str, sent: str) -> SMCPError:
 
 
 def _words(problem: Exception, url: str) -> str:
-    """What happened and what to check; the library's own words are about sockets."""
+    """Return an error message with the cause and what to check."""
     match problem:
         case aiohttp.ClientConnectorCertificateError():
             return (
@@ -448,9 +450,9 @@ def _words(problem: Exception, url: str) -> str:
                 "name the CA's file by --ca or SSL_CERT_FILE (in Python: ssl_context)"
             )
         case aiohttp.ClientSSLError():
-            return f"{url} speaks no TLS that fits (for a server without TLS, write http://): {problem.os_error}"
+            return f"TLS handshake with {url} failed (for a server without TLS use http://): {problem.os_error}"
         case aiohttp.ClientConnectorDNSError():
-            return f"The host name in {url} is unknown: check the address and the network"
+            return f"The host name in {url} cannot be resolved: check the address and the network"
         case aiohttp.ClientConnectorError() if problem.os_error.errno:
             reason = os.strerror(problem.os_error.errno).lower()
             return f"{url} cannot be reached ({reason}): check that the server runs, and its address"

@@ -1,4 +1,4 @@
-"""A seat in an office that is kept: whatever breaks, it connects and joins again, for ever."""
+"""Membership in an office that survives lost connections: it reconnects and rejoins until it is closed."""
 
 import asyncio
 import logging
@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Final, TypeAlias
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.common.callbacks import await_guarded
 from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
-from a2c_smcp.connection.reconnect import Backoff, Reconnector
+from a2c_smcp.connection.reconnect import Reconnector
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus, Failure, StatusTracker, call_back
 from a2c_smcp.errors import Forbidden, NotInOffice, RequestTimeout, SMCPError
 from a2c_smcp.smcp import JOIN_OFFICE_EVENT, parse_request
@@ -17,21 +18,21 @@ from a2c_smcp.types import Role
 
 CANCEL_SECONDS: Final = 0.5
 
-Heard: TypeAlias = Callable[[SmcpConnection, int | None, str, Any], None]
-"""Takes the link, the ack number, the name and the payload of an event. Must not wait."""
+OnEvent: TypeAlias = Callable[[SmcpConnection, int | None, str, Any], None]
+"""Called with connection, ack number, name and payload of an event. Must not block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipCallbacks:
-    """Who is told what; the mistakes of whoever is told are logged and hurt nobody.
+    """Callbacks of the owner; their exceptions are logged.
 
     Attributes:
-        status: Of every change of the status.
-        connected: Of every new connection.
-        moved: Of the office it now belongs to, or None; a connection that comes back to the same office is no move.
-        joined: After every join, also when the connection came back, with the office.
-        lost: When the seat is lost or given up.
-        disconnected: When a connection that stood is gone, with the reason.
+        status: Called with every new status.
+        connected: Called after every new connection.
+        moved: Called with the new office, or None; not after a reconnect to the same office.
+        joined: Called with the office after every join, including rejoins.
+        lost: Called when the membership is lost or given up.
+        disconnected: Called with the reason when an open connection ended.
     """
 
     status: Callable[[ConnectionStatus], None] | None = None
@@ -43,15 +44,15 @@ class MembershipCallbacks:
 
 
 class Membership:
-    """A place in an office.
+    """A named member of an office.
 
     Args:
-        office_id: The office to join as soon as there is a connection.
-        heard: Takes every event that comes.
-        log: Where its owner logs.
+        office_id: The office to join after connecting.
+        on_event: Called with every event.
+        log: The logger of the owner.
 
     Raises:
-        BadRequest: The name or the office cannot be one.
+        BadRequest: The name or the office is not valid.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Membership:
         role: Role,
         name: str,
         address: ServerAddress,
-        heard: Heard,
+        on_event: OnEvent,
         *,
         office_id: str | None,
         backoff: Backoff | None,
@@ -70,87 +71,91 @@ class Membership:
         self.name = name
         self._check(office_id if office_id is not None else "none yet")
         self._address = address
-        self._heard = heard
-        self._tell = callbacks
+        self._on_event = on_event
+        self._callbacks = callbacks
         self._log = log
         self._backoff = backoff if backoff is not None else Backoff()
-        self._board = StatusTracker(office_id, callbacks.status)
+        self._tracker = StatusTracker(office_id, callbacks.status)
         self._joined: str | None = None
-        self._belongs: str | None = None
-        self._link: SmcpConnection | None = None
+        self._office: str | None = None
+        self._connection: SmcpConnection | None = None
         self._running: asyncio.Task[None] | None = None
         self._settled: asyncio.Future[None] | None = None
         self._lock = asyncio.Lock()
-        self._wish = asyncio.Event()
-        self._yielded = False
-        self._told: set[asyncio.Future[None]] = set()
+        self._retry_join = asyncio.Event()
+        self._taken_over = False
+        self._callback_tasks: set[asyncio.Future[None]] = set()
         self._changed = asyncio.Event()
 
     @property
     def status(self) -> ConnectionStatus:
-        """Where the connection stands."""
-        return self._board.status
+        """The state of the connection."""
+        return self._tracker.status
 
     @property
     def office_id(self) -> str | None:
-        """The office it is in at this moment."""
+        """The office that it is in now."""
         return self._joined
 
     @property
     def wanted(self) -> str | None:
-        """The office it is in, or wants to be in."""
-        return self._board.office_id
+        """The office that it is in, or tries to join."""
+        return self._tracker.office_id
 
     @property
-    def link(self) -> SmcpConnection | None:
-        """The connection, where there is one."""
-        return self._link
+    def connection(self) -> SmcpConnection | None:
+        """The open connection, if any."""
+        return self._connection
 
     @property
     def open(self) -> bool:
-        """Whether it is connected or will be."""
+        """Whether it is connected or reconnecting."""
         return self._running is not None
 
     @property
-    def here(self) -> SmcpConnection | None:
-        """The connection, where it is in an office."""
-        link = self._link
-        return link if link is not None and self._joined is not None and not link.gone.is_set() else None
+    def joined_connection(self) -> SmcpConnection | None:
+        """The open connection, if it has joined an office."""
+        connection = self._connection
+        return (
+            connection if connection is not None and self._joined is not None and not connection.gone.is_set() else None
+        )
 
-    async def seated(self) -> SmcpConnection:
-        """Return the connection as soon as it is in an office.
+    async def wait_joined(self) -> SmcpConnection:
+        """Wait until an office is joined, and return the connection.
 
         Raises:
-            NotInOffice: It wants to be in none.
-            ConnectionError: It is closed.
+            NotInOffice: No office is set.
+            ConnectionError: The membership is closed.
         """
         while True:
             if self._running is None:
-                raise ConnectionError("There is no connection; connect first")
+                raise ConnectionError("The client is not connected: call connect() first")
             if self.wanted is None:
-                raise NotInOffice("Join an office first")
-            link = self.here
-            if link is not None:
-                return link
+                raise NotInOffice("The client is in no office: join one first")
+            connection = self.joined_connection
+            if connection is not None:
+                return connection
             await self._changed.wait()
 
-    # Coming and going
+    # Connect, join, leave
 
     async def connect(self, *, wait: bool = True) -> None:
-        """Connect, and join the office if one is wanted; from then on stay connected.
+        """Connect, and join the office if one is set; then stay connected.
 
         Args:
-            wait: Whether to return only when that is done, and to give up if it fails. Otherwise it goes on in the
-                background however often it fails.
+            wait: Whether to wait until that is done, and to give up if it fails. Otherwise it keeps trying in the
+                background.
 
         Raises:
             SMCPError: The server refused: the credentials, the office, the name.
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
         starting = self._running is None
         if starting:
-            keeper = Reconnector(self._new_link, self._attend, self._failed, self._board, self._backoff, log=self._log)
-            self._running = asyncio.get_running_loop().create_task(keeper.run())
+            reconnector = Reconnector(
+                self._new_connection, self._use, self._failed, self._tracker, self._backoff, log=self._log
+            )
+            self._running = asyncio.get_running_loop().create_task(reconnector.run())
         if not wait:
             return
         try:
@@ -161,8 +166,8 @@ class Membership:
             raise
 
     async def settle(self) -> None:
-        """Wait until it is where it wants to be, or is told for the next time that it cannot; raises as `connect`."""
-        if self._link is not None and self._joined == self.wanted:
+        """Wait until it is connected and joined as wanted, or the next attempt fails; raises as `connect`."""
+        if self._connection is not None and self._joined == self.wanted:
             return
         if self._settled is None or self._settled.done():
             self._settled = asyncio.get_running_loop().create_future()
@@ -175,153 +180,158 @@ class Membership:
         if running is None:
             return
         while not running.done():
-            # A library on the way may swallow one that comes while it connects.
+            # A library may swallow a cancellation while it connects.
             running.cancel()
             await asyncio.wait([running], timeout=CANCEL_SECONDS)
-        self._failed(ConnectionError("The connection was closed"))
+        self._failed(ConnectionError("The client was closed"))
         self._wake()
-        self._board.show(ConnectionState.OFFLINE)
+        self._tracker.show(ConnectionState.OFFLINE)
 
     async def close(self) -> None:
-        """End the connection, and callbacks that still run."""
+        """Disconnect, and cancel callbacks that still run."""
         await self.disconnect()
-        told = list(self._told)
-        for one in told:
-            one.cancel()
-        await asyncio.gather(*told, return_exceptions=True)
+        tasks = list(self._callback_tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def join(self, office_id: str) -> bool:
-        """Join an office, leaving the one it is in.
+        """Join an office and leave the current one; return whether that is done.
 
-        Returns whether it is done. Without a connection at the moment it is done as soon as there is one.
+        Without a connection it is done after the next reconnect.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the membership is unchanged.
         """
         self._check(office_id)
         async with self._lock:
-            link = self._link
-            if link is not None:
+            connection = self._connection
+            if connection is not None:
                 try:
-                    await self._sit(link, office_id)
+                    await self._join(connection, office_id)
                 except (ConnectionError, RequestTimeout) as problem:
-                    link.drop(str(problem))  # the seat is in doubt: a new connection settles it
+                    connection.drop(str(problem))  # the server may have joined us or not: a new connection settles it
                 else:
                     return True
-            self._board.office_id = office_id
+            self._tracker.office_id = office_id
             return False
 
     async def leave(self) -> None:
         """Leave the office and stay connected.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the membership is unchanged.
         """
         async with self._lock:
-            office_id, link = self._joined, self._link
-            if link is not None and office_id is not None:
+            office_id, connection = self._joined, self._connection
+            if connection is not None and office_id is not None:
                 try:
-                    await link.leave(office_id)
+                    await connection.leave(office_id)
                 except NotInOffice:
-                    self._log.info("the server knew of no seat to leave")
+                    self._log.info("leave skipped: the server has no membership of this client")
                 except (ConnectionError, RequestTimeout) as problem:
-                    link.drop(str(problem))
-            self._board.office_id = None
-            self._lose()
-            self._belong(None)
+                    connection.drop(str(problem))
+            self._tracker.office_id = None
+            self._leave_office()
+            self._set_office(None)
             self._wake()
-            if link is not None:
-                self._board.show(ConnectionState.CONNECTED)
+            if connection is not None:
+                self._tracker.show(ConnectionState.CONNECTED)
 
     def want(self, office_id: str | None) -> None:
-        """Want another office the next time that it joins; where it sits now it stays."""
-        self._board.office_id = office_id
+        """Set the office of the next join; the current membership is unchanged."""
+        self._tracker.office_id = office_id
 
-    def doubt(self, link: SmcpConnection) -> None:
-        """The server said over this link that there is no seat: take it anew."""
-        if link is self._link:
-            self._lose()
-            self._wish.set()
+    def rejoin(self, connection: SmcpConnection) -> None:
+        """Join again: the server replied on this connection that the client is in no office."""
+        if connection is self._connection:
+            self._leave_office()
+            self._retry_join.set()
 
-    # Keeping it
+    # Internals
 
     def _check(self, office_id: str) -> None:
         parse_request(JOIN_OFFICE_EVENT, {"role": self.role, "name": self.name, "office_id": office_id})
 
-    def _new_link(self) -> SmcpConnection:
-        return SmcpConnection(self._address, self._heard)
+    def _new_connection(self) -> SmcpConnection:
+        return SmcpConnection(self._address, self._on_event)
 
-    async def _attend(self, link: SmcpConnection) -> None:
-        self._link = link
-        if self._tell.connected is not None:
-            call_back(self._tell.connected)
+    async def _use(self, connection: SmcpConnection) -> None:
+        self._connection = connection
+        if self._callbacks.connected is not None:
+            call_back(self._callbacks.connected)
         try:
-            await self._keep(link)
+            await self._stay_joined(connection)
         finally:
-            if isinstance(link.dismissal, Forbidden):
-                # Whoever took the seat over is alive and has the same right to it: no contest of two connections.
-                self._yielded = True
-            self._link = None
-            self._lose()
-            if self._tell.disconnected is not None:
-                call_back(self._tell.disconnected, link.why if link.gone.is_set() else "it was closed")
+            if isinstance(connection.dismissal, Forbidden):
+                # The connection that took over is alive and has the same credentials: do not take the name back.
+                self._taken_over = True
+            self._connection = None
+            self._leave_office()
+            if self._callbacks.disconnected is not None:
+                call_back(
+                    self._callbacks.disconnected,
+                    connection.why if connection.gone.is_set() else "the client was closed",
+                )
 
-    async def _keep(self, link: SmcpConnection) -> None:
-        """Be in the office that is wanted until the connection is gone."""
+    async def _stay_joined(self, connection: SmcpConnection) -> None:
+        """Stay in the wanted office until the connection is lost."""
         refusals = self._backoff.fresh()
-        self._board.show(ConnectionState.CONNECTED)
-        while not link.gone.is_set():
-            self._wish.clear()
+        self._tracker.show(ConnectionState.CONNECTED)
+        while not connection.gone.is_set():
+            self._retry_join.clear()
             pause = None
             async with self._lock:
                 wanted = self.wanted
                 try:
                     if wanted is not None and wanted != self._joined:
-                        await self._sit(link, wanted)
+                        await self._join(connection, wanted)
                         refusals.reset()
                     self._succeeded()
                 except (ConnectionError, RequestTimeout) as problem:
-                    link.drop(str(problem))
+                    connection.drop(str(problem))
                     return
                 except SMCPError as problem:
-                    self._log.warning("the server refused the seat: %s", problem)
+                    self._log.warning("join refused: retrying reason=%s", problem)
                     self._failed(problem)
                     pause = refusals.next()
-                    self._board.show(ConnectionState.CONNECTED, problem, failures=refusals.failures, retry_in=pause)
-            await _first_of(link.gone, self._wish, within=pause)
+                    self._tracker.show(ConnectionState.CONNECTED, problem, failures=refusals.failures, retry_in=pause)
+            await _first_of(connection.gone, self._retry_join, within=pause)
 
-    async def _sit(self, link: SmcpConnection, office_id: str) -> None:
-        await link.join(self.role, self.name, office_id, take_over=not self._yielded)
-        self._yielded = False
-        self._lose()
-        self._board.office_id = self._joined = office_id
-        self._belong(office_id)
+    async def _join(self, connection: SmcpConnection, office_id: str) -> None:
+        await connection.join(self.role, self.name, office_id, take_over=not self._taken_over)
+        self._taken_over = False
+        self._leave_office()
+        self._tracker.office_id = self._joined = office_id
+        self._set_office(office_id)
         self._wake()
-        self._board.show(ConnectionState.JOINED)
-        if self._tell.joined is not None:
-            told = call_back(self._tell.joined, office_id)
-            if isawaitable(told):
-                callback = asyncio.ensure_future(self._awaited(told))
-                self._told.add(callback)
-                callback.add_done_callback(self._told.discard)
-                if isinstance(told, Coroutine):
-                    callback.add_done_callback(lambda _: told.close())  # cancelled before it began, it would complain
+        self._tracker.show(ConnectionState.JOINED)
+        if self._callbacks.joined is not None:
+            result = call_back(self._callbacks.joined, office_id)
+            if isawaitable(result):
+                callback = asyncio.ensure_future(self._run_callback(result))
+                self._callback_tasks.add(callback)
+                callback.add_done_callback(self._callback_tasks.discard)
+                if isinstance(result, Coroutine):
+                    callback.add_done_callback(
+                        lambda _: result.close()
+                    )  # if cancelled before it started, Python would warn
 
     def _wake(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _lose(self) -> None:
+    def _leave_office(self) -> None:
         if self._joined is not None:
             self._joined = None
-            if self._tell.lost is not None:
-                call_back(self._tell.lost)
+            if self._callbacks.lost is not None:
+                call_back(self._callbacks.lost)
 
-    def _belong(self, office_id: str | None) -> None:
-        if office_id != self._belongs:
-            self._belongs = office_id
-            if self._tell.moved is not None:
-                call_back(self._tell.moved, office_id)
+    def _set_office(self, office_id: str | None) -> None:
+        if office_id != self._office:
+            self._office = office_id
+            if self._callbacks.moved is not None:
+                call_back(self._callbacks.moved, office_id)
 
     def _failed(self, problem: Failure) -> None:
         if self._settled is not None and not self._settled.done():
@@ -331,8 +341,8 @@ class Membership:
         if self._settled is not None and not self._settled.done():
             self._settled.set_result(None)
 
-    async def _awaited(self, told: Awaitable[None]) -> None:
-        await await_guarded(self._log, "a callback of the connection", lambda: told)
+    async def _run_callback(self, result: Awaitable[None]) -> None:
+        await await_guarded(self._log, "a callback of the connection", lambda: result)
 
 
 async def _first_of(*events: asyncio.Event, within: float | None) -> None:

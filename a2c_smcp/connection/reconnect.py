@@ -1,13 +1,12 @@
-"""Staying connected: one link after another, for ever, with pauses that grow and are left to chance."""
+"""Keeps a client connected: opens the next connection after each loss, with back-off, until cancelled."""
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Final
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import SmcpConnection
 from a2c_smcp.connection.status import ConnectionState, Failure, StatusTracker
 from a2c_smcp.errors import SMCPError
@@ -15,70 +14,33 @@ from a2c_smcp.errors import SMCPError
 log = logging.getLogger(__name__)
 
 STABLE: Final = 60.0
-"""Seconds after which a connection has proved itself: when it is lost, the next attempt comes soon."""
-
-_chance = random.SystemRandom()
-
-
-@dataclass(slots=True)
-class Backoff:
-    """Pauses that grow with every failure, at most `longest` seconds.
-
-    The whole pause is left to chance, so that the clients of a server that comes back do not come all at once.
-    """
-
-    base: float = 0.5
-    longest: float = 30.0
-    uniform: Callable[[float, float], float] = field(default=_chance.uniform, repr=False)
-    failures: int = 0
-
-    def next(self) -> float:
-        """Seconds to wait after one more failure: anything up to `base`, doubled with each failure."""
-        return self.uniform(0, self._most(self.base))
-
-    def slow(self) -> float:
-        """Seconds to wait where trying again at once is no use, because somebody has to mend something first."""
-        most = self._most(4 * self.base)
-        return self.uniform(most / 2, most)
-
-    def _most(self, base: float) -> float:
-        most = min(self.longest, base * 2.0 ** min(self.failures, 32))
-        self.failures += 1
-        return most
-
-    def reset(self) -> None:
-        """All is well again."""
-        self.failures = 0
-
-    def fresh(self) -> "Backoff":
-        """One of the same kind that has seen no failure."""
-        return Backoff(self.base, self.longest, self.uniform)
+"""Seconds after which a connection counts as stable: its loss resets the back-off."""
 
 
 class Reconnector:
-    """Opens a link, lets it be used until it is gone, and opens the next.
+    """Opens a connection, lets it be used until it is lost, and opens the next.
 
     Args:
-        new_link: Makes a link that is not open yet.
-        attend: Uses a link until it is gone.
-        failed: Is told why a connection failed or ended.
-        log: Where its owner logs.
+        new_connection: Returns a connection that is not open yet.
+        use: Uses a connection until it is lost.
+        on_failure: Called with the reason when a connection failed or ended.
+        log: The logger of the owner.
     """
 
     def __init__(
         self,
-        new_link: Callable[[], SmcpConnection],
-        attend: Callable[[SmcpConnection], Awaitable[None]],
-        failed: Callable[[Failure], None],
-        board: StatusTracker,
+        new_connection: Callable[[], SmcpConnection],
+        use: Callable[[SmcpConnection], Awaitable[None]],
+        on_failure: Callable[[Failure], None],
+        tracker: StatusTracker,
         backoff: Backoff,
         clock: Callable[[], float] = time.monotonic,
         log: logging.Logger = log,
     ) -> None:
-        self._new_link = new_link
-        self._attend = attend
-        self._failed = failed
-        self._board = board
+        self._new_connection = new_connection
+        self._use_connection = use
+        self._on_failure = on_failure
+        self._tracker = tracker
         self._backoff = backoff
         self._clock = clock
         self._log = log
@@ -88,30 +50,30 @@ class Reconnector:
         self._backoff.reset()
         problem: Failure | None = None
         while True:
-            link = self._new_link()
-            self._board.show(ConnectionState.CONNECTING, problem, failures=self._backoff.failures)
+            connection = self._new_connection()
+            self._tracker.show(ConnectionState.CONNECTING, problem, failures=self._backoff.failures)
             try:
-                problem = await self._use(link)
-            except Exception as mistake:  # noqa: BLE001 - one connection's bad end is no reason to stay away for ever
-                self._log.exception("the connection failed in an unforeseen way")
-                problem = ConnectionError(f"The connection failed in an unforeseen way ({type(mistake).__name__})")
+                problem = await self._run_one(connection)
+            except Exception as mistake:  # noqa: BLE001 - a bug in one connection must not end the retries
+                self._log.exception("connection failed: unexpected error")
+                problem = ConnectionError(f"The connection failed with an unexpected error ({type(mistake).__name__})")
             finally:
-                await link.close()
-            self._failed(problem)
+                await connection.close()
+            self._on_failure(problem)
             pause = self._backoff.slow() if isinstance(problem, SMCPError) else self._backoff.next()
-            self._board.show(ConnectionState.WAITING, problem, failures=self._backoff.failures, retry_in=pause)
+            self._tracker.show(ConnectionState.WAITING, problem, failures=self._backoff.failures, retry_in=pause)
             await asyncio.sleep(pause)
 
-    async def _use(self, link: SmcpConnection) -> Failure:
-        """Open a link and use it until it is gone; return why it ended."""
+    async def _run_one(self, connection: SmcpConnection) -> Failure:
+        """Open a connection and use it until it is lost; return why it ended."""
         try:
-            await link.open()
+            await connection.open()
         except (SMCPError, ConnectionError) as problem:
-            self._log.warning("no connection to the server: %s", problem)
+            self._log.warning("connection failed: retrying reason=%s", problem)
             return problem
         opened = self._clock()
-        await self._attend(link)
+        await self._use_connection(connection)
         if self._clock() - opened >= STABLE:
             self._backoff.reset()
-        self._log.warning("the connection was lost: %s", link.why)
-        return ConnectionError(f"The connection was lost: {link.why}")
+        self._log.warning("connection lost: retrying reason=%s", connection.why)
+        return ConnectionError(f"The connection was lost: {connection.why}")

@@ -1,15 +1,15 @@
-"""python-socketio's client with its hot path cut short, for the life of one connection.
+"""python-socketio's client with a shorter hot path, for one connection.
 
-What differs from the stock client, and why:
+Differences from the stock client:
 
-- A websocket is read by one plain loop and written to directly; the stock client starts tasks and timers for every
-  message, and waits for ever for a writer that a dead network holds up.
-- Events and acks are handed on without a second decoding, and acks go out as text that is encoded already.
-- What the server announces as its largest message is kept, and the HTTP status of a refused handshake is told.
-- A packet that is no packet is dropped; it neither ends the connection nor logs a traceback.
+- One loop reads the websocket, and frames are written directly; the stock client starts tasks and timers for every
+  message, and waits forever for a writer that a dead network blocks.
+- Events and acks are decoded once, and acks are sent as already encoded text.
+- The maximum message size of the server and the HTTP status of a refused handshake are available.
+- A malformed packet is dropped; it neither ends the connection nor logs a traceback.
 
-It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/connection` and
-`tests/interaction/agent` show each of them at work.
+It uses internals of python-socketio and python-engineio; `tests/interaction/computer/connection` and
+`tests/interaction/agent` cover each of them.
 """
 
 import asyncio
@@ -32,31 +32,31 @@ from a2c_smcp.smcp import SMCP_NAMESPACE, error_ack
 log = logging.getLogger(__name__)
 
 STOCK_PAYLOAD: Final = 1_000_000
-"""What a server takes that announces nothing: the default of every Socket.IO server."""
+"""Message limit of a server that announces none: the default of Socket.IO."""
 
 CLOSE_PATIENCE: Final = 2.0
 BROKEN: Final = (aiohttp.ClientError, OSError, RuntimeError)
-"""What writing to a websocket that is gone raises."""
+"""Exceptions of writing to a closed websocket."""
 
 FRAME_HEADER: Final = 14
-"""Bytes that a websocket frame adds to what it carries, at most."""
+"""Maximum overhead of a websocket frame in bytes."""
 
 _PACKET: Final = re.compile(rf"(2|3){re.escape(SMCP_NAMESPACE)},([0-9]{{0,18}})(?![0-9])")
 _NAME: Final = re.compile(r'\["(client:[\w.:-]{1,100})"')
 
 Received: TypeAlias = Callable[[int | None, str, Any], None]
-"""Takes the ack number, the name and the payload of an event. Must not wait."""
+"""Called with ack number, name and payload of an event. Must not block."""
 
 
 class Packet(sio_packet.Packet):  # type: ignore[misc]
-    """A packet of JSON alone: nothing is searched for binary parts before it is sent."""
+    """A packet of JSON only: payloads are not searched for binary parts."""
 
     uses_binary_events = False
     json = FastJson
 
 
 class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
-    """Engine.IO over a websocket that is written to directly. Polling, and what upgrades from it, stay stock."""
+    """Engine.IO over a websocket with direct writes. Polling and upgrades from it use the stock code."""
 
     max_payload = STOCK_PAYLOAD
     deliver: Callable[[str], bool]
@@ -66,7 +66,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._turn = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
 
     async def _connect_websocket(self, url: str, headers: dict[str, str], engineio_path: str) -> bool:
         if self.sid:
@@ -75,23 +75,23 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         patience = aiohttp.ClientWSTimeout(ws_close=CLOSE_PATIENCE)
         self.ws = await self.http.ws_connect(address, headers=headers, max_msg_size=0, timeout=patience)
         self._lean = True
-        self._take_hello((await self.ws.receive()).data)
+        self._read_handshake((await self.ws.receive()).data)
         self.current_transport = "websocket"
         self.state = "connected"
         await self._trigger_event("connect", run_async=False)
         self.read_loop_task = self.start_background_task(self._read_loop_websocket)
         return True
 
-    def _take_hello(self, frame: object) -> None:
+    def _read_handshake(self, frame: object) -> None:
         try:
-            hello: Any = FastJson.loads(frame[1:]) if isinstance(frame, str) and frame[:1] == "0" else None
-            self.sid = hello["sid"]
-            self.upgrades = hello["upgrades"]
-            self.ping_interval = hello["pingInterval"] / 1000
-            self.ping_timeout = hello["pingTimeout"] / 1000
-            self.max_payload = max(0, int(hello.get("maxPayload", 0))) or STOCK_PAYLOAD
+            handshake: Any = FastJson.loads(frame[1:]) if isinstance(frame, str) and frame[:1] == "0" else None
+            self.sid = handshake["sid"]
+            self.upgrades = handshake["upgrades"]
+            self.ping_interval = handshake["pingInterval"] / 1000
+            self.ping_timeout = handshake["pingTimeout"] / 1000
+            self.max_payload = max(0, int(handshake.get("maxPayload", 0))) or STOCK_PAYLOAD
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise engineio.exceptions.ConnectionError("what answers there is no Socket.IO server") from None
+            raise engineio.exceptions.ConnectionError("the server does not speak Socket.IO") from None
 
     async def _read_loop_websocket(self) -> None:
         reason = await self._read()
@@ -104,7 +104,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
             await self._reset()
 
     async def _read(self) -> str:
-        """Hand on what comes until nothing more can; return why not."""
+        """Dispatch incoming frames until the connection ends; return the reason."""
         patience = self.ping_interval + self.ping_timeout
         clock = asyncio.get_running_loop().time
         try:
@@ -116,28 +116,28 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
                     if not await self._take(message.data):
                         break
         except TimeoutError:
-            return f"the server gave no sign of life for {seconds_text(patience)}"
-        except Exception as problem:  # whatever it was: somebody waits to hear that nothing more comes
-            log.exception("reading from the server failed")
+            return f"no traffic from the server for {seconds_text(patience)}"
+        except Exception as problem:  # callers wait for the end of the connection, whatever its cause
+            log.exception("read loop failed: unexpected error")
             return type(problem).__name__
         return str(self.reason.TRANSPORT_ERROR)
 
     def _watch_bytes(self, moved: Callable[[], None]) -> None:
-        """Have `moved` called whenever bytes come: a large message that is not complete yet is no silence."""
+        """Call `moved` whenever bytes arrive, so that a large incomplete message does not count as silence."""
         connection = self.ws._response.connection  # noqa: SLF001
         protocol = connection.protocol if connection is not None else None
         if protocol is None or protocol.transport is None:
-            return  # it is gone, and the reader notices
+            return  # already closed; the read loop notices
         take = protocol.data_received
 
         def data_received(data: bytes) -> None:
             if self.state == "connected":
-                with suppress(RuntimeError):  # the reader has just ended
+                with suppress(RuntimeError):  # the read loop has just ended
                     moved()
             take(data)
 
         protocol.data_received = data_received
-        protocol.transport.set_protocol(protocol)  # some event loops remember the method
+        protocol.transport.set_protocol(protocol)  # some event loops cache the method
 
     async def _take(self, frame: object) -> bool:
         if isinstance(frame, str):
@@ -146,7 +146,7 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
                 if not self.deliver(frame[1:]):
                     await self._trigger_event("message", frame[1:], run_async=True)
             elif kind == "2":
-                # Reading goes on while a slow line takes this, and it does not wait behind requests.
+                # Does not block reading on a slow network, and does not queue behind requests.
                 self._pong = asyncio.ensure_future(self._write_now(f"3{frame[1:]}"))
             return kind != "1"
         if isinstance(frame, bytes):
@@ -164,22 +164,22 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         response = await super()._send_request(*arguments, **options)
         if isinstance(response, aiohttp.ClientResponse):
             try:
-                await response.read()  # polling leaves answers unread, and an unread one holds its connection
+                await response.read()  # polling leaves responses unread, which keeps their connections busy
             except (aiohttp.ClientError, TimeoutError) as problem:
                 return str(problem)
         return response
 
     async def write(self, frame: str | bytes) -> bool:
-        """Write a frame, in turn with others and waiting while the line is full; whether the connection took it.
+        """Write a frame in order, and wait while the send buffer is full; return whether it was written.
 
-        One that is cancelled before its turn is not sent.
+        A frame whose writer is cancelled while queued is not sent.
         """
-        async with self._turn:
+        async with self._write_lock:
             if self._sending is not None and not self._sending.done():
-                await asyncio.wait([self._sending])  # of somebody who was cancelled in the middle
-            if self._has_room(frame):
+                await asyncio.wait([self._sending])  # of a caller that was cancelled during its write
+            if self._fits_buffer(frame):
                 return await self._write_now(frame)
-            # Everybody who waits for a full line waits for one future of aiohttp: cancelling one would cancel all.
+            # All writers that wait for a full buffer share one future of aiohttp: cancelling one would cancel all.
             self._sending = asyncio.ensure_future(self._write_now(frame))
             return await asyncio.shield(self._sending)
 
@@ -187,36 +187,36 @@ class EngineClient(engineio.AsyncClient):  # type: ignore[misc]
         try:
             await (self.ws.send_str(frame) if isinstance(frame, str) else self.ws.send_bytes(frame))
         except BROKEN:
-            return False  # the reader notices as well
+            return False  # the read loop notices too
         return True
 
-    def _has_room(self, frame: str | bytes) -> bool:
-        """Whether a frame is written without waiting."""
+    def _fits_buffer(self, frame: str | bytes) -> bool:
+        """Whether a frame can be written without waiting."""
         connection = self.ws._response.connection  # noqa: SLF001
         transport = connection.transport if connection is not None else None
         if transport is None:
-            return True  # it is gone, and says so at once
+            return True  # closed: the write fails immediately
         low, high = transport.get_write_buffer_limits()
         waiting = transport.get_write_buffer_size()
         size = len(frame) if isinstance(frame, bytes) or frame.isascii() else 4 * len(frame)
         return bool(waiting <= low and waiting + size + FRAME_HEADER < high)
 
     def abort(self) -> None:
-        """Drop the line at once, with whatever waits to be written."""
+        """Close the transport immediately, and drop unsent data."""
         if not self._lean:
             return
         response = self.ws._response  # noqa: SLF001
         if response.connection is not None and response.connection.transport is not None:
-            response.connection.transport.abort()  # closing alone would wait until a dead network takes the rest
+            response.connection.transport.abort()  # close() would wait for a dead network to take the rest
         response.close()
 
 
 class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
-    """Socket.IO in the namespace of the protocol; it neither reconnects nor catches signals.
+    """Socket.IO in the namespace of the protocol, without reconnection and signal handling.
 
     Args:
-        received: Is told of every event.
-        http: The session to connect with; whoever made it closes it.
+        received: Called with every event.
+        http: The HTTP session; the caller closes it.
     """
 
     def __init__(self, received: Received, http: aiohttp.ClientSession) -> None:
@@ -241,7 +241,7 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
 
     @property
     def max_payload(self) -> int:
-        """The largest message that the server says it takes, in bytes."""
+        """Maximum message size that the server announced, in bytes."""
         return int(self.eio.max_payload)
 
     @property
@@ -251,18 +251,18 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
 
     @property
     def silence(self) -> float:
-        """Seconds after which a server that gives no sign of life is given up."""
+        """Seconds without traffic after which the connection counts as lost."""
         return float(self.eio.ping_interval + self.eio.ping_timeout)
 
     async def ack(self, number: int, body: str) -> bool:
-        """Answer an event with one argument, encoded already; whether the connection took it."""
+        """Acknowledge an event with one encoded argument; return whether it was written."""
         return self.alive and await self._write(f"3{SMCP_NAMESPACE},{number}[{body}]")
 
     async def send(self, body: str, number: int | None) -> bool:
-        """Send an event, encoded already as its name and its payload; whether the connection took it.
+        """Send an event, encoded as name and payload; return whether it was written.
 
         Args:
-            number: That of the ack, where one is wanted.
+            number: Number of the expected ack, if any.
         """
         return self.alive and await self._write(f"2{SMCP_NAMESPACE},{'' if number is None else number}[{body}]")
 
@@ -274,32 +274,32 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
 
     @property
     def welcome(self) -> bool:
-        """Whether the server let it into the namespace."""
+        """Whether the server accepted the connection to the namespace."""
         return SMCP_NAMESPACE in self.namespaces
 
     def expect(self, answered: Callable[..., None]) -> int:
-        """Return the number of the next ack, whose arguments `answered` will take."""
-        # The stock client keeps its counter among the callbacks, under 0: an ack of that number would delete it.
+        """Return the number of the next ack; `answered` is called with its arguments."""
+        # The stock client stores its counter among the callbacks under 0, where an ack with that number deletes it.
         self._last_ack += 1
         self._answers[self._last_ack] = answered
         return self._last_ack
 
     def forget(self, number: int) -> None:
-        """Wait no more for an ack."""
+        """Stop waiting for an ack."""
         self._answers.pop(number, None)
 
     def drop(self) -> None:
-        """End the connection without a farewell."""
+        """Close the connection without a close handshake."""
         self.eio.abort()
 
     async def abort(self) -> None:
-        """End the connection without a farewell, and wait until nothing is read any more."""
+        """Close the connection without a close handshake, and wait for the read loop."""
         self.drop()
         if self.eio.read_loop_task is not None:
             await asyncio.wait([self.eio.read_loop_task], timeout=CLOSE_PATIENCE)
 
     def _deliver(self, packet: str) -> bool:
-        """Take an event or an ack of the namespace; anything else goes the stock way."""
+        """Dispatch an event or ack of the namespace; return False for packets of the stock code."""
         match = _PACKET.match(packet)
         if match is None:
             return False
@@ -313,32 +313,32 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
         elif isinstance(content, list) and content and isinstance(content[0], str):
             self._received(number, content[0], content[1] if len(content) == 2 else None)
         else:
-            log.info("a malformed packet was refused")
+            log.info("malformed packet refused")
             self._refuse(number, packet[match.end() :])
         return True
 
     def _acked(self, number: int | None, content: Any) -> None:
         answered = self._answers.pop(number, None)
         if answered is None:
-            return  # too late, or never asked for
+            return  # late or unexpected
         if isinstance(content, list):
             answered(*content)
         else:
-            log.info("a malformed reply failed its request")
+            log.info("malformed reply: its request fails")
             answered(to_wire(InternalError("The server sent a malformed reply")))
 
     def _refuse(self, number: int | None, text: str) -> None:
-        # Whoever asked is answered at once, not after the time-out.
+        # The caller gets the error now, not a time-out later.
         if number is None:
             return
         name = _NAME.match(text)
-        error = BadRequest("The request is malformed, or holds a number that is not finite")
+        error = BadRequest("The request is malformed, or contains a number that is not finite")
         body = FastJson.dumps(error_ack(name[1], error) if name else to_wire(error))
         task = asyncio.ensure_future(self.ack(number, body))
         self._refusing.add(task)
         task.add_done_callback(self._refusing.discard)
 
-    # What came with binary parts or over polling is decoded by the stock code.
+    # The stock code decodes packets with binary parts, and those over polling.
 
     async def _handle_event(self, namespace: str | None, id: int | None, data: Any) -> None:  # noqa: A002, ARG002
         if isinstance(data, list) and data and isinstance(data[0], str):
@@ -354,14 +354,14 @@ class SocketClient(socketio.AsyncClient):  # type: ignore[misc]
         try:
             await super()._handle_eio_message(data)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as problem:
-            log.info("a malformed packet was dropped: %s", type(problem).__name__)
+            log.info("malformed packet dropped: %s", type(problem).__name__)
             packet, self._binary_packet = self._binary_packet, None
             if packet is not None and packet.packet_type == sio_packet.BINARY_ACK:
                 await self._handle_ack(packet.namespace, packet.id, None)
 
 
 def _library_log() -> logging.Logger:
-    # The libraries log whole payloads, and would print an ordinary lost connection as an error.
+    # The libraries log whole payloads, and log an ordinary lost connection as an error.
     quiet = logging.getLogger(f"{__name__}.library")
     quiet.setLevel(logging.CRITICAL)
     return quiet

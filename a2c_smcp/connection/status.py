@@ -1,4 +1,4 @@
-"""Where the connection to the server stands, in words for its owner."""
+"""State of the connection to the server, with advice for its owner."""
 
 import logging
 from collections.abc import Callable
@@ -16,29 +16,29 @@ Failure: TypeAlias = SMCPError | ConnectionError
 
 
 class ConnectionState(StrEnum):
-    """Where a connection is in its life."""
+    """The states of a connection."""
 
     OFFLINE = "offline"
-    """Nobody asked for a connection, or somebody ended it."""
+    """Not connected, and not trying to."""
     CONNECTING = "connecting"
     WAITING = "waiting"
-    """It failed or was lost, and is tried again after a pause."""
+    """The connection failed or was lost; the next attempt follows after a delay."""
     CONNECTED = "connected"
-    """Connected, and in no office: none was asked for, or the server refuses."""
+    """Connected, but in no office: none is set, or the server refuses."""
     JOINED = "joined"
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """What is known of the connection.
+    """The state of a connection with its details.
 
     Attributes:
-        since: When this was so first, as an ISO-8601 time.
-        office_id: The office it is in, or wants to be in.
-        failures: Attempts that failed since it last worked.
-        retry_in: Seconds from `since` to the next attempt to connect or join, where one is due.
-        problem: What went wrong last, in words; None when all is well.
-        advice: What its owner can do about it.
+        since: Begin of this state, as an ISO-8601 time.
+        office_id: The office that it is in, or tries to join.
+        failures: Failed attempts since the last success.
+        retry_in: Seconds from `since` to the next attempt to connect or join, if one is scheduled.
+        problem: The last error as text; None without one.
+        advice: What the owner can do about it.
     """
 
     state: ConnectionState
@@ -51,12 +51,12 @@ class ConnectionStatus:
 
 
 class StatusTracker:
-    """Where the status is put up, and who is told when it changes."""
+    """Holds the current status and calls back when it changes."""
 
-    def __init__(self, office_id: str | None, told: Callable[[ConnectionStatus], None] | None) -> None:
+    def __init__(self, office_id: str | None, on_change: Callable[[ConnectionStatus], None] | None) -> None:
         self.office_id = office_id
         self.status = ConnectionStatus(ConnectionState.OFFLINE, _now(), office_id)
-        self._told = told
+        self._on_change = on_change
 
     def show(
         self,
@@ -66,16 +66,16 @@ class StatusTracker:
         failures: int = 0,
         retry_in: float | None = None,
     ) -> None:
-        """Put up a new status."""
+        """Set a new status."""
         words, advice = (None, None) if problem is None else (str(problem), _advice(state, problem))
         self.status = ConnectionStatus(state, _now(), self.office_id, failures, retry_in, words, advice)
-        if self._told is not None:
-            call_back(self._told, self.status)
+        if self._on_change is not None:
+            call_back(self._on_change, self.status)
 
 
-def call_back(told: Callable[..., Any], *facts: Any) -> Any:
-    """Call the owner's callback; its mistakes are logged and hurt nobody."""
-    return call_guarded(log, "a callback of the connection", told, *facts)
+def call_back(on_change: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a callback of the owner; its exceptions are logged."""
+    return call_guarded(log, "a callback of the connection", on_change, *arguments)
 
 
 def _now() -> str:
@@ -86,12 +86,12 @@ def _advice(state: ConnectionState, problem: Failure) -> str:
     match problem:
         case Forbidden() if state is ConnectionState.CONNECTED:
             return (
-                "The server may not have noticed yet that the former connection ended; if this stays, choose another "
-                "name, or an office that the credentials are for"
+                "The server may not have noticed yet that the previous connection ended. If this persists, choose "
+                "another name, or an office that the credentials allow"
             )
         case Unauthorized() | Forbidden():
-            return "Check the token or the API key; a renewed one is used at the next attempt"
+            return "Check the token or the API key; a new one is used at the next attempt"
         case SMCPError():
-            return "It is tried again; the server's operator can say more"
+            return "The client keeps trying; ask the operator of the server"
         case _:
-            return "Check the server's address and the network; it is tried again for ever"
+            return "Check the URL of the server and the network; the client keeps trying"

@@ -18,6 +18,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.backoff import backoff_delay
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.digest.framework_protocol import Params, Response, respond, wanted
 from a2c_smcp.errors import BadRequest, InternalError, RequestTimeout, SMCPError, Unauthorized
@@ -126,7 +127,8 @@ class LlmProxy:
                 return problem
             if pause is None or attempt == settings.retries:
                 raise problem
-            seconds = min(pause or 0.5 * 2**attempt, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
+            delay = pause or backoff_delay(attempt, base=0.5, longest=LONGEST_PAUSE)
+            seconds = min(delay, LONGEST_PAUSE) * random.uniform(0.8, 1.2)  # noqa: S311
             if time.monotonic() + seconds >= end:
                 raise problem
             _log.info("Language model request failed; retrying", extra={"trace_id": trace_id, "attempt": attempt + 1})

@@ -11,59 +11,61 @@ from typing import Any, TypeVar
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from a2c_smcp.docserver.assembly import equip
-from a2c_smcp.docserver.herald import Bus, Herald
-from a2c_smcp.docserver.resources import Resources
-from a2c_smcp.docserver.running import run, serve_stdio
-from a2c_smcp.docserver.shelf import Content, Facts, Maker, Shelf
+from a2c_smcp.docserver.attachment import attach_resources
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
+from a2c_smcp.docserver.memory_documents import Content, ContentFactory, DocumentProperties, MemoryDocuments
+from a2c_smcp.docserver.process import run
+from a2c_smcp.docserver.resources import DocumentResources
 from a2c_smcp.docserver.web import Address, Admission, announcement, serve_http
-from a2c_smcp.docserver.windows import Paint, Windows
+from a2c_smcp.docserver.windows import OfferedWindows, WindowRenderer
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.web.mcp_changes import EventBus
+from a2c_smcp.web.mcp_stdio import serve_stdio
 
-_Maker = TypeVar("_Maker", bound=Maker)
-_Paint = TypeVar("_Paint", bound=Paint)
+_ContentFactory = TypeVar("_ContentFactory", bound=ContentFactory)
+_WindowRenderer = TypeVar("_WindowRenderer", bound=WindowRenderer)
 
 
 class Offer:
-    """What one MCP server offers: documents at `dpe://HOST/…`, windows at `window://HOST/…`.
+    """Documents at `dpe://HOST/…` and windows at `window://HOST/…` of an MCP server.
 
-    Whatever changes is told to the clients that follow it. All methods may be called from any thread, before and while
+    Clients are notified of changes that they subscribed to. All methods may be called from any thread, before and while
     a server runs.
 
     Args:
-        host: The authority of all URIs, best a reversed domain name.
+        host: Authority of all URIs, preferably a reversed domain name.
 
     Attributes:
         bus: For an `MCPServer`: `MCPServer(name, subscriptions=offer.bus)`.
 
     Raises:
-        InvalidDPEUri: The host cannot stand in a URI.
+        InvalidDPEUri: The host is not valid in a URI.
     """
 
     def __init__(self, host: str) -> None:
-        self._shelf = Shelf(host)
-        self._windows = Windows(self._shelf.host)
-        self._herald = Herald()
-        # Without documents there is no catalogue to list.
-        self._resources = Resources(None, self._windows)
-        self._shelf.on_change(lambda changes: self._herald.documents_changed(self._shelf.host, changes))
+        self._documents = MemoryDocuments(host)
+        self._windows = OfferedWindows(self._documents.host)
+        self._notifier = DocumentChangeNotifier()
+        # Without documents no catalogue is listed.
+        self._resources = DocumentResources(None, self._windows)
+        self._documents.on_change(lambda changes: self._notifier.documents_changed(self._documents.host, changes))
 
     @property
     def host(self) -> str:
         """The authority of all URIs."""
-        return self._shelf.host
+        return self._documents.host
 
     @property
-    def bus(self) -> Bus:
+    def bus(self) -> EventBus:
         """Where changes are published."""
-        return self._herald.bus
+        return self._notifier.bus
 
     # Documents
 
     def put(
         self,
         doc_ref: str,
-        content: Content | Maker,
+        content: Content | ContentFactory,
         *,
         title: str = "",
         keywords: Iterable[str] = (),
@@ -71,31 +73,31 @@ class Offer:
         file_uri: str = "",
         file_type: str = "md",
     ) -> None:
-        """Put a document at `dpe://HOST/DOC_REF`, in place of one that is there.
+        """Add or replace the document at `dpe://HOST/DOC_REF`.
 
         Args:
             content: Markdown; or a sequence of `Page`; or of `Element`, for a single page; or a function that returns
-                one of these, called when somebody looks and again after `changed`.
-            file_uri: Where the original is; by default the document's own URI.
+                one of these, called at the first read and again after `changed`.
+            file_uri: URI of the original file; by default the document's own URI.
 
         Raises:
-            BadRequest: The content is not sound.
-            InvalidDPEUri: The `doc_ref` cannot stand in a URI.
+            BadRequest: The content is not valid.
+            InvalidDPEUri: The `doc_ref` is not valid in a URI.
         """
-        facts = Facts(title, tuple(keywords), summary, file_uri, file_type)
-        self._resources.documents = self._shelf
-        self._shelf.put(doc_ref, content, facts)
+        described = DocumentProperties(title, tuple(keywords), summary, file_uri, file_type)
+        self._resources.documents = self._documents
+        self._documents.put(doc_ref, content, described)
 
     def remove(self, doc_ref: str) -> None:
-        """Take a document away; one that is not there is no mistake."""
-        self._shelf.remove(doc_ref)
+        """Remove a document if it exists."""
+        self._documents.remove(doc_ref)
 
-    def document(self, doc_ref: str, **facts: Any) -> Callable[[_Maker], _Maker]:
-        """Decorate a function that returns a document's content; `facts` are those of `put`."""
+    def document(self, doc_ref: str, **properties: Any) -> Callable[[_ContentFactory], _ContentFactory]:
+        """Decorate a function that returns the content of a document; `properties` are the options of `put`."""
 
-        def decorate(maker: _Maker) -> _Maker:
-            self.put(doc_ref, maker, **facts)
-            return maker
+        def decorate(factory: _ContentFactory) -> _ContentFactory:
+            self.put(doc_ref, factory, **properties)
+            return factory
 
         return decorate
 
@@ -103,50 +105,50 @@ class Offer:
 
     def window(
         self, path: str, *, priority: int | None = None, fullscreen: bool = False, name: str = ""
-    ) -> Callable[[_Paint], _Paint]:
-        """Decorate a function that returns the text of the window at `window://HOST/PATH`, called at each look.
+    ) -> Callable[[_WindowRenderer], _WindowRenderer]:
+        """Decorate a function that returns the text of the window at `window://HOST/PATH`, called at each read.
 
         Raises:
-            InvalidWindowUri: The path or the priority (0 to 100) breaks a rule.
+            InvalidWindowUri: The path or the priority (0 to 100) is not valid.
         """
 
-        def decorate(paint: _Paint) -> _Paint:
-            self._windows.open(path, paint, priority=priority, fullscreen=fullscreen, name=name)
-            self._herald.list_changed()
-            return paint
+        def decorate(render: _WindowRenderer) -> _WindowRenderer:
+            self._windows.open(path, render, priority=priority, fullscreen=fullscreen, name=name)
+            self._notifier.list_changed()
+            return render
 
         return decorate
 
     def close(self, path: str) -> None:
-        """Take a window away; one that is not there is no mistake."""
+        """Remove a window if it exists."""
         if self._windows.close(path):
-            self._herald.list_changed()
+            self._notifier.list_changed()
 
     def changed(self, name: str) -> None:
-        """Say that a window (by its path) or a document (by its `doc_ref`) would show something else now.
+        """Report that a window (by its path) or a document (by its `doc_ref`) has new content.
 
         Raises:
-            BadRequest: There is nothing of that name.
+            BadRequest: Neither a window nor a document has that name.
         """
-        window, document = self._windows.has(name), self._shelf.has(name)
+        window, document = self._windows.has(name), self._documents.has(name)
         if not window and not document:
-            raise BadRequest(f"There is no window and no document {name!r}")
+            raise BadRequest(f"No window or document is named {name!r}")
         if window:
-            self._herald.window_changed(self._windows, name)
+            self._notifier.window_changed(self._windows, name)
         if document:
-            self._shelf.changed(name)
+            self._documents.changed(name)
 
     # Serving
 
     def attach(self, server: Server[Any] | MCPServer[Any]) -> None:
-        """Add all of this to a server of your own, of `mcp`'s low-level kind or an `MCPServer`.
+        """Add documents and windows to your own server, a low-level `Server` of `mcp` or an `MCPServer`.
 
-        What it offers itself goes on being offered. If it serves `subscriptions/listen`, it must do so on `bus`.
+        The server keeps its own resources. If it serves `subscriptions/listen`, it must use `bus`.
         """
-        equip(server, self._resources, self._herald)
+        attach_resources(server, self._resources, self._notifier)
 
     def server(self, name: str = "", *, version: str = "", instructions: str | None = None) -> Server[Any]:
-        """Return an MCP server with all of this, named like the host unless told otherwise."""
+        """Return an MCP server with documents and windows; its default name is the host."""
         made: Server[Any] = Server(name or self.host, version=version, instructions=instructions)
         self.attach(made)
         return made
@@ -154,11 +156,11 @@ class Offer:
     def run(
         self, name: str = "", *, http: str | None = None, admission: Admission | None = None, version: str = ""
     ) -> None:
-        """Serve until the client leaves or a signal comes: over standard input and output, or over HTTP.
+        """Serve until the client disconnects or a signal arrives: over standard input and output, or over HTTP.
 
         Args:
             http: `HOST:PORT` to listen on; the URL is then printed on standard error.
-            admission: Who may come in over HTTP; by default clients that send a new token, which is printed too.
+            admission: Access rules for HTTP; by default clients need a generated token, which is printed too.
         """
         server = self.server(name, version=version)
         if http is None:
@@ -166,4 +168,4 @@ class Offer:
             return
         door = admission or Admission.generated()
         ready = announcement(None if admission else door.token)
-        run(serve_http(server, Address.parse(http), door, ready=ready, closing=self._herald.close))
+        run(serve_http(server, Address.parse(http), door, ready=ready, closing=self._notifier.close))

@@ -1,4 +1,4 @@
-"""What a server of documents is made over: Protocols, so that a folder on disk and a shelf in memory look alike."""
+"""Protocols of document sources, so that folders on disk and documents in memory are served alike."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -6,12 +6,12 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from a2c_smcp.documents.model import Document
 
 
-class Text(Protocol):
-    """What is at a URI."""
+class ResourceText(Protocol):
+    """The content of a URI."""
 
     @property
     def uri(self) -> str:
-        """As it was asked for."""
+        """The requested URI."""
         ...
 
     @property
@@ -25,29 +25,29 @@ class Text(Protocol):
         ...
 
 
-class Changes(Protocol):
-    """The `doc_ref`s of what is not as it was."""
+class ChangedDocuments(Protocol):
+    """The `doc_ref`s of changed documents."""
 
     @property
     def added(self) -> Sequence[str]:
-        """Documents that are new."""
+        """New documents."""
         ...
 
     @property
     def removed(self) -> Sequence[str]:
-        """Documents that are gone."""
+        """Removed documents."""
         ...
 
     @property
     def updated(self) -> Sequence[str]:
-        """Documents with other contents."""
+        """Documents with new content."""
         ...
 
 
-OnChange: TypeAlias = Callable[[Changes], None]
+OnChange: TypeAlias = Callable[[ChangedDocuments], None]
 
 
-class Documents(Protocol):
+class DocumentSource(Protocol):
     """Documents of one host. `a2c_smcp.documents.service.DocumentService` is one, a `Shelf` another."""
 
     @property
@@ -56,102 +56,102 @@ class Documents(Protocol):
         ...
 
     async def documents(self, offset: int = 0, limit: int | None = None) -> list[Document]:
-        """Return that part of the catalogue."""
+        """Return a part of the catalogue."""
         ...
 
-    async def read(self, uri: str, /) -> Text:
-        """Return what is at a `dpe://` URI, or raise the error that says why not."""
+    async def read(self, uri: str, /) -> ResourceText:
+        """Read a `dpe://` URI; raises an SMCPError if it does not exist."""
         ...
 
     async def complete_refs(self, prefix: str, /) -> list[str]:
-        """Return the `doc_ref`s that begin so, sorted."""
+        """Return the `doc_ref`s with this prefix, sorted."""
         ...
 
     async def complete_pages(self, doc_ref: str, prefix: str, /) -> list[str]:
-        """Return the page indexes of a document that begin so, in their order."""
+        """Return the page indexes of a document with this prefix, in order."""
         ...
 
     async def complete_elements(self, doc_ref: str, page_index: int, prefix: str, /) -> list[str]:
-        """Return the ids of the elements of a page that begin so, sorted."""
+        """Return the ids of the elements of a page with this prefix, sorted."""
         ...
 
     def on_change(self, handler: OnChange, /) -> Callable[[], None]:
-        """Call `handler` after changes; what is returned ends that."""
+        """Call `handler` after changes; returns an unsubscribe function."""
         ...
 
 
-class Found(Protocol):
-    """A place that a search has found."""
+class FoundPlace(Protocol):
+    """A search result."""
 
     @property
     def uri(self) -> str:
-        """Of the element, or of the document where its title, keywords or summary have the words."""
+        """URI of the element, or of the document if its title, keywords or summary match."""
         ...
 
     @property
     def doc_ref(self) -> str:
-        """Of its document."""
+        """Of the document."""
         ...
 
     @property
     def page_index(self) -> int | None:
-        """Of its page; None, like the next two, for the document as a whole."""
+        """Of the page; None, like the next two, for a match of the document itself."""
         ...
 
     @property
     def element_id(self) -> str | None:
-        """Its id."""
+        """Id of the element."""
         ...
 
     @property
     def category(self) -> str | None:
-        """What it is."""
+        """Category of the element."""
         ...
 
     @property
     def title(self) -> str:
-        """Of its document."""
+        """Of the document."""
         ...
 
     @property
     def snippet(self) -> str:
-        """The words around what was found."""
+        """Excerpt around the match."""
         ...
 
     @property
     def score(self) -> float:
-        """How well it fits, more is better."""
+        """Relevance; higher is better."""
         ...
 
 
 @runtime_checkable
 class Searchable(Protocol):
-    """Documents that can be searched."""
+    """A document source with full-text search."""
 
-    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> Sequence[Found]:
-        """Return where the words are, the best first."""
+    async def search(self, query: str, *, limit: int = 20, doc_ref: str | None = None) -> Sequence[FoundPlace]:
+        """Return the matches, best first."""
         ...
 
 
 @runtime_checkable
-class Pictorial(Protocol):
-    """Documents whose pages can be looked at."""
+class PageImages(Protocol):
+    """A document source that renders pages and images."""
 
     async def render_page(self, doc_ref: str, page_index: int, dpi: int = 110) -> bytes:
         """Return a page as PNG."""
         ...
 
     async def element_image(self, doc_ref: str, element_id: str) -> tuple[str, bytes]:
-        """Return the picture of an element: its MIME type and its bytes."""
+        """Return the image of an element: MIME type and bytes."""
         ...
 
 
-Tell: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
-"""Told how far something is: how much is done, of how much if that is known, and what was done last."""
+ProgressCallback: TypeAlias = Callable[[float, float | None, str], Awaitable[None]]
+"""Called with progress, total if known, and the last step."""
 
 
-class Digested(Protocol):
-    """A digest that was made, which is a document like the others."""
+class DigestInfo(Protocol):
+    """A digest, which is also a document."""
 
     @property
     def uri(self) -> str:
@@ -175,12 +175,12 @@ class Digested(Protocol):
 
     @property
     def source_pages(self) -> int:
-        """How many pages it is a digest of."""
+        """Number of pages of the source."""
         ...
 
     @property
     def sections(self) -> Sequence[Mapping[str, Any]]:
-        """What became of each section: `title`, `pages`, `by`, and `error` where the model failed."""
+        """Each section: `title`, `pages`, `by`, and `error` if the model failed."""
         ...
 
     @property
@@ -191,10 +191,10 @@ class Digested(Protocol):
 
 @runtime_checkable
 class Digestible(Protocol):
-    """Documents of which digests can be made. Cancelling ends the run and whatever works for it."""
+    """A document source that makes digests. Cancelling ends the run and its processes."""
 
     async def digest(
-        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: Tell
-    ) -> Digested:
-        """Make a digest, put it among the documents, and return where it is."""
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: ProgressCallback
+    ) -> DigestInfo:
+        """Make a digest, add it to the documents, and return it."""
         ...

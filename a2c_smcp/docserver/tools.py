@@ -1,4 +1,4 @@
-"""What can be asked of documents beyond reading them: search, the look of pages and pictures, digests."""
+"""Tools of the document server: search, rendered pages and images, digests."""
 
 import base64
 import json
@@ -11,12 +11,12 @@ from mcp import MCPError
 from mcp.server.context import ServerRequestContext
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from a2c_smcp.docserver.ports import Digestible, Documents, Pictorial, Searchable
+from a2c_smcp.docserver.ports import Digestible, DocumentSource, PageImages, Searchable
 from a2c_smcp.errors import SMCPError, to_wire
 from a2c_smcp.validation import error_words
 
 MAX_DPI: Final = 300
-"""A page of A3 at more is beyond what a model looks at, and beyond what fits into one message."""
+"""An A3 page with more exceeds what models accept, and what fits into one message."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -73,7 +73,7 @@ class DigestArguments(_Arguments):
     """Dots per inch of the page images beside the digest."""
 
 
-class Place(BaseModel):
+class SearchPlace(BaseModel):
     """A place where the words are."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -90,11 +90,11 @@ class Place(BaseModel):
     score: float
 
 
-class Places(BaseModel):
+class SearchPlaces(BaseModel):
     """What a search has found, the best first."""
 
     query: str
-    hits: list[Place]
+    hits: list[SearchPlace]
 
 
 class DigestSection(BaseModel):
@@ -128,32 +128,32 @@ class DigestPlace(BaseModel):
     """Pages that could not be read, counted from 1: the digest says nothing of them."""
 
 
-Answer: TypeAlias = Callable[[Any, Context], Awaitable[t.CallToolResult]]
+ToolFunction: TypeAlias = Callable[[Any, Context], Awaitable[t.CallToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """A row of the table: what is listed, what the arguments must be, and what answers."""
+class DocumentTool:
+    """A tool: its definition, the model of its arguments, and its function."""
 
     listed: t.Tool
     arguments: type[_Arguments]
-    answer: Answer
+    answer: ToolFunction
 
 
-class Tools:
-    """The tools that these documents can serve."""
+class DocumentTools:
+    """The tools that a document source supports."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._tools: dict[str, Tool] = {}
+    def __init__(self, documents: DocumentSource) -> None:
+        self._tools: dict[str, DocumentTool] = {}
         if isinstance(documents, Searchable):
             self._add(_search(documents))
-        if isinstance(documents, Pictorial):
+        if isinstance(documents, PageImages):
             self._add(_render(documents))
             self._add(_picture(documents))
         if isinstance(documents, Digestible):
             self._add(_digest(documents))
 
-    def _add(self, tool: Tool) -> None:
+    def _add(self, tool: DocumentTool) -> None:
         self._tools[tool.listed.name] = tool
 
     async def list(self, _: Context, __: t.PaginatedRequestParams | None) -> t.ListToolsResult:
@@ -176,11 +176,11 @@ class Tools:
             return _failed(body["message"], body)
 
 
-def _search(documents: Searchable) -> Tool:
+def _search(documents: Searchable) -> DocumentTool:
     async def answer(arguments: SearchArguments, _: Context) -> t.CallToolResult:
         found = await documents.search(arguments.query, limit=arguments.limit, doc_ref=arguments.doc_ref)
         hits = [
-            Place(
+            SearchPlace(
                 uri=hit.uri,
                 doc_ref=hit.doc_ref,
                 page_index=hit.page_index,
@@ -192,7 +192,7 @@ def _search(documents: Searchable) -> Tool:
             )
             for hit in found
         ]
-        places = Places(query=arguments.query, hits=hits).model_dump()
+        places = SearchPlaces(query=arguments.query, hits=hits).model_dump()
         text = json.dumps(places, ensure_ascii=False)
         return t.CallToolResult(content=[t.TextContent(text=text)], structured_content=places)
 
@@ -202,11 +202,11 @@ def _search(documents: Searchable) -> Tool:
         "Find words or phrases in all documents. Each hit names the dpe:// URI of the element that has them.",
         SearchArguments,
         answer,
-        Places,
+        SearchPlaces,
     )
 
 
-def _render(documents: Pictorial) -> Tool:
+def _render(documents: PageImages) -> DocumentTool:
     async def answer(arguments: PageArguments, _: Context) -> t.CallToolResult:
         png = await documents.render_page(arguments.doc_ref, arguments.page_index, arguments.dpi)
         return t.CallToolResult(content=[_image("image/png", png)])
@@ -220,7 +220,7 @@ def _render(documents: Pictorial) -> Tool:
     )
 
 
-def _picture(documents: Pictorial) -> Tool:
+def _picture(documents: PageImages) -> DocumentTool:
     async def answer(arguments: ElementArguments, _: Context) -> t.CallToolResult:
         mime_type, data = await documents.element_image(arguments.doc_ref, arguments.element_id)
         return t.CallToolResult(content=[_image(mime_type, data)])
@@ -234,7 +234,7 @@ def _picture(documents: Pictorial) -> Tool:
     )
 
 
-def _digest(documents: Digestible) -> Tool:
+def _digest(documents: Digestible) -> DocumentTool:
     async def answer(arguments: DigestArguments, ctx: Context) -> t.CallToolResult:
         made = await documents.digest(
             arguments.doc_ref,
@@ -273,11 +273,11 @@ def _tool(
     title: str,
     description: str,
     arguments: type[_Arguments],
-    answer: Answer,
+    answer: ToolFunction,
     output: type[BaseModel] | None = None,
     *,
     writes: bool = False,
-) -> Tool:
+) -> DocumentTool:
     listed = t.Tool(
         name=name,
         title=title,
@@ -288,7 +288,7 @@ def _tool(
             read_only_hint=not writes, destructive_hint=False, idempotent_hint=True, open_world_hint=writes
         ),
     )
-    return Tool(listed, arguments, answer)
+    return DocumentTool(listed, arguments, answer)
 
 
 def _image(mime_type: str, data: bytes) -> t.ImageContent:

@@ -1,4 +1,4 @@
-"""Windows of a desktop: texts that functions make when somebody looks."""
+"""Windows of a desktop: texts that functions return at each read."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
@@ -8,68 +8,70 @@ from typing import TypeAlias
 from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.uris.window import build_window_uri, parse_window_uri
 
-Paint: TypeAlias = Callable[[], str] | Callable[[], Awaitable[str]]
-"""Returns what a window shows now."""
+WindowRenderer: TypeAlias = Callable[[], str] | Callable[[], Awaitable[str]]
+"""Returns the current text of a window."""
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """One window, as it is listed."""
+class OfferedWindow:
+    """A listed window."""
 
     uri: str
     name: str
     description: str
-    paint: Paint
+    render: WindowRenderer
 
     async def text(self) -> str:
-        """Return what it shows now."""
-        painted = self.paint()
-        return await painted if inspect.isawaitable(painted) else painted
+        """Return the current text."""
+        text = self.render()
+        return await text if inspect.isawaitable(text) else text
 
 
-class Windows:
-    """The windows of one host, in the order in which they were opened."""
+class OfferedWindows:
+    """The windows of a host, in the order in which they were added."""
 
     def __init__(self, host: str) -> None:
         self._host = host
-        self._windows: dict[tuple[str, ...], Window] = {}
+        self._windows: dict[tuple[str, ...], OfferedWindow] = {}
 
-    def __iter__(self) -> Iterator[Window]:
+    def __iter__(self) -> Iterator[OfferedWindow]:
         return iter(list(self._windows.values()))
 
     def __bool__(self) -> bool:
         return bool(self._windows)
 
-    def open(self, path: str, paint: Paint, *, priority: int | None, fullscreen: bool, name: str) -> Window:
-        """Put a window at `path` ("board", "orders/today"), in place of one that is there.
+    def open(
+        self, path: str, render: WindowRenderer, *, priority: int | None, fullscreen: bool, name: str
+    ) -> OfferedWindow:
+        """Add or replace the window at `path` ("board", "orders/today").
 
         Raises:
-            InvalidWindowUri: The path or the priority breaks a rule.
+            InvalidWindowUri: The path or the priority is not valid.
         """
         segments = _segments(path)
         params = {} if priority is None else {"priority": str(priority)}
         if fullscreen:
             params["fullscreen"] = "true"
         uri = build_window_uri(self._host, *segments, params=params)
-        window = Window(uri, name or path, inspect.getdoc(paint) or "", paint)
+        window = OfferedWindow(uri, name or path, inspect.getdoc(render) or "", render)
         self._windows[segments] = window
         return window
 
     def close(self, path: str) -> bool:
-        """Take a window away, and say whether there was one."""
+        """Remove a window; return whether it existed."""
         return self._windows.pop(_segments(path), None) is not None
 
     def has(self, path: str) -> bool:
-        """Whether there is a window at a path."""
+        """Whether a window exists at a path."""
         return _segments(path) in self._windows
 
-    def find(self, uri: str) -> Window | None:
-        """Return the window of a URI, however its query is written."""
+    def find(self, uri: str) -> OfferedWindow | None:
+        """Return the window of a URI, whatever its query."""
         path = self._path(uri)
         return None if path is None else self._windows.get(path)
 
     def is_at(self, uri: str, path: str) -> bool:
-        """Whether a URI is that of the window at `path`, however its query is written."""
+        """Whether a URI is that of the window at `path`, whatever its query."""
         return self._path(uri) == _segments(path)
 
     def _path(self, uri: str) -> tuple[str, ...] | None:

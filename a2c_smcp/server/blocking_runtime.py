@@ -19,11 +19,11 @@ __all__ = [
     "SyncPeriodicTimer",
     "SyncReplyFuture",
     "clock",
-    "resolve",
     "router_lock",
     "send",
     "sleep",
     "start",
+    "sync_resolve",
 ]
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def router_lock() -> AbstractContextManager[Any]:
     return threading.RLock()
 
 
-def resolve(value: Any) -> Any:
+def sync_resolve(value: Any) -> Any:
     """Return the result of a callback.
 
     Raises:

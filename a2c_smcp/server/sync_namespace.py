@@ -16,7 +16,7 @@ from a2c_smcp.server.blocking_runtime import (
     SyncPeriodicTimer,
     SyncReplyFuture,
     clock,
-    resolve,
+    sync_resolve,
     router_lock,
     sleep,
 )
@@ -163,7 +163,7 @@ class SyncSMCPNamespace(BaseNamespace):  # type: ignore[misc]
             return Identity()
         headers = headers_of(environ)
         try:
-            answer = resolve(self.auth.authenticate(self.server, environ, auth, headers))
+            answer = sync_resolve(self.auth.authenticate(self.server, environ, auth, headers))
         except SMCPError:
             raise
         except Exception as problem:

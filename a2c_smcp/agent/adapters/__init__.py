@@ -1,25 +1,25 @@
-"""The tools of an office for language models: names that models take, schemas, calls and answers.
+"""The tools of an office for language models: names that model APIs accept, schemas, calls and results.
 
-`langchain` and `pydantic_ai` beside this need their packages and are imported by themselves.
+The modules `langchain` and `pydantic_ai` need their packages; import them separately.
 """
 
-from a2c_smcp.agent.adapters.internal import InternalTools
+from a2c_smcp.agent.adapters.internal_tools import InternalTools
+from a2c_smcp.agent.adapters.model_tools import ModelTools
 from a2c_smcp.agent.adapters.names import NamedTool, model_name, name_tools
 from a2c_smcp.agent.adapters.openai import OpenAITools
-from a2c_smcp.agent.adapters.results import Answer, Picture
+from a2c_smcp.agent.adapters.results import ResultImage, ToolAnswer
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools
 from a2c_smcp.agent.adapters.sync_openai import SyncOpenAITools
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolBox
-from a2c_smcp.agent.adapters.toolbox import ToolBox
 
 __all__ = [
-    "Answer",
     "InternalTools",
+    "ModelTools",
     "NamedTool",
     "OpenAITools",
-    "Picture",
+    "ResultImage",
+    "SyncModelTools",
     "SyncOpenAITools",
-    "SyncToolBox",
-    "ToolBox",
+    "ToolAnswer",
     "model_name",
     "name_tools",
 ]

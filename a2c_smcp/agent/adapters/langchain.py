@@ -8,20 +8,20 @@ try:
 except ModuleNotFoundError as error:
     from a2c_smcp.common.extras import install_hint
 
-    raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('langchain')}", name=error.name) from None
+    raise ModuleNotFoundError(f"{error.name} is not installed: {install_hint('langchain')}", name=error.name) from None
 from pydantic import SkipValidation
 
-from a2c_smcp.agent.adapters.calls import read_arguments
+from a2c_smcp.agent.adapters.model_calls import read_arguments
+from a2c_smcp.agent.adapters.model_tools import ModelTools, ToolAgent
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.results import ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox
-from a2c_smcp.agent.adapters.toolbox import ToolAgent, ToolBox
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools, SyncToolAgent
 from a2c_smcp.smcp import CallToolResult
 
 
 class _OfficeTool(BaseTool):
-    """A tool of a Computer; what it gave back, as it came, is the artifact of the message."""
+    """A tool of a Computer; its unchanged result is the artifact of the message."""
 
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: Any = True
@@ -31,52 +31,54 @@ class _OfficeTool(BaseTool):
         tool_input: str | dict[str, Any],
         tool_call_id: str | None,  # noqa: ARG002 - the signature of BaseTool
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        # As one value: an argument of a tool may well be called `config` or `run_manager`.
+        # As one value, because an argument of a tool may be named `config` or `run_manager`.
         return (dict(read_arguments(tool_input)),), {}
 
 
 class AsyncOfficeTool(_OfficeTool):
-    """A tool that is awaited: `ainvoke`."""
+    """An async tool: use `ainvoke`."""
 
-    box: SkipValidation[ToolBox]
+    tools: SkipValidation[ModelTools]
 
     def _run(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("This tool is of AsyncSMCPAgentClient: use ainvoke, or sync_langchain_tools")
+        raise NotImplementedError(
+            "This tool belongs to AsyncSMCPAgentClient: use ainvoke, or create it with sync_langchain_tools"
+        )
 
     async def _arun(self, arguments: dict[str, Any]) -> tuple[Any, CallToolResult | None]:
-        return _told(await self.box.call(self.name, arguments))
+        return _content(await self.tools.call(self.name, arguments))
 
 
 class SyncOfficeTool(_OfficeTool):
-    """A tool that blocks: `invoke`; `ainvoke` runs it on a thread."""
+    """A blocking tool: use `invoke`; `ainvoke` runs it on a thread."""
 
-    box: SkipValidation[SyncToolBox]
+    tools: SkipValidation[SyncModelTools]
 
     def _run(self, arguments: dict[str, Any]) -> tuple[Any, CallToolResult | None]:
-        return _told(self.box.call(self.name, arguments))
+        return _content(self.tools.call(self.name, arguments))
 
 
 async def langchain_tools(
     agent: ToolAgent, computers: Sequence[str] | None = None, **options: Any
 ) -> list[AsyncOfficeTool]:
-    """Return the tools of the office as they are now, the Agent's own included, for chat models and agents to bind.
+    """Return the current tools of the office, including the Agent's own, to bind to chat models and agents.
 
-    A call that fails gives a tool message with `status="error"`, whose text says why.
+    A failed call returns a tool message with `status="error"` and the reason as text.
 
     Args:
-        computers: Whose tools; by default those of every Computer in the office.
-        options: As `ToolBox` takes them.
+        computers: Only the tools of these Computers; default all in the office.
+        options: Options of `ModelTools`.
     """
-    box = ToolBox(agent, computers, **options)
-    return [AsyncOfficeTool(box=box, **_fields(tool)) for tool in (await box.tools()).values()]
+    tools = ModelTools(agent, computers, **options)
+    return [AsyncOfficeTool(tools=tools, **_fields(tool)) for tool in (await tools.tools()).values()]
 
 
 def sync_langchain_tools(
     agent: SyncToolAgent, computers: Sequence[str] | None = None, **options: Any
 ) -> list[SyncOfficeTool]:
-    """Return the same for the blocking client."""
-    box = SyncToolBox(agent, computers, **options)
-    return [SyncOfficeTool(box=box, **_fields(tool)) for tool in box.tools().values()]
+    """Return the tools of `langchain_tools` for the blocking client."""
+    tools = SyncModelTools(agent, computers, **options)
+    return [SyncOfficeTool(tools=tools, **_fields(tool)) for tool in tools.tools().values()]
 
 
 def _fields(tool: NamedTool) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def _fields(tool: NamedTool) -> dict[str, Any]:
     }
 
 
-def _told(answer: Answer) -> tuple[Any, CallToolResult | None]:
+def _content(answer: ToolAnswer) -> tuple[Any, CallToolResult | None]:
     if answer.failed:
         raise ToolException(answer.text)
     if not answer.pictures:

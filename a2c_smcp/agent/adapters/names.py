@@ -1,9 +1,8 @@
-"""Names for the tools of an office that every model API takes, and the way back. Pure.
+"""Names for the tools of an office that every model API accepts. Pure.
 
-A tool is `computer__tool` where that is a name of letters, digits, `_` and `-`, begins with a letter or `_`, has at
-most 64 characters and can be read back in one way only. Any other is shortened to what is readable of it and ends in
-a digest of both names, `my-computer__read-file_9f86d08188`: so a tool has the same name in every run, whatever else
-is in the office.
+A tool is named `computer__tool` if that consists of letters, digits, `_` and `-`, begins with a letter or `_`, has at
+most 64 characters and is unambiguous. Otherwise the name is shortened to its readable part and ends with a digest of
+both names, `my-computer__read-file_9f86d08188`. So the name of a tool does not depend on what else is in the office.
 """
 
 import hashlib
@@ -18,10 +17,10 @@ from a2c_smcp.smcp import SMCPTool
 from a2c_smcp.types import TOOL_NAME
 
 MAX_NAME: Final = 64
-"""The longest name that the common model APIs take."""
+"""The longest name that common model APIs accept."""
 
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-"""What they all take as a name."""
+"""Names that all of them accept."""
 
 _BETWEEN: Final = "__"
 _DIGEST: Final = 10
@@ -33,7 +32,7 @@ _LOOKS_DIGESTED: Final = re.compile(rf"_[0-9a-f]{{{_DIGEST},}}\Z")
 
 @dataclass(frozen=True, slots=True)
 class NamedTool:
-    """A tool and the name under which a model knows it; `computer` is None for a tool of the Agent's own."""
+    """A tool with its name for models; `computer` is None for the Agent's own tools."""
 
     name: str
     computer: str | None
@@ -41,28 +40,28 @@ class NamedTool:
 
     @property
     def description(self) -> str:
-        """What a model reads of the tool: on which Computer it works, and what it does."""
+        """Description for models: the Computer, and what the tool does."""
         says = self.tool["description"] or self.tool["name"]
         return says if self.computer is None else f"[{self.computer}] {says}"
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The JSON Schema of the arguments, as the MCP server gave it."""
+        """JSON Schema of the arguments, unchanged."""
         return self.tool["params_schema"]
 
 
 def model_name(computer: str, tool: TOOL_NAME, *, digest: int = 0) -> str:
-    """Return the name of a tool for models; with `digest`, one that ends in a digest of that many characters."""
+    """Return the name of a tool for models; with `digest`, it ends with a digest of that many characters."""
     plain = f"{computer}{_BETWEEN}{tool}"
     if not digest and _reads_back(computer) and NAME.fullmatch(plain) and not _LOOKS_DIGESTED.search(plain):
         return plain
     ending = f"_{_digest(computer, tool, digest or _DIGEST)}"
-    room = MAX_NAME - len(ending) - len(_BETWEEN)
+    available = MAX_NAME - len(ending) - len(_BETWEEN)
     words = _words(tool, "tool")
-    beginning = _words(computer, "computer")[: max(_COMPUTER, room - len(words))].rstrip("_-")
+    beginning = _words(computer, "computer")[: max(_COMPUTER, available - len(words))].rstrip("_-")
     if not beginning[0].isalpha():
         beginning = f"c{beginning}"
-    return f"{beginning}{_BETWEEN}{words[: room - len(beginning)].rstrip('_-')}{ending}"
+    return f"{beginning}{_BETWEEN}{words[: available - len(beginning)].rstrip('_-')}{ending}"
 
 
 def name_tools(tools: Mapping[str, Iterable[SMCPTool]], reserved: Collection[str] = ()) -> dict[str, NamedTool]:
@@ -70,7 +69,7 @@ def name_tools(tools: Mapping[str, Iterable[SMCPTool]], reserved: Collection[str
 
     Args:
         tools: By Computer.
-        reserved: Names that are taken already.
+        reserved: Names that are already used.
     """
     named: dict[str, NamedTool] = {}
     pairs = {(computer, tool["name"]): tool for computer, listed in tools.items() for tool in listed}
@@ -87,20 +86,20 @@ def name_tools(tools: Mapping[str, Iterable[SMCPTool]], reserved: Collection[str
 
 
 def check_name(name: str) -> str:
-    """Return a name that models take.
+    """Return the name if model APIs accept it.
 
     Raises:
-        BadRequest: It is none.
+        BadRequest: They do not.
     """
     if NAME.fullmatch(name) is None:
         raise BadRequest(
-            f"{name!r} is no name for a tool: use 1 to {MAX_NAME} letters, digits, '_' and '-', beginning with a letter"
+            f"{name!r} is not a valid tool name: use 1 to {MAX_NAME} letters, digits, '_' and '-'; begin with a letter"
         )
     return name
 
 
 def _reads_back(computer: str) -> bool:
-    # The first `__` must be the one that was put there.
+    # The first `__` must be the separator.
     return _BETWEEN not in computer and not computer.endswith("_")
 
 

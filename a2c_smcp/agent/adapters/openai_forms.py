@@ -1,20 +1,20 @@
-"""Tools and answers in the words of the two OpenAI APIs: Chat Completions, which most others speak too, and Responses.
+"""Tools and results in the formats of two OpenAI APIs: Chat Completions, which most providers support, and Responses.
 
-Pure. A tool message of Chat Completions holds text alone, so pictures follow in a message of the user.
+Pure. A tool message of Chat Completions can only contain text, so images follow in a user message.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from a2c_smcp.agent.adapters.calls import Call
+from a2c_smcp.agent.adapters.model_calls import ModelCall
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer
+from a2c_smcp.agent.adapters.results import ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
 
 Api: TypeAlias = Literal["chat", "responses"]
 
 MAX_DESCRIPTION: Final = 1_024
-"""The longest description of a function that the APIs take, in characters."""
+"""The longest description of a function that the APIs accept, in characters."""
 
 
 def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
@@ -33,25 +33,25 @@ def definition(tool: NamedTool, api: Api = "chat") -> dict[str, Any]:
 
 
 def messages(
-    answers: Iterable[tuple[Call, Answer]], api: Api = "chat", *, pictures: bool = True
+    answers: Iterable[tuple[ModelCall, ToolAnswer]], api: Api = "chat", *, pictures: bool = True
 ) -> list[dict[str, Any]]:
-    """Return what goes to the model next: an answer to every call, in order, and then the pictures.
+    """Return the next messages for the model: a reply to every call, in order, and then the images.
 
     Args:
-        pictures: Whether the model sees; otherwise they are only counted.
+        pictures: Whether the model accepts images; otherwise they are only counted.
     """
     shown = [(call, answer if pictures else _counted(answer)) for call, answer in answers]
     return _chat(shown) if api == "chat" else [_output(call, answer) for call, answer in shown]
 
 
-def _counted(answer: Answer) -> Answer:
+def _counted(answer: ToolAnswer) -> ToolAnswer:
     if not answer.pictures:
         return answer
     number = len(answer.pictures)
-    return Answer(f"{answer.text}\n\n({number} {'picture' if number == 1 else 'pictures'}, not shown)")
+    return ToolAnswer(f"{answer.text}\n\n({number} {'picture' if number == 1 else 'pictures'}, not shown)")
 
 
-def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:
+def _chat(answers: Sequence[tuple[ModelCall, ToolAnswer]]) -> list[dict[str, Any]]:
     replies: list[dict[str, Any]] = []
     pictures: list[dict[str, Any]] = []
     for call, answer in answers:
@@ -64,7 +64,7 @@ def _chat(answers: Sequence[tuple[Call, Answer]]) -> list[dict[str, Any]]:
     return [*replies, {"role": "user", "content": pictures}] if pictures else replies
 
 
-def _output(call: Call, answer: Answer) -> dict[str, Any]:
+def _output(call: ModelCall, answer: ToolAnswer) -> dict[str, Any]:
     output: str | list[dict[str, Any]] = answer.text
     if answer.pictures:
         output = [{"type": "input_text", "text": answer.text}]

@@ -14,34 +14,36 @@ try:
 except ModuleNotFoundError as error:
     from a2c_smcp.common.extras import install_hint
 
-    raise ModuleNotFoundError(f"There is no {error.name}: {install_hint('pydantic-ai')}", name=error.name) from None
+    raise ModuleNotFoundError(
+        f"{error.name} is not installed: {install_hint('pydantic-ai')}", name=error.name
+    ) from None
 from pydantic_core import SchemaValidator, core_schema
 
+from a2c_smcp.agent.adapters.model_tools import ModelTools
 from a2c_smcp.agent.adapters.names import NamedTool
-from a2c_smcp.agent.adapters.results import Answer, Picture
+from a2c_smcp.agent.adapters.results import ResultImage, ToolAnswer
 from a2c_smcp.agent.adapters.schemas import object_schema
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolBox
-from a2c_smcp.agent.adapters.toolbox import ToolBox
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.agent.sync_client import SMCPAgentClient
 
-# The MCP server checks what its tool is called with; here it only has to be an object.
+# The MCP server validates the arguments of its tool; here they only have to be an object.
 _ANY_OBJECT: Final = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
 _RETRIES: Final = 1
-"""How often a model may try again that wrote arguments which are no object."""
+"""Retries for a model whose arguments are not an object."""
 
 
 class OfficeToolset(AbstractToolset[AgentDepsT]):
-    """The tools of an office, asked for anew at every step: what a Computer brings or takes away is there or gone.
+    """The tools of an office, listed again at every step, so that it follows the changes of the Computers.
 
-    A call that fails is told to the model, which may try another way; it does not end the run.
+    A failed call is reported to the model and does not end the run.
 
     Args:
-        agent: Either client; the blocking one suits `run_sync`.
-        computers: Whose tools; by default those of every Computer in the office.
-        id: The toolset's id.
-        options: As `ToolBox` takes them.
+        agent: Either client; use the blocking one with `run_sync`.
+        computers: Only the tools of these Computers; default all in the office.
+        id: Id of the toolset.
+        options: Options of `ModelTools`.
     """
 
     def __init__(
@@ -53,10 +55,10 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         **options: Any,
     ) -> None:
         self._id = id
-        self._box: ToolBox | SyncToolBox = (
-            SyncToolBox(agent, computers, **options)
+        self._model_tools: ModelTools | SyncModelTools = (
+            SyncModelTools(agent, computers, **options)
             if isinstance(agent, SMCPAgentClient)
-            else ToolBox(agent, computers, **options)
+            else ModelTools(agent, computers, **options)
         )
 
     @property
@@ -78,7 +80,7 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         ctx: RunContext[AgentDepsT],  # noqa: ARG002
         tool: ToolsetTool[AgentDepsT],  # noqa: ARG002
     ) -> Any:
-        """Call a tool and return what the model is told: a text, or a text and pictures."""
+        """Call a tool and return the reply for the model: a text, or a text and images."""
         answer = await self._call(name, tool_args)
         failure = getattr(exceptions, "ToolFailed", None)  # newer than the oldest release that is supported
         if answer.failed and failure is not None:
@@ -86,14 +88,14 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         return [answer.text, *map(_binary, answer.pictures)] if answer.pictures else answer.text
 
     async def _tools(self) -> Mapping[str, NamedTool]:
-        box = self._box
-        return await (asyncio.to_thread(box.tools) if isinstance(box, SyncToolBox) else box.tools())
+        tools = self._model_tools
+        return await (asyncio.to_thread(tools.tools) if isinstance(tools, SyncModelTools) else tools.tools())
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        box = self._box
-        if isinstance(box, SyncToolBox):
-            return await asyncio.to_thread(box.call, name, arguments)
-        return await box.call(name, arguments)
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        tools = self._model_tools
+        if isinstance(tools, SyncModelTools):
+            return await asyncio.to_thread(tools.call, name, arguments)
+        return await tools.call(name, arguments)
 
     def _tool(self, tool: NamedTool) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
@@ -104,7 +106,7 @@ class OfficeToolset(AbstractToolset[AgentDepsT]):
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=_RETRIES, args_validator=_ANY_OBJECT)
 
 
-def _binary(picture: Picture) -> BinaryContent | str:
+def _binary(picture: ResultImage) -> BinaryContent | str:
     try:
         return BinaryContent(base64.b64decode(picture.data), media_type=picture.mime_type)
     except binascii.Error:

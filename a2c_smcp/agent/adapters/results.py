@@ -1,4 +1,4 @@
-"""What a tool gave back, in the parts that a model can take: text and pictures. Pure."""
+"""Converts the result of a tool to what models accept: text and images. Pure."""
 
 import json
 from collections.abc import Mapping
@@ -9,46 +9,48 @@ from a2c_smcp.common.token_estimate import TokenCounter, cut, estimate_tokens
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import CallToolResult
 
-PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""The kinds of pictures that models see; any other is told in words."""
+IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Image types that models accept; others are described in text."""
 
-MAX_RESULT: Final = 20_000
-"""How many tokens of a result a model reads, unless told otherwise."""
+MAX_RESULT_TOKENS: Final = 20_000
+"""Default maximum of tokens of a result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture in base64."""
+class ResultImage:
+    """An image in base64."""
 
     mime_type: str
     data: str
 
     @property
     def url(self) -> str:
-        """The picture as a `data:` URL."""
+        """The image as a `data:` URL."""
         return f"data:{self.mime_type};base64,{self.data}"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a model is told of a call.
+class ToolAnswer:
+    """The reply to a tool call for a model.
 
     Attributes:
-        text: Never empty: a tool that says nothing is said to be done.
-        failed: Whether the call failed; then the text says why.
-        result: The result as it came, where one came.
+        text: Never empty; for a tool without output it says that the call is done.
+        failed: Whether the call failed; then the text is the reason.
+        result: The unchanged result, if there is one.
     """
 
     text: str
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[ResultImage, ...] = ()
     failed: bool = False
     result: CallToolResult | None = None
 
 
-def read_result(result: CallToolResult, budget: int = MAX_RESULT, count: TokenCounter = estimate_tokens) -> Answer:
-    """Return what a model is told of a result, in at most `budget` tokens besides the pictures."""
+def read_result(
+    result: CallToolResult, budget: int = MAX_RESULT_TOKENS, count: TokenCounter = estimate_tokens
+) -> ToolAnswer:
+    """Return the reply for a model, with at most `budget` tokens of text."""
     texts: list[str] = []
-    pictures: list[Picture] = []
+    pictures: list[ResultImage] = []
     items = result.get("content") or []
     for item in items:
         picture = _picture(item)
@@ -62,12 +64,12 @@ def read_result(result: CallToolResult, budget: int = MAX_RESULT, count: TokenCo
     failed = bool(result.get("isError"))
     text = "\n\n".join(filter(None, texts)) or _silence(failed, len(pictures))
     shown = cut(f"Error: {text}" if failed else text, budget, count)
-    return Answer(shown, tuple(pictures), failed, result)
+    return ToolAnswer(shown, tuple(pictures), failed, result)
 
 
-def read_error(error: SMCPError) -> Answer:
-    """Return what a model is told of a call that no tool answered."""
-    return Answer(f"Error {error.code}: {error.message}", failed=True)
+def read_error(error: SMCPError) -> ToolAnswer:
+    """Return the reply to a call that failed without a result."""
+    return ToolAnswer(f"Error {error.code}: {error.message}", failed=True)
 
 
 def _silence(failed: bool, pictures: int) -> str:  # noqa: FBT001
@@ -76,13 +78,13 @@ def _silence(failed: bool, pictures: int) -> str:  # noqa: FBT001
     return f"({pictures} {'picture' if pictures == 1 else 'pictures'})" if pictures else "(done, nothing to show)"
 
 
-def _picture(item: Mapping[str, Any]) -> Picture | None:
+def _picture(item: Mapping[str, Any]) -> ResultImage | None:
     if item.get("type") == "resource":
         inner = item.get("resource")
         item = {**inner, "type": "image", "data": inner.get("blob")} if isinstance(inner, Mapping) else item
     mime_type, data = item.get("mimeType"), item.get("data")
-    if item.get("type") == "image" and mime_type in PICTURES and isinstance(data, str) and data:
-        return Picture(mime_type, data)
+    if item.get("type") == "image" and mime_type in IMAGE_TYPES and isinstance(data, str) and data:
+        return ResultImage(mime_type, data)
     return None
 
 

@@ -1,20 +1,20 @@
-"""JSON Schemas of tools in the form that model APIs accept. Pure."""
+"""Converts the JSON Schemas of tools to the form that model APIs accept. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 _DEPTH: Final = 8
-"""How many alternatives inside alternatives are looked into."""
+"""Maximum depth of nested alternatives."""
 
 _COMBINED: Final = ("allOf", "anyOf", "oneOf")
 _NOT_AT_THE_TOP: Final = frozenset({*_COMBINED, "$schema", "$id", "$ref", "enum", "not", "if", "then", "else"})
 
 
 def object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with `properties`, which is all that model APIs take for arguments.
+    """Return the schema of an object with `properties`, the only kind that model APIs accept for arguments.
 
-    References and alternatives at the top become one object with the properties of all, requiring what each requires:
-    a model then may ask for what the tool will refuse, and reads why.
+    References and alternatives at the top level are merged into one object with all properties, which requires what
+    every alternative requires. A model may then send arguments that the tool refuses with an error.
     """
     properties, required = _Merger(schema).merge(schema)
     result = {key: value for key, value in schema.items() if key not in _NOT_AT_THE_TOP}
@@ -26,20 +26,20 @@ def object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Merger:
-    """Looks into a schema; into each of its definitions once, however often it is referred to."""
+    """Merges the alternatives of a schema; each definition is resolved once."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._known: dict[str, tuple[dict[str, Any], list[str]]] = {}
 
     def merge(self, schema: Mapping[str, Any], depth: int = _DEPTH) -> tuple[dict[str, Any], list[str]]:
-        """Return the properties of a schema and all its alternatives, and the names that are required anyway."""
+        """Return the properties of a schema and its alternatives, and the names that are always required."""
         properties = dict(_mapping(schema.get("properties")))
         required = dict.fromkeys(_names(schema.get("required")))
-        for keyword, told in self._alternatives(schema, depth - 1) if depth else ():
-            for more, _ in told:
+        for keyword, parts in self._alternatives(schema, depth - 1) if depth else ():
+            for more, _ in parts:
                 properties = more | properties
-            needs = [names for _, names in told]
+            needs = [names for _, names in parts]
             for name in (name for names in needs for name in names):
                 if keyword == "allOf" or all(name in names for names in needs):
                     required[name] = None
@@ -57,8 +57,8 @@ class _Merger:
 
     def _referred(self, reference: str, depth: int) -> tuple[dict[str, Any], list[str]]:
         if reference not in self._known:
-            self._known[reference] = {}, []  # for one that refers to itself
-            # A definition is what references name in all that generators write.
+            self._known[reference] = {}, []  # for a definition that refers to itself
+            # Generators only write references to definitions.
             where, _, name = reference.removeprefix("#/").partition("/")
             self._known[reference] = self.merge(_mapping(_mapping(self._root.get(where)).get(name)), depth)
         return self._known[reference]

@@ -1,26 +1,26 @@
 # Generated from openai.py by tools/gen_sync.py. Edit the source, not this file.
-"""The tools of an office for OpenAI-style APIs: the `tools` of a request, and the answers to its `tool_calls`."""
+"""The tools of an office for OpenAI-style APIs: the `tools` of a request, and replies to its `tool_calls`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from a2c_smcp.agent.adapters.calls import Call, read_calls
+from a2c_smcp.agent.adapters.model_calls import ModelCall, read_calls
+from a2c_smcp.agent.adapters.sync_model_tools import SyncModelTools, SyncToolAgent, ToolListener
 from a2c_smcp.agent.adapters.names import NamedTool
 from a2c_smcp.agent.adapters.openai_forms import Api, definition, messages
-from a2c_smcp.agent.adapters.results import MAX_RESULT, Answer
-from a2c_smcp.agent.adapters.sync_toolbox import SyncToolAgent, SyncToolBox, ToolListener
-from a2c_smcp.agent.sync_waiting import together
+from a2c_smcp.agent.adapters.results import MAX_RESULT_TOKENS, ToolAnswer
+from a2c_smcp.agent.concurrency import sync_gather
 from a2c_smcp.common.token_estimate import TokenCounter, estimate_tokens
 
 
-class SyncOpenAITools(SyncToolBox):
-    """A toolbox that speaks the JSON of OpenAI's APIs; it needs no client library.
+class SyncOpenAITools(SyncModelTools):
+    """Tools in the JSON format of OpenAI's APIs; needs no client library.
 
-    `definitions` go into the request; what `run` returns goes after the model's message into the next one.
+    Put `definitions` into the request, and append the messages that `run` returns after the model's message.
 
     Args:
-        api: `chat` for Chat Completions, which most others speak too, or `responses`.
-        pictures: Whether the model sees; one that reads alone is told how many there were.
+        api: `chat` for Chat Completions, which most providers support, or `responses`.
+        pictures: Whether the model accepts images; otherwise it only gets their number.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class SyncOpenAITools(SyncToolBox):
         pictures: bool = True,
         keep: Callable[[NamedTool], bool] = lambda _: True,
         timeout: float = 60,
-        max_tokens: int = MAX_RESULT,
+        max_tokens: int = MAX_RESULT_TOKENS,
         count: TokenCounter = estimate_tokens,
         on_progress: ToolListener | None = None,
     ) -> None:
@@ -43,22 +43,22 @@ class SyncOpenAITools(SyncToolBox):
         self.pictures = pictures
 
     def definitions(self) -> list[dict[str, Any]]:
-        """Return the `tools` of a request, as they are now."""
+        """Return the current `tools` of a request."""
         return [definition(tool, self.api) for tool in (self.tools()).values()]
 
     def run(self, reply: object) -> list[dict[str, Any]]:
-        """Run what a model asks for and return the messages that answer it; nothing asked, no messages.
+        """Run the tool calls of a model and return the messages that reply to them.
 
-        Every call is answered, with what went wrong where it did.
+        Every call gets a reply; that of a failed call says why.
 
         Args:
             reply: The assistant message, its `tool_calls`, or the `output` of a response.
 
         Raises:
-            BadRequest: It is none of these.
+            BadRequest: `reply` is none of these.
         """
-        answers = together(self._run(call) for call in read_calls(reply))
+        answers = sync_gather(self._run(call) for call in read_calls(reply))
         return messages(answers, self.api, pictures=self.pictures)
 
-    def _run(self, call: Call) -> tuple[Call, Answer]:
+    def _run(self, call: ModelCall) -> tuple[ModelCall, ToolAnswer]:
         return call, self.call(call.name, call.arguments)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from a2c_smcp.common.backoff import backoff_delay
+
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
@@ -67,8 +69,7 @@ class Restarts:
             pause = steps[min(self._long, len(steps) - 1)]
             self._long += 1
             return Pause(pause * self._spread(), long=True)
-        # Beyond 2**32 the pause is the longest one anyway, and floats stay finite.
-        pause = min(self._policy.most, self._policy.first * 2.0 ** min(self._pauses, 32))
+        pause = backoff_delay(self._pauses, base=self._policy.first, longest=self._policy.most)
         self._pauses += 1
         return Pause(max(self._policy.first, pause * self._spread()))
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Final, Self
 
+from a2c_smcp.common.backoff import backoff_delay
 from a2c_smcp.computer.mcp_clients import watchdog
 
 logger = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ class Guardian:
     def _attend(self, process: "subprocess.Popen[bytes]") -> None:
         """Start the watchdog again when it dies: it is what ends the processes of a Computer that is killed."""
         process.wait()
-        pause = min(0.1 * 2 ** min(self._restarts, 16), LONGEST_PAUSE)
+        pause = backoff_delay(self._restarts, base=0.1, longest=LONGEST_PAUSE)
         with self._lock:
             if self._process is not process:
                 return

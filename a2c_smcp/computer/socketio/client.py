@@ -8,13 +8,13 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.computer.pushes import Kind
 from a2c_smcp.computer.socketio.answerer import Answerer
 from a2c_smcp.computer.socketio.desk import AT_ONCE, Asked, Desk
 from a2c_smcp.computer.socketio.transfers import Transfers
 from a2c_smcp.connection.connection import PATIENCE, Secret, ServerAddress, SmcpConnection
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.connection.status import ConnectionStatus, call_back
 from a2c_smcp.errors import BadRequest, NotInOffice, RequestTimeout, from_wire, is_error
 from a2c_smcp.smcp import (
@@ -100,7 +100,7 @@ class SMCPComputerClient:
         self._max_message = max_message
         waiting = transfers if transfers is not None else Transfers(time.monotonic)
         self._desk = Desk(answerer, name, waiting, at_once=at_once)
-        self._seat = Membership(
+        self._membership = Membership(
             "computer",
             name,
             ServerAddress(
@@ -124,12 +124,12 @@ class SMCPComputerClient:
     @property
     def status(self) -> ConnectionStatus:
         """Where the connection stands."""
-        return self._seat.status
+        return self._membership.status
 
     @property
     def office_id(self) -> str | None:
         """The office it is in at this moment."""
-        return self._seat.office_id
+        return self._membership.office_id
 
     @property
     def running(self) -> int:
@@ -158,17 +158,17 @@ class SMCPComputerClient:
             SMCPError: The server refused: the credentials, the office, the name.
             ConnectionError: There is no such server.
         """
-        await self._seat.connect(wait=wait)
+        await self._membership.connect(wait=wait)
 
     async def disconnect(self) -> None:
         """End the connection. Requests that are being answered go on."""
-        await self._seat.disconnect()
+        await self._membership.disconnect()
 
     async def close(self) -> None:
         """End the connection and whatever is still being answered."""
-        await self._seat.disconnect()
+        await self._membership.disconnect()
         await self._desk.close()
-        await self._seat.close()
+        await self._membership.close()
 
     async def join(self, office_id: str) -> bool:
         """Join an office, leaving the one it is in.
@@ -178,7 +178,7 @@ class SMCPComputerClient:
         Raises:
             SMCPError: The server refused; it stays where it was.
         """
-        return await self._seat.join(office_id)
+        return await self._membership.join(office_id)
 
     async def leave(self) -> None:
         """Leave the office and stay connected.
@@ -186,7 +186,7 @@ class SMCPComputerClient:
         Raises:
             SMCPError: The server refused; it stays where it was.
         """
-        await self._seat.leave()
+        await self._membership.leave()
 
     async def emit_update(self, kind: Kind, what: Mapping[str, Any] | None = None) -> None:
         """Tell the office that something changed; it returns when the server has it.
@@ -202,8 +202,8 @@ class SMCPComputerClient:
         event = UPDATES.get(kind)
         if event is None:
             raise BadRequest(f"Unknown kind of update {kind!r}; there are {', '.join(UPDATES)}")
-        link = self._seat.link
-        if link is None or self._seat.office_id is None:
+        link = self._membership.connection
+        if link is None or self._membership.office_id is None:
             raise NotInOffice("The computer is in no office at the moment")
         try:
             answer = await link.call(event, {**(what or {}), "computer": self.name}, within=link.silence)
@@ -214,7 +214,7 @@ class SMCPComputerClient:
         if answer and isinstance(answer[0], Mapping) and is_error(answer[0]):
             error = from_wire(answer[0])
             if isinstance(error, NotInOffice):
-                self._seat.doubt(link)
+                self._membership.rejoin(link)
             raise error
 
     async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
@@ -223,8 +223,8 @@ class SMCPComputerClient:
         Args:
             report: `UpdateProgressReq` but for the Computer.
         """
-        link = self._seat.here
-        if link is not None and self._seat.office_id == office_id:
+        link = self._membership.joined_connection
+        if link is not None and self._membership.office_id == office_id:
             with suppress(ConnectionError, BadRequest):  # it is only progress
                 await link.tell(UPDATE_PROGRESS_EVENT, {"computer": self.name, **report})
 

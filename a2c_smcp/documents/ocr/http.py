@@ -15,6 +15,7 @@ from typing import IO, Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from a2c_smcp.common.addresses import is_loopback
+from a2c_smcp.common.backoff import backoff_delay
 from a2c_smcp.common.masking import SecretMask
 from a2c_smcp.documents.formats.base import require
 from a2c_smcp.documents.ocr.model import TransientOcrError
@@ -151,7 +152,8 @@ def _patiently(
             return attempt(min(service.timeout, end - time.monotonic()))
         except _Passing as error:
             # Not all callers that failed together come back together.
-            pause = service.backoff * 2**repetition * random.uniform(1.0, 1.5)  # noqa: S311
+            pause = backoff_delay(repetition, base=service.backoff, longest=MAX_WAIT)
+            pause *= random.uniform(1.0, 1.5)  # noqa: S311
             pause = min(max(pause, error.wait), MAX_WAIT)
             if repetition == service.retries or time.monotonic() + pause >= end:
                 raise TransientOcrError(str(error)) from error

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import orjson
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.errors import Forbidden, InvalidConfig
 from a2c_smcp.server.call_router import CallRouter
 from a2c_smcp.server.offices import Member, check_join, check_lookalike, name_taken_error
@@ -218,12 +219,15 @@ class RedisRegistry:
     # The connection
 
     async def _run(self, remote_calls: RemoteCalls, listener: BusListener) -> None:
-        pause = FIRST_RETRY_SECONDS
+        backoff = Backoff(FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
         while not self._stopping.is_set():
+            pause = FIRST_RETRY_SECONDS
             try:
                 await self._run_session(remote_calls, listener)
             except (OSError, RedisErrorReply) as problem:
-                pause = FIRST_RETRY_SECONDS if self._problem is None else min(2 * pause, MAX_RETRY_SECONDS)
+                if self._problem is None:
+                    backoff.reset()
+                pause = backoff.exact()
                 self._report_unavailable(_reason(problem))
             except Exception as problem:
                 log.exception("registry failed")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import OfficeEvent, SMCPAgentClient
-from a2c_smcp.agent.blocking import LoopThread
+from a2c_smcp.agent.loop_thread import LoopThread
 from a2c_smcp.computer.socketio import SMCPComputerClient
 from a2c_smcp.errors import BadRequest
 from tests.interaction.agent.conftest import Computers
@@ -154,7 +154,7 @@ def test_a_fork_cannot_use_the_client_of_its_parent_and_does_it_no_harm(ready: R
 
         assert (
             in_a_fork(work)
-            == "RuntimeError: A client does not come along into a forked process; make another one there"
+            == "RuntimeError: A client cannot be used after a fork: create a new one in the child process"
         )
         assert [member["name"] for member in agent.list_room()] == ["a"]
 

@@ -26,7 +26,7 @@ async def test_what_a_computer_itself_has_not_found_is_told_at_once(
     monkeypatch: pytest.MonkeyPatch,
     problem: SMCPError,
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", 10 * CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", 10 * CAP)
     await computer(Scripted(get_tools={"tools": []}, read_resource=problem), ready.url, office)
     client = agent(ready.url, office, timeout=5 * CAP)
     await client.connect()

@@ -82,7 +82,7 @@ async def test_a_request_that_finds_no_connection_in_time_says_why(ready: Runnin
         client = agent(proxy.url, office, live=False, timeout=3)
         await client.connect()
         await until(client, "disconnected", proxy.cut)
-        with pytest.raises(RequestTimeout, match=r"client:get_tools could not be sent in time: .+"):
+        with pytest.raises(RequestTimeout, match=r"client:get_tools was not sent in time: .+"):
             await client.get_tools("c")
         result = await client.call_tool("c", "t", timeout=0.01)
         assert result["isError"] is True
@@ -127,7 +127,7 @@ async def test_a_computer_that_is_lost_under_a_call_and_comes_back_answers_it(
     computer: Computers,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", CAP)
     gate = Gate(RESULT)
     answerer = Scripted(get_tools={"tools": []}, tool_call=gate)
     async with Proxy(ready.url) as proxy:
@@ -284,7 +284,7 @@ async def test_joining_that_finds_no_connection_in_time_is_given_up(ready: Runni
 
 
 async def test_without_a_connection_nothing_is_joined(ready: Running, office: str, agent: Agents) -> None:
-    with pytest.raises(ConnectionError, match="connect first"):
+    with pytest.raises(ConnectionError, match="not connected"):
         await agent(ready.url).join(office)
 
 
@@ -294,7 +294,7 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
     text = "x" * 1_000_000
     forgetful = True
     give = Transfers.piece
-    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", 2 * CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", 2 * CAP)
 
     def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
         nonlocal forgetful

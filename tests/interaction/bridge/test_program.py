@@ -178,5 +178,5 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(office: str) -> None
         await say(process, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
         error = (await line_of(process))["error"]
         code, out, errors = await ended(process)
-    assert (error["code"], "cannot be reached at the moment" in error["message"]) == (4103, True)
-    assert (code, "no connection to the server" in errors, SECRET in out + errors + str(error)) == (0, True, False)
+    assert (error["code"], "cannot be reached now" in error["message"]) == (4103, True)
+    assert (code, "connection failed" in errors, SECRET in out + errors + str(error)) == (0, True, False)

@@ -34,7 +34,7 @@ async def test_it_says_so_meanwhile_and_goes_on_afterwards(relay: Running, offic
         async with listening(client, era, heard, BOARD):
             line.cut()
             problem = await refusal(client)
-            assert (problem.code, "cannot be reached at the moment" in problem.message) == (4103, True)
+            assert (problem.code, "cannot be reached now" in problem.message) == (4103, True)
             line.mend()
             await heard.until("ToolListChanged")
             await heard.until("ResourceUpdated", BOARD)

@@ -194,7 +194,7 @@ def test_a_server_that_cannot_be_reached_is_told_once() -> None:
     command_line = command("agent", "rooms", "--url", "http://nowhere.invalid", "--office", OFFICE)
     done = subprocess.run(command_line, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    told = "The host name in http://nowhere.invalid is unknown: check the address and the network"
+    told = "The host name in http://nowhere.invalid cannot be resolved: check the address and the network"
     assert done.stderr == f"error 500: {told}\n"
 
 

@@ -120,7 +120,7 @@ async def test_a_finished_call_answers_its_result_after_the_computer_was_killed(
 async def test_a_call_that_was_running_when_the_computer_was_killed_does_not_run_again(
     shop: Shop, agent: AsyncSMCPAgentClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.asking.BLIP", CAP)
+    monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", CAP)
     computer = await shop.computer()
     await present(agent)
     call = asyncio.create_task(agent.call_tool("desk", "pay", {"wait": True}, req_id="r1", timeout=CAP))

@@ -14,7 +14,7 @@ from mcp import StdioServerParameters
 
 from a2c_smcp import docserver, documents
 from a2c_smcp.cli import docs_options
-from a2c_smcp.docserver.documents import HOST
+from a2c_smcp.docserver.document_server import HOST
 from tests.interaction.docserver.clients import ERAS, LISTED, Listener, connected
 from tests.interaction.docserver.processes import ROOT, ended, line_of, process, say, url_of
 

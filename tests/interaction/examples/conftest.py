@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interaction.agent.uses.documents_office import documents_process
+from tests.interaction.agent.conveniences.documents_office import documents_process
 from tests.interaction.server.conftest import run_server, stop_server
 
 OFFICE = "examples"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from a2c_smcp.agent.adapters import model_name
-from tests.interaction.agent.uses.documents_server import REPORT
+from tests.interaction.agent.conveniences.documents_server import REPORT
 from tests.interaction.examples.conftest import OFFICE
 from tests.interaction.examples.model_server import model_server
 

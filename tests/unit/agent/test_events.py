@@ -7,18 +7,18 @@ from collections.abc import Awaitable
 
 import pytest
 
-from a2c_smcp.agent.events import Events, OfficeEvent
+from a2c_smcp.agent.events import EventDispatcher, OfficeEvent
 from a2c_smcp.errors import BadRequest
 
 CAP = 60.0
 
 
 async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:
-    events = Events()
-    events.tell("connected")
+    events = EventDispatcher()
+    events.emit("connected")
     stream = events.stream()
-    events.tell("enter_office", "c", {"office_id": "o"})
-    events.tell("leave_office", "c")
+    events.emit("enter_office", "c", {"office_id": "o"})
+    events.emit("leave_office", "c")
     await events.close()
     assert [event async for event in stream] == [
         OfficeEvent("enter_office", "c", {"office_id": "o"}),
@@ -27,35 +27,35 @@ async def test_a_stream_has_the_events_since_it_was_made_in_order() -> None:
 
 
 async def test_a_stream_wakes_whoever_waits() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
     waiting = asyncio.create_task(anext(stream))
     await asyncio.sleep(0)
-    events.tell("joined")
+    events.emit("joined")
     assert (await asyncio.wait_for(waiting, CAP)).kind == "joined"
 
 
 async def test_who_is_too_slow_loses_the_oldest_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    events = Events(buffer=2)
+    events = EventDispatcher(buffer=2)
     stream = events.stream()
     with caplog.at_level(logging.WARNING):
         for number in range(5):
-            events.tell("update_config", str(number))
+            events.emit("update_config", str(number))
     stream.end()
     assert [event.computer async for event in stream] == ["3", "4"]
     assert (stream.dropped, len(caplog.records)) == (3, 1)
 
 
 async def test_a_stream_that_is_closed_gives_nothing_more() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
-    events.tell("joined")
+    events.emit("joined")
     await stream.aclose()
     assert [event async for event in stream] == []
 
 
 async def test_a_stream_that_is_forgotten_costs_nothing() -> None:
-    events = Events()
+    events = EventDispatcher()
     stream = events.stream()
     assert len(events._streams) == 1
     del stream
@@ -64,7 +64,7 @@ async def test_a_stream_that_is_forgotten_costs_nothing() -> None:
 
 
 async def test_a_handler_hears_its_kind_one_event_at_a_time() -> None:
-    events = Events()
+    events = EventDispatcher()
     heard: list[str | None] = []
     at_once = 0
 
@@ -78,14 +78,14 @@ async def test_a_handler_hears_its_kind_one_event_at_a_time() -> None:
 
     events.on("update_desktop", handler)
     for number in range(3):
-        events.tell("update_desktop", str(number))
-        events.tell("update_finder", "other")
+        events.emit("update_desktop", str(number))
+        events.emit("update_finder", "other")
     await events.close()
     assert heard == ["0", "1", "2"]
 
 
 async def test_who_unsubscribes_hears_nothing_more() -> None:
-    events = Events()
+    events = EventDispatcher()
     heard: list[str] = []
 
     def handler(event: OfficeEvent) -> Awaitable[None] | None:
@@ -93,11 +93,11 @@ async def test_who_unsubscribes_hears_nothing_more() -> None:
         return None
 
     ends = events.on("*", handler)
-    events.tell("joined")
+    events.emit("joined")
     await events.close()
     ends()
     ends()
-    events.tell("joined")
+    events.emit("joined")
     await events.close()
     assert heard == ["joined"]
 
@@ -105,8 +105,8 @@ async def test_who_unsubscribes_hears_nothing_more() -> None:
 async def test_a_slow_handler_holds_up_neither_the_others_nor_the_end_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("a2c_smcp.agent.events.LAST_WORDS", 0.01)
-    events = Events()
+    monkeypatch.setattr("a2c_smcp.agent.events.HANDLER_SECONDS", 0.01)
+    events = EventDispatcher()
     heard = asyncio.Event()
     cancelled = asyncio.Event()
 
@@ -118,14 +118,14 @@ async def test_a_slow_handler_holds_up_neither_the_others_nor_the_end_for_long(
 
     events.on("*", slow)
     events.on("*", lambda _: heard.set())
-    events.tell("joined")
+    events.emit("joined")
     await asyncio.wait_for(heard.wait(), CAP)
     await asyncio.wait_for(events.close(), CAP)
     assert cancelled.is_set()
 
 
 async def test_a_handler_may_close() -> None:
-    events = Events()
+    events = EventDispatcher()
     closed = asyncio.Event()
 
     async def close(_: OfficeEvent) -> None:
@@ -133,10 +133,10 @@ async def test_a_handler_may_close() -> None:
         closed.set()
 
     events.on("joined", close)
-    events.tell("joined")
+    events.emit("joined")
     await asyncio.wait_for(closed.wait(), CAP)
 
 
 def test_a_kind_that_is_none_is_refused() -> None:
     with pytest.raises(BadRequest, match=r"'updates'; there are enter_office, .*, and \* for all"):
-        Events().on("updates", lambda _: None)
+        EventDispatcher().on("updates", lambda _: None)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.agent.packing import Window, pack, share_out, windows_of
+from a2c_smcp.agent.packing import DesktopWindow, pack, share_out, windows_of
 from a2c_smcp.common.token_estimate import estimate_tokens
 
 
@@ -31,7 +31,7 @@ def test_what_has_no_room_is_named_lowest_priority_first() -> None:
     text = pack(windows, 300)
     shown = text.count("<window")
     assert 1 <= shown < 9
-    assert f"(No room for: c window://w{shown}?priority={90 - shown}" in text
+    assert f"(Omitted: c window://w{shown}?priority={90 - shown}" in text
 
 
 def test_even_the_least_of_those_shown_has_a_line_or_two() -> None:
@@ -52,12 +52,12 @@ def test_long_names_do_not_take_the_room_of_what_they_name() -> None:
     windows = windows_of("c", [f"window://{'x' * 150}/w{n}\n\nshort" for n in range(9)])
     text = pack(windows, 120)
     assert text.count("<window ") == 1
-    assert text.endswith("(No room for: 8 windows.)")
+    assert text.endswith("(Omitted: 8 windows.)")
 
 
 def test_where_nothing_fits_the_note_alone_is_left() -> None:
     windows = windows_of("c", [f"window://{'x' * 900}/w{n}\n\nshort" for n in range(9)])
-    assert pack(windows, 20) == "(No room for: 9 windows.)"
+    assert pack(windows, 20) == "(Omitted: 9 windows.)"
     assert pack(windows, 3) == ""
 
 
@@ -93,7 +93,7 @@ def test_a_tokenizer_that_nothing_suits_gets_nothing() -> None:
 
 windows_ = st.lists(
     st.builds(
-        lambda computer, server, text, priority, place: Window(
+        lambda computer, server, text, priority, place: DesktopWindow(
             computer, server, f"window://{server}/{place}?priority={priority}", text, priority, place
         ),
         st.sampled_from(["desk", "lab"]),
@@ -107,19 +107,19 @@ windows_ = st.lists(
 
 
 @given(windows_, st.integers(0, 500), st.sampled_from([estimate_tokens, len]))
-def test_a_context_never_costs_more_than_its_budget(windows: list[Window], budget: int, count: object) -> None:
+def test_a_context_never_costs_more_than_its_budget(windows: list[DesktopWindow], budget: int, count: object) -> None:
     assert callable(count)
     assert count(pack(windows, budget, count)) <= budget
 
 
 @given(windows_)
-def test_with_room_enough_nothing_is_lost(windows: list[Window]) -> None:
+def test_with_room_enough_nothing_is_lost(windows: list[DesktopWindow]) -> None:
     text = pack(windows, 1_000_000)
     assert all(window.framed(window.text) in text for window in windows)
 
 
 @given(windows_, st.integers(0, 500))
-def test_what_is_left_out_has_no_higher_priority_than_what_is_shown(windows: list[Window], budget: int) -> None:
+def test_what_is_left_out_has_no_higher_priority_than_what_is_shown(windows: list[DesktopWindow], budget: int) -> None:
     text = pack(windows, budget)
     shown = [window.priority for window in windows if window.framed("").partition("\n")[0] in text]
     hidden = [window.priority for window in windows if window.framed("").partition("\n")[0] not in text]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.agent.progress import BUFFER, Hearings, ToolProgress, progress_of
+from a2c_smcp.agent.progress import BUFFER, ProgressRouter, ToolProgress, progress_of
 from a2c_smcp.messages import CallToolResult
 from tests.unit.computer.virtual_time import in_virtual_time, now
 
@@ -33,30 +33,30 @@ def test_a_report_is_read_from_whatever_comes(payload: object, report: ToolProgr
 
 
 async def test_two_who_wait_for_one_call_are_both_told() -> None:
-    hearings = Hearings()
+    router = ProgressRouter()
     first: list[ToolProgress] = []
     second: list[ToolProgress] = []
-    async with hearings.of("c", "r", first.append), hearings.of("c", "r", second.append):
-        hearings.hear(REPORT)
+    async with router.route("c", "r", first.append), router.route("c", "r", second.append):
+        router.dispatch(REPORT)
     assert first == second == [ToolProgress(1, 2, "half")]
 
 
 async def test_after_the_end_of_a_call_nothing_is_heard() -> None:
-    hearings = Hearings()
+    router = ProgressRouter()
     told: list[ToolProgress] = []
-    async with hearings.of("c", "r", told.append):
+    async with router.route("c", "r", told.append):
         pass
-    hearings.hear(REPORT)
-    assert (told, hearings._calls) == ([], {})
+    router.dispatch(REPORT)
+    assert (told, router._calls) == ([], {})
 
 
 async def test_the_last_word_is_taken_out_of_the_result_and_told_once() -> None:
     told: list[ToolProgress] = []
     result: CallToolResult = {"content": [], "progress": {"progress": 1, "total": 2, "message": "half"}}
-    hearings = Hearings()
-    async with hearings.of("c", "r", told.append) as hearing:
-        hearings.hear(REPORT)
-        assert hearing.end(result) == {"content": []}
+    router = ProgressRouter()
+    async with router.route("c", "r", told.append) as receiver:
+        router.dispatch(REPORT)
+        assert receiver.finish(result) == {"content": []}
     assert told == [ToolProgress(1, 2, "half")]
 
 
@@ -67,11 +67,11 @@ async def test_a_call_that_is_given_up_does_not_wait_for_who_listens() -> None:
         began.set()
         await asyncio.Event().wait()
 
-    hearings = Hearings()
+    router = ProgressRouter()
 
     async def call() -> None:
-        async with hearings.of("c", "r", slow):
-            hearings.hear(REPORT)
+        async with router.route("c", "r", slow):
+            router.dispatch(REPORT)
             await asyncio.Event().wait()
 
     calling = asyncio.create_task(call())
@@ -86,9 +86,9 @@ async def test_a_result_waits_a_second_for_who_is_slow_to_hear_what_came_before_
     async def slow(_: ToolProgress) -> None:
         await asyncio.Event().wait()
 
-    hearings = Hearings()
-    async with hearings.of("c", "r", slow):
-        hearings.hear(REPORT)
+    router = ProgressRouter()
+    async with router.route("c", "r", slow):
+        router.dispatch(REPORT)
     assert now() == pytest.approx(1)
 
 
@@ -100,10 +100,10 @@ async def test_who_is_too_slow_misses_the_oldest_and_hears_the_latest() -> None:
         await asyncio.sleep(0.001)
         told.append(report.progress)
 
-    hearings = Hearings()
-    async with hearings.of("c", "r", slow):
+    router = ProgressRouter()
+    async with router.route("c", "r", slow):
         for step in range(2 * BUFFER):
-            hearings.hear(REPORT | {"progress": step})
+            router.dispatch(REPORT | {"progress": step})
     assert told == list(range(BUFFER, 2 * BUFFER))
 
 
@@ -114,33 +114,33 @@ async def test_a_mistake_is_logged_and_the_next_report_is_told(caplog: pytest.Lo
         told.append(report.progress)
         raise ValueError("oops")
 
-    hearings = Hearings()
+    router = ProgressRouter()
     with caplog.at_level(logging.ERROR):
-        async with hearings.of("c", "r", touchy):
-            hearings.hear(REPORT)
-            hearings.hear(REPORT | {"progress": 2})
+        async with router.route("c", "r", touchy):
+            router.dispatch(REPORT)
+            router.dispatch(REPORT | {"progress": 2})
     assert (told, [record.message for record in caplog.records]) == ([1, 2], ["a handler of progress failed"] * 2)
 
 
 @pytest.mark.parametrize("odd", [REPORT | {"computer": 1}, REPORT | {"req_id": None}, "r", None])
 async def test_what_is_no_notification_is_ignored(odd: Any) -> None:
     told: list[ToolProgress] = []
-    hearings = Hearings()
-    async with hearings.of("c", "r", told.append):
-        hearings.hear(odd)
+    router = ProgressRouter()
+    async with router.route("c", "r", told.append):
+        router.dispatch(odd)
     assert told == []
 
 
 @pytest.mark.parametrize("heard", [[], [1], [1, 2], [1, 2, 3]])
 async def test_reports_that_the_result_overtook_are_heard_once_and_in_order(heard: list[int]) -> None:
-    hearings = Hearings()
+    router = ProgressRouter()
     told: list[float] = []
     result: Any = {"content": [], "progress": {"progress": 3}}
     result["progress_log"] = [{"progress": number, "number": number} for number in (1, 2, 3)]
-    async with hearings.of("c", "r", lambda report: told.append(report.progress)) as hearing:
+    async with router.route("c", "r", lambda report: told.append(report.progress)) as receiver:
         for number in heard:
-            hearings.hear(REPORT | {"progress": number, "number": number, "total": None, "message": None})
-        assert hearing.end(result) == {"content": []}
+            router.dispatch(REPORT | {"progress": number, "number": number, "total": None, "message": None})
+        assert receiver.finish(result) == {"content": []}
     assert told == [1, 2, 3]
 
 
@@ -148,6 +148,6 @@ async def test_reports_that_the_result_overtook_are_heard_once_and_in_order(hear
 async def test_a_log_that_is_none_is_ignored(log: object) -> None:
     told: list[ToolProgress] = []
     result: Any = {"content": [], "progress_log": log}
-    async with Hearings().of("c", "r", told.append) as hearing:
-        assert hearing.end(result) == {"content": []}
+    async with ProgressRouter().route("c", "r", told.append) as receiver:
+        assert receiver.finish(result) == {"content": []}
     assert told == []

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from a2c_smcp.agent.requests import (
     document_uri,
+    keyword_list,
     plain_params,
     read_form,
     reply_to,
     timed_out,
     tool_result,
     whole_seconds,
-    words_of,
 )
 from a2c_smcp.errors import BadRequest, InternalError, InvalidDPEUri
 from a2c_smcp.uris import build_dpe_uri, parse_dpe_uri
@@ -48,9 +48,9 @@ def test_arguments_of_a_tool_are_what_json_can_hold() -> None:
 @pytest.mark.parametrize(
     ("params", "why"),
     [
-        ({"a": b"bytes"}, "JSON, which has no bytes"),
-        ({"a": [{1, 2}]}, "JSON, which has no set"),
-        ({"a": {"b": object()}}, "JSON, which has no object"),
+        ({"a": b"bytes"}, "contain a bytes, which JSON"),
+        ({"a": [{1, 2}]}, "contain a set, which JSON"),
+        ({"a": {"b": object()}}, "contain a object, which JSON"),
         ([1], "a mapping of names to values, not list"),
         ("text", "a mapping of names to values, not str"),
         ({"a": float("nan")}, "float values are not JSON"),
@@ -67,7 +67,7 @@ def test_arguments_that_would_be_mangled_on_the_way_are_refused(params: Any, why
     ("given_words", "sent"), [(None, None), ("annual report", ["annual report"]), (("a", "b"), ["a", "b"]), ([], [])]
 )
 def test_a_single_keyword_is_not_taken_apart(given_words: Any, sent: list[str] | None) -> None:
-    assert words_of(given_words) == sent
+    assert keyword_list(given_words) == sent
 
 
 def test_a_reply_of_another_form_names_its_fields() -> None:
@@ -89,7 +89,7 @@ def test_a_result_always_says_whether_it_is_an_error(reply: dict[str, Any], is_e
 
 @pytest.mark.parametrize("reply", [None, "done", [], {}, {"content": "done"}])
 def test_what_has_no_contents_is_no_result(reply: object) -> None:
-    with pytest.raises(InternalError, match="no tool result"):
+    with pytest.raises(InternalError, match="not a tool result"):
         tool_result(reply)
 
 
@@ -97,7 +97,7 @@ def test_a_result_that_did_not_come_says_why() -> None:
     late = timed_out("t", 2.5, "r", "nobody there")
     assert (late["req_id"], late["isError"], (late["meta"] or {})["timeout"]) == ("r", True, True)
     assert late["content"][0]["text"] == (
-        "The tool 't' gave no answer within 2.5 s, and the call was cancelled (no connection: nobody there)"
+        "The tool 't' did not finish within 2.5 s; the call was cancelled (no connection: nobody there)"
     )
 
 

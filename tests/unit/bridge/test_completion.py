@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from mcp import MCPError, types
 
-from a2c_smcp.bridge.completion import Completer, merged
-from a2c_smcp.bridge.directory import Directory
+from a2c_smcp.bridge.office_catalog import OfficeCatalog
+from a2c_smcp.bridge.resources import TemplateCompleter, merged
 from a2c_smcp.errors import SMCPError
 from tests.unit.bridge.fakes import FakeComputer, FakeOffice
 
@@ -19,9 +19,9 @@ def asking(uri: str, **context: str) -> types.CompleteRequestParams:
     )
 
 
-def completer(**computers: FakeComputer) -> tuple[FakeOffice, Completer]:
+def completer(**computers: FakeComputer) -> tuple[FakeOffice, TemplateCompleter]:
     office = FakeOffice(**computers)
-    return office, Completer(office, Directory(office))
+    return office, TemplateCompleter(office, OfficeCatalog(office))
 
 
 def offering(**completion: Any) -> FakeComputer:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from a2c_smcp.bridge.run import arrive, run
+from a2c_smcp.bridge.run import join_office, run
 from a2c_smcp.bridge.server import Bridge
 from a2c_smcp.errors import OfficeFull, Unauthorized
 from tests.unit.bridge.fakes import FakeOffice
@@ -12,15 +12,15 @@ async def test_a_server_that_is_away_is_tried_again() -> None:
     office = FakeOffice()
     office.connecting = [ConnectionError("away"), OfficeFull("the former agent is leaving"), None]
     bridge = Bridge(office, "lab")
-    await arrive(bridge, office, asyncio.Event(), pause=0.001)
-    assert (office.connecting, bridge._seated.is_set()) == ([], True)
+    await join_office(bridge, office, asyncio.Event(), pause=0.001)
+    assert (office.connecting, bridge._joined.is_set()) == ([], True)
 
 
 async def test_an_office_that_stays_full_is_given_up() -> None:
     office = FakeOffice()
     office.connecting = [OfficeFull("no")] * 50
     with pytest.raises(OfficeFull):
-        await arrive(Bridge(office, "lab"), office, asyncio.Event(), succession=0, pause=0.001)
+        await join_office(Bridge(office, "lab"), office, asyncio.Event(), takeover=0, pause=0.001)
 
 
 async def test_a_refusal_ends_the_bridge_and_leaves_the_office() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError, types
 
-from a2c_smcp.bridge.news import MAX_URIS
 from a2c_smcp.bridge.server import Bridge, BridgeSettings
 from a2c_smcp.errors import ConfirmationRequired, InternalError
+from a2c_smcp.web.mcp_changes import SubscriptionLimits
 from tests.unit.bridge.fakes import FakeComputer, FakeOffice, tool
 
 ERAS = ["legacy", "2026-07-28"]
@@ -21,13 +21,13 @@ DOCUMENT = {"uri": "dpe://h/plan", "title": "The plan", "file_type": "pdf", "doc
 @asynccontextmanager
 async def client_of(office: FakeOffice, era: str = "legacy", **settings: Any) -> AsyncIterator[Client]:
     bridge = Bridge(office, "lab", BridgeSettings(**settings))
-    unfollow = bridge.follow()
-    bridge.seated()
+    unsubscribe = bridge.subscribe()
+    bridge.on_joined()
     try:
         async with Client(bridge.server, mode=era) as client:
             yield client
     finally:
-        unfollow()
+        unsubscribe()
         await bridge.close()
 
 
@@ -70,8 +70,8 @@ async def test_what_must_stay_here_does_not_reach_a_client() -> None:
 @pytest.mark.parametrize(
     ("problem", "code", "told"),
     [
-        (ConnectionError("closed"), 4103, "The office 'lab' was left: closed"),
-        (KeyError("/home/ada"), 500, "tools/call failed in the bridge (KeyError); it is logged there"),
+        (ConnectionError("closed"), 4103, "The connection to the office 'lab' was lost: closed"),
+        (KeyError("/home/ada"), 500, "tools/call failed in the bridge (KeyError); see its log"),
     ],
 )
 @pytest.mark.parametrize("era", ERAS)
@@ -100,7 +100,7 @@ async def test_a_request_waits_for_the_seat_for_a_while() -> None:
     office = FakeOffice(desk=FakeComputer([tool("x")]))
     async with client_of(office, patience=0.01) as client:
         await office.tell("disconnected", problem="the cable")
-        with pytest.raises(MCPError, match=r"'lab' cannot be reached at the moment \(the cable\)") as caught:
+        with pytest.raises(MCPError, match=r"'lab' cannot be reached now \(the cable\)") as caught:
             await client.list_tools()
         await office.tell("joined")
         assert [one.name for one in (await client.list_tools()).tools] == ["desk__x"]
@@ -174,7 +174,7 @@ async def test_a_model_can_read_the_office_with_tools() -> None:
     ("name", "arguments", "code", "words"),
     [
         ("a2c_desktop", {"computer": "nobody"}, 404, "There is no Computer 'nobody' in this office"),
-        ("a2c_find_documents", {"keywords": "plan"}, 400, "keywords: a value of another type is wanted"),
+        ("a2c_find_documents", {"keywords": "plan"}, 400, "keywords must be of type list"),
         ("a2c_read", {"uri": "x://p"}, 400, "a2c://desk/@"),
         ("a2c_read", {"uri": "a2c://desk/x/none"}, 404, ""),
     ],
@@ -195,7 +195,7 @@ async def test_without_being_asked_for_there_are_no_tools_of_its_own() -> None:
 @pytest.mark.filterwarnings("ignore:.*resources/(un)?subscribe")
 async def test_a_client_may_subscribe_to_a_bounded_number_of_resources() -> None:
     async with client_of(FakeOffice(desk=FakeComputer())) as client:
-        for number in range(MAX_URIS):
+        for number in range(SubscriptionLimits().uris):
             await client.subscribe_resource(f"note://desk/{number}")
         await client.subscribe_resource("note://desk/0")  # again is none more
         with pytest.raises(MCPError, match="1000 resources at a time") as caught:
@@ -209,7 +209,7 @@ async def test_a_client_may_subscribe_to_a_bounded_number_of_resources() -> None
 
 async def test_a_stream_may_name_a_bounded_number_of_resources() -> None:
     async with client_of(FakeOffice(desk=FakeComputer()), "2026-07-28") as client:
-        uris = [f"note://desk/{number}" for number in range(MAX_URIS + 1)]
+        uris = [f"note://desk/{number}" for number in range(SubscriptionLimits().uris + 1)]
         with pytest.raises(MCPError, match="1000 resources at a time"):
             async with client.listen(resource_subscriptions=uris):
                 pass

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from a2c_smcp.agent.blocking import HandlerThread
-from a2c_smcp.agent.turns import Turns
+from a2c_smcp.agent.loop_thread import HandlerThread
+from a2c_smcp.agent.serial_handler import SerialHandler
 from a2c_smcp.common.callbacks import await_guarded, call_guarded, notify_guarded, without_message
 from a2c_smcp.server import async_runtime, blocking_runtime
 
@@ -121,7 +121,7 @@ async def test_a_handler_that_raises_a_cancellation_hears_the_next_event() -> No
             both.set()
         raise asyncio.CancelledError
 
-    turns = Turns(handler, 10, str)
+    turns = SerialHandler(handler, 10, str)
     turns.put(1)
     turns.put(2)
     await asyncio.wait_for(both.wait(), CAP)

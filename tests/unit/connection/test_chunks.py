@@ -77,7 +77,7 @@ def test_a_piece_that_is_not_there_is_told() -> None:
 
 
 def test_a_piece_holds_any_character() -> None:
-    with pytest.raises(ValueError, match="four bytes"):
+    with pytest.raises(ValueError, match="4 bytes"):
         ChunkedReply(b"{}", 3)
 
 
@@ -119,7 +119,7 @@ def test_a_reply_with_a_missing_piece_is_not_given_out() -> None:
     assembler = ChunkAssembler(announcement(parcel))
     assembler.add(0, answer(parcel, 0))
     assert assembler.missing == list(range(1, parcel.count))
-    with pytest.raises(InternalError, match=r"\d+ of \d+ pieces"):
+    with pytest.raises(InternalError, match=r"\d+ of \d+ chunks"):
         assembler.body()
 
 

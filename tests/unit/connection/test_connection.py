@@ -107,10 +107,10 @@ async def test_a_server_that_never_answers_is_given_up(silent: str) -> None:
 async def test_a_link_that_is_gone_takes_no_more() -> None:
     link = SmcpConnection(ServerAddress(url="https://a.example"), lambda *_: None)
     await link.close()
-    assert (link.why, link.gone.is_set()) == ("it was closed", True)
+    assert (link.why, link.gone.is_set()) == ("the connection was closed", True)
     assert await link.ack(1, "{}") is False
     assert await link.ack(None, "{}") is True  # nobody wants this one
-    with pytest.raises(ConnectionError, match="it was closed"):
+    with pytest.raises(ConnectionError, match="the connection was closed"):
         await link.call("server:update_config", {"computer": "c"}, within=1)
 
 
@@ -143,7 +143,9 @@ async def test_a_server_that_is_not_there_is_told_with_what_to_check() -> None:
 
 
 async def test_a_host_that_nobody_knows_is_told() -> None:
-    assert (await _problem("http://nowhere.invalid")).startswith("The host name in http://nowhere.invalid is unknown")
+    assert (await _problem("http://nowhere.invalid")).startswith(
+        "The host name in http://nowhere.invalid cannot be resolved"
+    )
 
 
 @asynccontextmanager
@@ -192,10 +194,10 @@ async def _refusal(url: str, transport: str) -> Exception:
         (401, '{"message": "who are you?"}', "application/json", Unauthorized, "who are you?"),
         (400, '"Invalid transport"', "application/json", ConnectionError, "Invalid transport"),
         (503, "come\x1b[31m back\n later", "text/plain", ConnectionError, "come [31m back later"),
-        (502, "<html>Bad gateway</html>", "text/html", ConnectionError, "it gave no reason"),
+        (502, "<html>Bad gateway</html>", "text/html", ConnectionError, "no reason given"),
         (500, "x" * 400, "text/plain", ConnectionError, f"{'x' * 300}…"),
-        (500, "x" * 70_000, "text/plain", ConnectionError, "it gave no reason"),
-        (400, '{"code": 400', "application/json", ConnectionError, "it gave no reason"),
+        (500, "x" * 70_000, "text/plain", ConnectionError, "no reason given"),
+        (400, '{"code": 400', "application/json", ConnectionError, "no reason given"),
         (400, '{"code": 500, "message": "starting"}', "application/json", ConnectionError, "starting"),
     ],
 )
@@ -235,6 +237,6 @@ async def test_a_server_of_another_version_is_met_in_its_own_where_that_is_known
     minor = version.rpartition(".")[0]
     assert (seen, isinstance(refused, SMCPError) and refused.code) == (announced, 4008)
     assert str(refused) == (
-        f"{url} refused the connection: Protocol version mismatch (it takes clients of protocol {minor}.0 to "
-        f"{minor}.999; this one speaks 0.2 to 0.4) (HTTP status 400)"
+        f"{url} refused the connection: Protocol version mismatch (it supports protocol {minor}.0 to "
+        f"{minor}.999; this client supports 0.2 to 0.4) (HTTP status 400)"
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.connection.connection import ServerAddress
 from a2c_smcp.connection.membership import Membership, MembershipCallbacks
-from a2c_smcp.connection.reconnect import Backoff
 from a2c_smcp.errors import BadRequest, NotInOffice
 
 CAP = 60.0
@@ -36,23 +36,29 @@ def test_an_office_that_cannot_be_one_is_refused(office_id: str) -> None:
 
 async def test_a_seat_that_was_never_connected_says_so() -> None:
     one = seat("o")
-    assert (one.open, one.here, one.link, one.office_id, one.wanted) == (False, None, None, None, "o")
-    with pytest.raises(ConnectionError, match="connect first"):
-        await one.seated()
+    assert (one.open, one.joined_connection, one.connection, one.office_id, one.wanted) == (
+        False,
+        None,
+        None,
+        None,
+        "o",
+    )
+    with pytest.raises(ConnectionError, match="not connected"):
+        await one.wait_joined()
 
 
 async def test_a_seat_that_wants_no_office_is_in_none() -> None:
     one = seat()
     await one.connect(wait=False)
-    with pytest.raises(NotInOffice, match="Join an office first"):
-        await one.seated()
+    with pytest.raises(NotInOffice, match="join one first"):
+        await one.wait_joined()
     await one.close()
 
 
 async def test_closing_ends_every_wait() -> None:
     one = seat("o")
     await one.connect(wait=False)
-    waiting = [asyncio.create_task(one.seated()), asyncio.create_task(one.seated())]
+    waiting = [asyncio.create_task(one.wait_joined()), asyncio.create_task(one.wait_joined())]
     await asyncio.sleep(0)
     await one.close()
     assert [type(problem) for problem in await asyncio.gather(*waiting, return_exceptions=True)] == [

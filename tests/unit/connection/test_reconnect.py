@@ -4,57 +4,14 @@ import asyncio
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from a2c_smcp.connection.reconnect import Backoff, Reconnector
+from a2c_smcp.common.backoff import Backoff
+from a2c_smcp.connection.reconnect import Reconnector
 from a2c_smcp.connection.status import ConnectionStatus, Failure, StatusTracker
 from a2c_smcp.errors import Unauthorized
 
 
-def longest(_: float, most: float) -> float:
-    return most
-
-
-def shortest(least: float, _: float) -> float:
-    return least
-
-
-def test_pauses_double_up_to_the_longest() -> None:
-    backoff = Backoff(uniform=longest)
-    assert [backoff.next() for _ in range(9)] == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
-
-
-def test_a_pause_may_be_nothing_at_all() -> None:
-    backoff = Backoff(uniform=shortest)
-    assert [backoff.next() for _ in range(3)] == [0, 0, 0]
-
-
-def test_where_somebody_has_to_mend_something_pauses_are_never_short() -> None:
-    slow = [Backoff(uniform=shortest, failures=failures).slow() for failures in range(6)]
-    assert slow == [1, 2, 4, 8, 15, 15]
-
-
-def test_success_starts_over() -> None:
-    backoff = Backoff(uniform=longest)
-    for _ in range(5):
-        backoff.next()
-    backoff.reset()
-    assert backoff.next() == 0.5
-
-
-def test_a_fresh_one_has_the_same_measure_and_no_failures() -> None:
-    backoff = Backoff(1, 2, longest, failures=7)
-    assert backoff.fresh() == Backoff(1, 2, longest)
-
-
-@given(st.integers(0, 10_000), st.floats(0.001, 10), st.floats(0.001, 100))
-def test_no_pause_is_longer_than_the_longest(failures: int, base: float, most: float) -> None:
-    assert 0 <= Backoff(base, most, failures=failures).next() <= most
-    assert 0 <= Backoff(base, most, failures=failures).slow() <= most
-
-
-class FakeLink:
+class FakeConnection:
     """A link that opens, or fails to, as it is told."""
 
     why = "cut"
@@ -75,7 +32,7 @@ class Story:
     """Runs a reconnector over links that end one after the other, then stops it."""
 
     def __init__(self, *problems: Exception | None, lasts: float = 0.0) -> None:
-        self.links = [FakeLink(problem) for problem in problems]
+        self.links = [FakeConnection(problem) for problem in problems]
         self.told: list[str] = []
         self.statuses: list[ConnectionStatus] = []
         self.now = 0.0
@@ -109,7 +66,7 @@ async def test_one_link_follows_another_whatever_happens(caplog: pytest.LogCaptu
     assert await story.run(Backoff(uniform=lambda *_: 0.0)) == [
         "nobody there",
         "No",
-        "The connection failed in an unforeseen way (KeyError)",
+        "The connection failed with an unexpected error (KeyError)",
         "The connection was lost: cut",
     ]
     assert [(status.state.value, status.failures) for status in story.statuses] == [

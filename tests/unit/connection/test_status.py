@@ -13,7 +13,7 @@ from a2c_smcp.errors import Forbidden, RateLimited, Unauthorized
         (ConnectionState.WAITING, Forbidden("No"), "Check the token"),
         (ConnectionState.CONNECTED, Forbidden("No"), "choose another name"),
         (ConnectionState.WAITING, RateLimited("No"), "operator"),
-        (ConnectionState.WAITING, ConnectionError("No"), "address and the network"),
+        (ConnectionState.WAITING, ConnectionError("No"), "URL of the server and the network"),
     ],
 )
 def test_every_problem_comes_with_advice(state: ConnectionState, problem: Failure, advice: str) -> None:

@@ -10,10 +10,10 @@ import mcp.types as t
 import pytest
 from mcp import Client
 
-from a2c_smcp.docserver.documents import document_server
-from a2c_smcp.docserver.herald import Herald
-from a2c_smcp.docserver.ports import Tell
-from a2c_smcp.docserver.shelf import Shelf
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
+from a2c_smcp.docserver.document_server import document_server
+from a2c_smcp.docserver.memory_documents import MemoryDocuments
+from a2c_smcp.docserver.ports import ProgressCallback
 from a2c_smcp.errors import DocumentError
 
 ERAS = ("legacy", "auto")
@@ -35,7 +35,7 @@ class Digest:
     )
 
 
-class Digests(Shelf):
+class Digests(MemoryDocuments):
     """Tells two steps; what is called `slow` waits for ever."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Digests(Shelf):
         self.cancelled = asyncio.Event()
 
     async def digest(
-        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: Tell
+        self, doc_ref: str, *, section_ranges: Sequence[Sequence[int]] | None, dpi: int, tell: ProgressCallback
     ) -> Digest:
         self.asked.append((doc_ref, section_ranges, dpi))
         if doc_ref == "bad":
@@ -68,7 +68,7 @@ async def test_a_digest_is_made_and_its_place_told(era: str) -> None:
     async def heard(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message))
 
-    async with Client(document_server(shelf, Herald()), mode=era) as client:
+    async with Client(document_server(shelf, DocumentChangeNotifier()), mode=era) as client:
         result = await client.call_tool(
             "digest_document", {"doc_ref": "a", "section_ranges": [[1, 1], [2, 2]]}, progress_callback=heard
         )
@@ -89,7 +89,7 @@ async def test_a_digest_is_made_and_its_place_told(era: str) -> None:
 
 
 async def test_what_goes_wrong_is_a_result_that_says_so() -> None:
-    async with Client(document_server(Digests(), Herald()), mode="legacy") as client:
+    async with Client(document_server(Digests(), DocumentChangeNotifier()), mode="legacy") as client:
         result = await client.call_tool("digest_document", {"doc_ref": "bad"})
     assert result.is_error
     assert result.content == [t.TextContent(text="There can be no digest of 'bad'")]
@@ -97,7 +97,10 @@ async def test_what_goes_wrong_is_a_result_that_says_so() -> None:
 
 async def test_a_client_that_cancels_ends_the_run() -> None:
     shelf = Digests()
-    async with Client(document_server(shelf, Herald()), mode="legacy") as client, anyio.create_task_group() as group:
+    async with (
+        Client(document_server(shelf, DocumentChangeNotifier()), mode="legacy") as client,
+        anyio.create_task_group() as group,
+    ):
         group.start_soon(client.call_tool, "digest_document", {"doc_ref": "slow"})
         async with asyncio.timeout(60):
             await shelf.working.wait()
@@ -107,7 +110,7 @@ async def test_a_client_that_cancels_ends_the_run() -> None:
 
 
 async def test_it_is_told_that_it_writes_and_may_ask_a_model() -> None:
-    async with Client(document_server(Digests(), Herald()), mode="legacy") as client:
+    async with Client(document_server(Digests(), DocumentChangeNotifier()), mode="legacy") as client:
         (tool,) = (await client.list_tools()).tools
     assert tool.annotations == t.ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
@@ -115,5 +118,5 @@ async def test_it_is_told_that_it_writes_and_may_ask_a_model() -> None:
 
 
 async def test_documents_of_which_no_digests_can_be_made_do_not_offer_it() -> None:
-    async with Client(document_server(Shelf("h"), Herald()), mode="legacy") as client:
+    async with Client(document_server(MemoryDocuments("h"), DocumentChangeNotifier()), mode="legacy") as client:
         assert (await client.list_tools()).tools == []

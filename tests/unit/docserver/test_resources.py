@@ -8,24 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, MCPError
 
-from a2c_smcp.docserver.documents import document_server
-from a2c_smcp.docserver.herald import Herald
-from a2c_smcp.docserver.resources import MAX_VALUES, PAGE
-from a2c_smcp.docserver.shelf import Shelf
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
+from a2c_smcp.docserver.document_server import document_server
+from a2c_smcp.docserver.memory_documents import MemoryDocuments
+from a2c_smcp.docserver.resources import MAX_VALUES, PAGE_SIZE
 
 PAGES = "dpe://h/{doc_ref}/pages/{page_index}"
 ELEMENTS = "dpe://h/{doc_ref}/elements/{element_id}"
 
 
-def shelf(documents: int, elements: int = 1) -> Shelf:
-    made = Shelf("h")
+def shelf(documents: int, elements: int = 1) -> MemoryDocuments:
+    made = MemoryDocuments("h")
     for number in range(documents):
         made.put(f"doc-{number:04}", "\n\n".join(f"Paragraph {index}." for index in range(elements)))
     return made
 
 
-def client_of(documents: Shelf) -> Client:
-    return Client(document_server(documents, Herald()), mode="legacy")
+def client_of(documents: MemoryDocuments) -> Client:
+    return Client(document_server(documents, DocumentChangeNotifier()), mode="legacy")
 
 
 async def complete(
@@ -36,7 +36,7 @@ async def complete(
     return (await client.complete(ref, {"name": name, "value": value}, context_arguments=known)).completion
 
 
-@pytest.mark.parametrize("count", [0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE + 3])
+@pytest.mark.parametrize("count", [0, 1, PAGE_SIZE - 1, PAGE_SIZE, PAGE_SIZE + 1, 2 * PAGE_SIZE + 3])
 async def test_the_pages_of_the_list_make_the_whole(count: int) -> None:
     found: list[str] = []
     async with client_of(shelf(count)) as client:
@@ -46,7 +46,7 @@ async def test_the_pages_of_the_list_make_the_whole(count: int) -> None:
             found += [resource.uri for resource in page.resources]
             cursor, pages = page.next_cursor, pages + 1
     assert found == ["dpe://h", *(f"dpe://h/doc-{number:04}" for number in range(count))]
-    assert pages == max(1, -(-count // PAGE))
+    assert pages == max(1, -(-count // PAGE_SIZE))
 
 
 @pytest.mark.parametrize("cursor", ["", "after-", "after-x", "after--1", "elsewhere", "after-1000000000000"])
@@ -66,7 +66,7 @@ async def test_pages_and_elements_have_templates() -> None:
 
 @pytest.mark.rule("7.9")
 async def test_the_chain_goes_from_document_to_page_to_element() -> None:
-    documents = Shelf("h")
+    documents = MemoryDocuments("h")
     documents.put("rpt-2025", "# One\n\nText.\n\n# Two\n\n- a\n- b")
     documents.put("rpt-2026", "x")
     documents.put("other", "x")
@@ -119,7 +119,7 @@ async def test_a_page_that_is_no_number_is_as_good_as_none() -> None:
 
 @given(st.lists(st.text("abc", min_size=1, max_size=4), unique=True, max_size=30), st.text("abc", max_size=3))
 async def test_completion_offers_exactly_what_begins_so(refs: list[str], prefix: str) -> None:
-    documents = Shelf("h")
+    documents = MemoryDocuments("h")
     for ref in refs:
         documents.put(ref, "x")
     assert await documents.complete_refs(prefix) == sorted(ref for ref in refs if ref.startswith(prefix))

@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 from mcp import Client, MCPError
 
-from a2c_smcp.docserver.documents import document_server
-from a2c_smcp.docserver.herald import Herald
-from a2c_smcp.docserver.shelf import Shelf
+from a2c_smcp.docserver.change_notifier import DocumentChangeNotifier
+from a2c_smcp.docserver.document_server import document_server
+from a2c_smcp.docserver.memory_documents import MemoryDocuments
 from a2c_smcp.errors import DocumentNotFound, PageOutOfRange
 
 
@@ -32,7 +32,7 @@ class Hit:
 HIT = Hit("dpe://h/a/elements/txt-001", "a", 0, "txt-001", "text", "A", "some 词 here", 1.5)
 
 
-class Library(Shelf):
+class Library(MemoryDocuments):
     """Finds one place for everything but silence, and has one page with a look."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ def library() -> Library:
 
 @pytest_asyncio.fixture
 async def session(library: Library) -> AsyncIterator[Any]:
-    server = document_server(library, Herald())
+    server = document_server(library, DocumentChangeNotifier())
 
     async def call(name: str, **arguments: Any) -> t.CallToolResult:
         async with Client(server, mode="legacy") as client:
@@ -71,7 +71,7 @@ async def session(library: Library) -> AsyncIterator[Any]:
 
 
 async def test_three_tools_are_listed_with_their_schemas(library: Library) -> None:
-    async with Client(document_server(library, Herald()), mode="legacy") as client:
+    async with Client(document_server(library, DocumentChangeNotifier()), mode="legacy") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == ["search_documents", "render_page", "get_element_image"]
     assert tools["search_documents"].input_schema["required"] == ["query"]
@@ -80,7 +80,7 @@ async def test_three_tools_are_listed_with_their_schemas(library: Library) -> No
 
 
 async def test_documents_that_cannot_be_searched_offer_no_tools() -> None:
-    async with Client(document_server(Shelf("h"), Herald()), mode="legacy") as client:
+    async with Client(document_server(MemoryDocuments("h"), DocumentChangeNotifier()), mode="legacy") as client:
         assert (await client.list_tools()).tools == []
 
 
@@ -143,7 +143,7 @@ async def test_wrong_arguments_are_named(session: Any, arguments: dict[str, Any]
 
 
 async def test_an_unknown_tool_is_an_error_of_the_protocol(library: Library) -> None:
-    async with Client(document_server(library, Herald()), mode="legacy") as client:
+    async with Client(document_server(library, DocumentChangeNotifier()), mode="legacy") as client:
         with pytest.raises(MCPError) as caught:
             await client.call_tool("delete_everything")
     assert caught.value.code == t.INVALID_PARAMS

@@ -3,7 +3,7 @@
 import pytest
 
 from a2c_smcp.docserver import Offer
-from a2c_smcp.docserver.windows import Window, Windows
+from a2c_smcp.docserver.windows import OfferedWindow, OfferedWindows
 from a2c_smcp.errors import BadRequest, InvalidWindowUri
 
 
@@ -12,15 +12,15 @@ def paint() -> str:
     return "text"
 
 
-def opened(path: str, priority: int | None = None, fullscreen: bool = False) -> Windows:
-    windows = Windows("h")
+def opened(path: str, priority: int | None = None, fullscreen: bool = False) -> OfferedWindows:
+    windows = OfferedWindows("h")
     windows.open(path, paint, priority=priority, fullscreen=fullscreen, name="")
     return windows
 
 
 def test_a_window_is_described_by_its_function() -> None:
     assert list(opened("orders/today", 80, True)) == [
-        Window("window://h/orders/today?priority=80&fullscreen=true", "orders/today", "What it is.", paint)
+        OfferedWindow("window://h/orders/today?priority=80&fullscreen=true", "orders/today", "What it is.", paint)
     ]
 
 
@@ -57,7 +57,7 @@ async def test_a_function_may_be_asynchronous() -> None:
     async def later() -> str:
         return "later"
 
-    window = Windows("h").open("a", later, priority=None, fullscreen=False, name="")
+    window = OfferedWindows("h").open("a", later, priority=None, fullscreen=False, name="")
     assert await window.text() == "later"
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
 
-class Line:
+class SyncLine:
     """A line that delivers letters; opening and closing are counted."""
 
     def __init__(self, letters: list[str]) -> None:
@@ -14,7 +14,7 @@ class Line:
         self.open = 0
         self.note = "await and async in a string stay"  # async in a comment stays
 
-    def __enter__(self) -> "Line":
+    def __enter__(self) -> "SyncLine":
         self.open += 1
         return self
 
@@ -33,7 +33,7 @@ class Line:
 
 
 @contextmanager
-def opened(*lines: Line) -> Iterator[list[Line]]:
+def opened(*lines: SyncLine) -> Iterator[list[SyncLine]]:
     """Open several lines and close them all, whatever happens."""
     with ExitStack() as stack:
         for line in lines:
@@ -41,12 +41,12 @@ def opened(*lines: Line) -> Iterator[list[Line]]:
         yield list(lines)
 
 
-def relay(line: Line, accept: Callable[[str], bool]) -> list[str]:
+def relay(line: SyncLine, accept: Callable[[str], bool]) -> list[str]:
     """Return the letters of `line` that `accept` takes."""
     with line as source:
         return [letter for letter in source if accept(letter)]
 
 
-def first(line: Line) -> str:
+def first(line: SyncLine) -> str:
     """Return the first letter."""
     return next(iter(line))

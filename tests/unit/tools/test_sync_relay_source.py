@@ -1,17 +1,17 @@
 # Generated from test_relay_source.py by tools/gen_sync.py. Edit the source, not this file.
 import pytest
 
-from tests.unit.tools.sync_relay_source import Line, first, opened, relay
+from tests.unit.tools.sync_relay_source import SyncLine, first, opened, relay
 
 
 def test_a_line_delivers_the_letters_that_are_accepted_and_is_closed() -> None:
-    line = Line(["a", "b", "c"])
+    line = SyncLine(["a", "b", "c"])
     assert relay(line, lambda letter: letter != "b") == ["a", "c"]
     assert line.open == 0
 
 
 def test_lines_are_closed_when_their_user_fails() -> None:
-    lines = [Line(["a"]), Line(["b"])]
+    lines = [SyncLine(["a"]), SyncLine(["b"])]
     with pytest.raises(RuntimeError, match="user"):
         with opened(*lines) as both:
             assert [line.open for line in both] == [1, 1]
@@ -20,11 +20,11 @@ def test_lines_are_closed_when_their_user_fails() -> None:
 
 
 def test_the_first_letter_comes_first() -> None:
-    assert first(Line(["x", "y"])) == "x"
+    assert first(SyncLine(["x", "y"])) == "x"
 
 
 def test_closing_a_line_resets_it() -> None:
-    line = Line([])
+    line = SyncLine([])
     line.__enter__()
     line.close()
     assert (line.open, line.note) == (0, "await and async in a string stay")

@@ -47,7 +47,7 @@ async def test_a_greeting_that_is_none_is_told(computer: Make, frames: list[str 
         await puppet.say(*frames)
 
     async with Puppet(scene) as puppet:
-        with pytest.raises(ConnectionError, match="there is no Socket"):
+        with pytest.raises(ConnectionError, match="does not speak Socket"):
             await computer(Scripted(), puppet.url, "o").connect()
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.computer.socketio import ConnectionState, SMCPComputerClient
-from a2c_smcp.connection.reconnect import Backoff
 from tests.interaction.computer.connection.conftest import Agents
 from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted, Watch
 from tests.interaction.computer.connection.proxy import Proxy
@@ -86,7 +86,7 @@ async def test_a_line_that_only_falls_silent_is_noticed(nervous: Running, comput
         await computer(Scripted(), proxy.url, "o", on_status=watch).connect()
         proxy.silence()
         status = await watch.until(ConnectionState.WAITING)
-        assert status.problem == "The connection was lost: the server gave no sign of life for 3 s"
+        assert status.problem == "The connection was lost: no traffic from the server for 3 s"
         watch.forget()
         await watch.until(ConnectionState.JOINED)
         assert await (await agent(nervous.url, "o")).tool("c") == {"req_id": "r-1"}
@@ -151,7 +151,7 @@ async def test_refused_credentials_are_tried_slowly_and_renewed(computer: Make) 
         refused = next(status for status in watch.seen if status.state == "waiting")
         assert (refused.problem, refused.advice) == (
             "Expired",
-            "Check the token or the API key; a renewed one is used at the next attempt",
+            "Check the token or the API key; a new one is used at the next attempt",
         )
     assert pauses[:2] == [(1.0, 2.0), (2.0, 4.0)]
 
@@ -164,7 +164,7 @@ async def test_a_token_that_cannot_be_fetched_is_one_more_failure(computer: Make
     async with Relay() as relay:
         await computer(Scripted(), relay.url, "o", token=token, on_status=watch).connect(wait=False)
         problem = (await watch.until(ConnectionState.WAITING)).problem
-    assert problem == "No fresh credential could be fetched (LookupError)"
+    assert problem == "The credential callback failed (LookupError)"
 
 
 async def test_a_call_that_runs_when_the_line_is_cut_goes_on_and_can_be_asked_for_again(

@@ -14,5 +14,5 @@ def test_a_missing_library_names_what_to_install(adapter: str, library: str, ext
     code = f"import sys; sys.modules[{library!r}] = None; import a2c_smcp.agent.adapters.{adapter}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"ModuleNotFoundError: There is no {library}")
-    assert last.endswith(f": pip install '.[{extra}]' in the checkout of this project")
+    assert last.startswith(f"ModuleNotFoundError: {library}")
+    assert last.endswith(f" is not installed: pip install '.[{extra}]' in the checkout of this project")

@@ -87,5 +87,5 @@ def test_a_model_reads_on_which_computer_a_tool_works() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "é", "1st", "-a", "a" * 65, "a\n"])
 def test_a_name_that_models_refuse_is_refused_here(name: str) -> None:
-    with pytest.raises(BadRequest, match="is no name for a tool"):
+    with pytest.raises(BadRequest, match="is not a valid tool name"):
         check_name(name)

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from a2c_smcp.agent.adapters import InternalTools, OpenAITools
+from a2c_smcp.agent.concurrency import HandlerResult
 from a2c_smcp.agent.progress import ToolProgress
-from a2c_smcp.agent.waiting import Heard
 from a2c_smcp.errors import BadRequest, ConfirmationRequired, NotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
 
@@ -47,7 +47,7 @@ class Agent:
         params: Mapping[str, Any] | None = None,
         *,
         timeout: float = 60,
-        on_progress: Callable[[ToolProgress], Heard] | None = None,
+        on_progress: Callable[[ToolProgress], HandlerResult] | None = None,
     ) -> CallToolResult:
         if on_progress is not None:
             on_progress(ToolProgress(1, 2, tool_name))
@@ -220,7 +220,7 @@ async def test_the_agents_own_tools_stand_beside_those_of_the_computers() -> Non
     assert names == ["note", "desk__ask", "desk__draw", "desk__echo"]
     assert await answer(agent, call("note", '{"text": "a", "times": 2}')) == ['{"noted":"aa"}']
     (wrong,) = await answer(agent, call("note", '{"times": "x"}'))
-    assert wrong.startswith("Error 400: Wrong arguments for note: ")
+    assert wrong.startswith("Error 400: Invalid arguments for note: ")
 
 
 async def test_only_the_computers_asked_for_are_offered() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.agent.adapters.results import Answer, Picture, read_error, read_result
+from a2c_smcp.agent.adapters.results import ResultImage, ToolAnswer, read_error, read_result
 from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.smcp import CallToolResult
 
@@ -30,7 +30,7 @@ TEXT = {"type": "text", "text": "hello"}
 )
 def test_every_kind_of_content_is_told_in_words(item: dict[str, Any], words: str) -> None:
     result: CallToolResult = {"content": [item]}
-    assert read_result(result) == Answer(words, result=result)
+    assert read_result(result) == ToolAnswer(words, result=result)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_every_kind_of_content_is_told_in_words(item: dict[str, Any], words: str
 def test_pictures_stay_pictures(item: dict[str, Any]) -> None:
     result: CallToolResult = {"content": [TEXT, item]}
     answer = read_result(result)
-    assert answer == Answer("hello", (Picture("image/png", "QUJD"),), result=result)
+    assert answer == ToolAnswer("hello", (ResultImage("image/png", "QUJD"),), result=result)
     assert answer.pictures[0].url == "data:image/png;base64,QUJD"
     assert read_result({"content": [item]}).text == "(1 picture)"
 
@@ -57,7 +57,7 @@ def test_a_failure_is_told_as_one() -> None:
     failed = read_result({"content": [TEXT], "isError": True})
     assert (failed.text, failed.failed) == ("Error: hello", True)
     assert read_result({"content": [], "isError": True}).text == "Error: the tool failed and did not say why"
-    assert read_error(ConfirmationRequired("ask the owner")) == Answer("Error 4005: ask the owner", failed=True)
+    assert read_error(ConfirmationRequired("ask the owner")) == ToolAnswer("Error 4005: ask the owner", failed=True)
 
 
 def test_a_long_result_is_cut() -> None:

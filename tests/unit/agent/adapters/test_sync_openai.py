@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from a2c_smcp.agent.adapters import InternalTools, SyncOpenAITools
+from a2c_smcp.agent.concurrency import SyncHandlerResult
 from a2c_smcp.agent.progress import ToolProgress
-from a2c_smcp.agent.sync_waiting import Heard
 from a2c_smcp.errors import BadRequest, ConfirmationRequired, NotFound
 from a2c_smcp.smcp import CallToolResult, SessionInfo, SMCPTool
 
@@ -48,7 +48,7 @@ class Agent:
         params: Mapping[str, Any] | None = None,
         *,
         timeout: float = 60,
-        on_progress: Callable[[ToolProgress], Heard] | None = None,
+        on_progress: Callable[[ToolProgress], SyncHandlerResult] | None = None,
     ) -> CallToolResult:
         if on_progress is not None:
             on_progress(ToolProgress(1, 2, tool_name))
@@ -221,7 +221,7 @@ def test_the_agents_own_tools_stand_beside_those_of_the_computers() -> None:
     assert names == ["note", "desk__ask", "desk__draw", "desk__echo"]
     assert answer(agent, call("note", '{"text": "a", "times": 2}')) == ['{"noted":"aa"}']
     (wrong,) = answer(agent, call("note", '{"times": "x"}'))
-    assert wrong.startswith("Error 400: Wrong arguments for note: ")
+    assert wrong.startswith("Error 400: Invalid arguments for note: ")
 
 
 def test_only_the_computers_asked_for_are_offered() -> None:
