@@ -11,8 +11,8 @@ from a2c_smcp.computer.inputs import Source
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.desk import ApprovalDesk
-from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.journal import CallJournal
+from a2c_smcp.computer.tools.progress import CallObserver
 from a2c_smcp.connection.status import ConnectionStatus
 
 NAME: Final = "owner"
@@ -53,7 +53,7 @@ class Owner:
         sources: tuple[Source, ...] | None = None,
         prompt: Source | None = None,
         told: Told | None = None,
-        observer: Observer | None = None,
+        observer: CallObserver | None = None,
     ) -> None:
         self.desk = ApprovalDesk()
         self.seat = seat

@@ -27,8 +27,8 @@ from a2c_smcp.cli.logs import OneLineFormatter, is_no_event, stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.common.state import state_folder
+from a2c_smcp.computer.config.models import MCPServerInput
 from a2c_smcp.computer.inputs import Found, Prompt, Source
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import SMCPError

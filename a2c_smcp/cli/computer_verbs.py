@@ -7,10 +7,10 @@ from typing import Any, Final
 from a2c_smcp.cli import computer_show as show
 from a2c_smcp.cli.computer_line import LineArgument, Order, Verb, Words
 from a2c_smcp.cli.computer_owner import Owner
-from a2c_smcp.computer.mcp_clients.loaders import parse_config
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
+from a2c_smcp.computer.config import EditResult, servers_using
+from a2c_smcp.computer.config.loaders import parse_config
+from a2c_smcp.computer.config.models import MCPServerConfig
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.settings import Outcome, servers_using
 from a2c_smcp.computer.tools.confirmation import Answer
 from a2c_smcp.computer.tools.desk import Question
 from a2c_smcp.errors import BadRequest, InternalError, NotFound
@@ -106,7 +106,7 @@ async def _restart(owner: Owner, words: Words) -> Any:
     return await _settled(owner, words["name"])
 
 
-async def _changed(owner: Owner, name: str, outcome: Outcome) -> Json | None:
+async def _changed(owner: Owner, name: str, outcome: EditResult) -> Json | None:
     status = await _settled(owner, name)
     return status if outcome.note is None or status is None else status | {"note": outcome.note}
 

@@ -17,6 +17,8 @@ from a2c_smcp.cli.up_home import digests_folder
 from a2c_smcp.cli.up_trust import Trust, describe
 from a2c_smcp.common.child_python import FOLDER, python_path
 from a2c_smcp.common.state import state_folder
+from a2c_smcp.computer.config.files import read_text
+from a2c_smcp.computer.config.models import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.computer.inputs import (
     Secret,
     Source,
@@ -25,8 +27,6 @@ from a2c_smcp.computer.inputs import (
     standard_sources,
     workspace_of,
 )
-from a2c_smcp.computer.mcp_clients.files import read_text
-from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
 from a2c_smcp.errors import BadRequest, InvalidConfig
 

@@ -45,8 +45,8 @@ from a2c_smcp.common.running_offices import RunningOffice, announced, running_of
 from a2c_smcp.common.state import write_private
 from a2c_smcp.common.visible import visible
 from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.config import ConfigFile
 from a2c_smcp.computer.ports import ServerState
-from a2c_smcp.computer.settings import ConfigFile
 from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.console.api import Console

@@ -11,33 +11,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
+from a2c_smcp.common.debounce import Debouncer, UpdateKind
 from a2c_smcp.common.state import state_folder
-from a2c_smcp.computer.answers import ANSWERS
+from a2c_smcp.computer.changes import ChangeListener, ChangeListeners
+from a2c_smcp.computer.config import ConfigDiff, ConfigFile, LiveConfig
+from a2c_smcp.computer.config.models import ComputerConfig, MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.config.problems import invalid
+from a2c_smcp.computer.config.public_view import public_config
 from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.collector import FinderCollector
-from a2c_smcp.computer.index import ResourceIndex
 from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources, workspace_of
-from a2c_smcp.computer.listeners import Listener, Listeners
-from a2c_smcp.computer.mcp_clients.life import Timing
-from a2c_smcp.computer.mcp_clients.manager import ServerManager
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import invalid
-from a2c_smcp.computer.mcp_clients.public import public_config
-from a2c_smcp.computer.offices import FurtherOffice, send_update
+from a2c_smcp.computer.mcp.manager import ServerManager
+from a2c_smcp.computer.mcp.server_run import Timing
+from a2c_smcp.computer.office.additional_office import FurtherOffice, send_update
+from a2c_smcp.computer.office.client import SMCPComputerClient
+from a2c_smcp.computer.office.handlers import HANDLERS
 from a2c_smcp.computer.ports import Json, ServerState
-from a2c_smcp.computer.pushes import Coalescer, Kind
-from a2c_smcp.computer.resources import ResourceReader
-from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
-from a2c_smcp.computer.socketio.client import SMCPComputerClient
+from a2c_smcp.computer.resources.agent_subscriptions import AgentSubscriptions, AllWatches
+from a2c_smcp.computer.resources.cache import ResourceCache
+from a2c_smcp.computer.resources.reading import ResourceReader
 from a2c_smcp.computer.tools.calls import ToolCalls
-from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
-from a2c_smcp.computer.tools.consent import AutoApply, Changed, ConsentFile
-from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.consent import AutoApply, ConsentFile, ToolChange
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.progress import Reports
-from a2c_smcp.computer.tools.toolbox import ToolBox
-from a2c_smcp.computer.watches import AllWatches, ResourceWatches
+from a2c_smcp.computer.tools.progress import CallObserver, ProgressReports
+from a2c_smcp.computer.tools.shaping import shaping_problems
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.types import SERVER_NAME, Desktop
@@ -74,14 +73,14 @@ class Computer:
         name: str = "computer",
         confirm: Confirm | None = None,
         sources: Sequence[Source] | None = None,
-        observer: Observer | None = None,
+        observer: CallObserver | None = None,
         timing: Timing | None = None,
         state: str | PathLike[str] | None = None,
         journal: CallJournal | str | PathLike[str] | None = None,
     ) -> None:
         self.name = name
         self.journal = journal if journal is None or isinstance(journal, CallJournal) else CallJournal(journal)
-        self._listeners = Listeners()
+        self._listeners = ChangeListeners()
         file = _file_of(config)
         workspace = workspace_of(file.path.absolute()) if file is not None else Path.cwd()
         self.inputs = Inputs(
@@ -89,19 +88,19 @@ class Computer:
             variables=Variables(os.environ, workspace, Path.home(), Path.cwd()),
         )
         self.inputs.on_change = lambda: self._listeners.tell("inputs")
-        self.settings = Settings(
+        self.settings = LiveConfig(
             config if isinstance(config, ComputerConfig) else None,
             file=file,
             apply=self._apply,
             report=lambda _: self._listeners.tell("configuration"),
         )
-        self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
-        self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
+        self.servers = ServerManager(_ServerEvents(self), resolve=self.inputs.resolve, timing=timing)
+        self.box = ToolCache(self.servers, {}, on_late=self._tools_changed)
         self._further: list[FurtherOffice] = []
-        self._reports = Reports(lambda: self)
+        self._reports = ProgressReports(lambda: self)
         remembered = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
         self._consent = AutoApply(remembered, on_change=lambda: self._consents.tell("consent"))
-        self._consents: Coalescer[str] = Coalescer(self._save_consent)
+        self._consents: Debouncer[str] = Debouncer(self._save_consent)
         self.calls = ToolCalls(
             self.servers,
             self.box,
@@ -111,17 +110,17 @@ class Computer:
             reports=self._reports,
             journal=self.journal,
         )
-        self.index = ResourceIndex(self.servers)
+        self.index = ResourceCache(self.servers)
         self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
         self.documents = FinderCollector(self.index, lambda: self._tell("finder"))
         self.resources = ResourceReader(self.index)
         self.all_watches = AllWatches()
-        self.watches = ResourceWatches(
+        self.watches = AgentSubscriptions(
             self.servers, self.resources.server_of, lambda: self._tell("resources"), self.all_watches
         )
         self.client: SMCPComputerClient | None = None
-        self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
-        self._listings: Coalescer[str] = Coalescer(self._list_tools)
+        self._pushes: Debouncer[UpdateKind] = Debouncer(self._push, held=True)
+        self._listings: Debouncer[str] = Debouncer(self._list_tools)
         self._introduced: set[SERVER_NAME] = set()
         self._office = ""
         self._instructed: dict[SERVER_NAME, str] = {}
@@ -346,16 +345,16 @@ class Computer:
         names = {status.name for status in self.servers.statuses() if status.state not in idle}
         return [config for name, config in self.settings.config.servers.items() if name in names]
 
-    def changed_tools(self) -> list[Changed]:
+    def changed_tools(self) -> list[ToolChange]:
         """Return the tools with `auto_apply` whose definition changed since; their calls need confirmation."""
         routes = {id(route): route for route in self.box.catalogue.routes.values()}.values()
         return [change for route in routes if (change := self._consent.changes(route)) is not None]
 
-    async def accept_tool(self, name: str, digest: str) -> Changed:
+    async def accept_tool(self, name: str, digest: str) -> ToolChange:
         """Let `auto_apply` hold for the definition that a tool has now, and return what had changed.
 
         Args:
-            digest: The fingerprint of the definition that the owner has seen (`Changed.digest`), or its first eight
+            digest: The fingerprint of the definition that the owner has seen (`ToolChange.digest`), or its first eight
                 characters or more: a server may change the tool once more before the owner accepts it.
 
         Raises:
@@ -426,7 +425,7 @@ class Computer:
         Raises:
             SMCPError: The Agent gets it as an error ack.
         """
-        answer = ANSWERS.get(event)
+        answer = HANDLERS.get(event)
         if answer is None:
             raise BadRequest(f"This computer does not know {event}; it may be older than its agent")
         return await answer(self, request)
@@ -443,7 +442,7 @@ class Computer:
 
     # What changes
 
-    def on_change(self, listener: Listener) -> Callable[[], None]:
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with what has just changed, from within the event loop; return what ends that.
 
         `servers`: the state of an MCP server. `configuration`: whether the file can be used. `inputs`: which have no
@@ -452,14 +451,14 @@ class Computer:
         """
         return self._listeners.add(listener)
 
-    def _tell(self, kind: Kind) -> None:
+    def _tell(self, kind: UpdateKind) -> None:
         self._pushes.tell(kind)
         if kind != "resources":  # each office is told of its own subscriptions
             for further in self._further:
                 further.tell(kind)
         self._listeners.tell(kind)
 
-    async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
+    async def _apply(self, changes: ConfigDiff, config: ComputerConfig) -> None:
         if problems := await asyncio.to_thread(shaping_problems, config):
             raise invalid(self.settings.source, problems)
         for name in changes.removed:
@@ -495,7 +494,7 @@ class Computer:
     async def _save_consent(self, _: str) -> None:
         await self._consent.save(self.settings.file_servers)
 
-    async def _push(self, kind: Kind) -> None:
+    async def _push(self, kind: UpdateKind) -> None:
         await send_update(self._connected(), self.watches, kind)
         logger.debug("The office was told", extra={"update": kind})
 
@@ -506,7 +505,7 @@ def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -
     return None if config is None or isinstance(config, ComputerConfig) else ConfigFile(config)
 
 
-class _Ears:
+class _ServerEvents:
     """Hears what happens at the MCP servers, and passes it on to the rooms it concerns."""
 
     def __init__(self, computer: Computer) -> None:

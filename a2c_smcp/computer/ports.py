@@ -9,7 +9,7 @@ from a2c_smcp.types import SERVER_NAME
 
 Json: TypeAlias = dict[str, Any]
 
-Progress: TypeAlias = Callable[[float, float | None, str | None], None]
+ProgressCallback: TypeAlias = Callable[[float, float | None, str | None], None]
 """Told of a running call: how far, of how much, in which words."""
 
 
@@ -57,7 +57,7 @@ class ServerStatus:
     left_out: list[str] = field(default_factory=list)
 
 
-class Session(Protocol):
+class McpSession(Protocol):
     """One MCP server, whatever its transport and protocol era. It outlives restarts of the server behind it.
 
     Every request raises `ToolFailed` at once when the server is not running or dies under it, and an `SMCPError` with
@@ -81,7 +81,7 @@ class Session(Protocol):
         """What the running server tells models about itself."""
 
     async def call_tool(
-        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+        self, name: str, arguments: Json, *, progress: ProgressCallback | None = None, meta: Json | None = None
     ) -> Json:
         """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON.
 
@@ -117,17 +117,17 @@ class Session(Protocol):
         """
 
 
-class Sessions(Protocol):
+class McpSessions(Protocol):
     """The MCP servers of a Computer."""
 
-    def get(self, name: SERVER_NAME) -> Session | None:
+    def get(self, name: SERVER_NAME) -> McpSession | None:
         """The session of that name, running or not."""
 
-    def all(self) -> Mapping[SERVER_NAME, Session]:
+    def all(self) -> Mapping[SERVER_NAME, McpSession]:
         """Every configured and enabled server, in the order of the configuration."""
 
 
-class Listener(Protocol):
+class ServerListener(Protocol):
     """Who is told of what happens at the MCP servers. Nothing here waits."""
 
     def tools_changed(self, server: SERVER_NAME) -> None:

@@ -8,7 +8,7 @@ What differs from the stock client, and why:
 - What the server announces as its largest message is kept, and the HTTP status of a refused handshake is told.
 - A packet that is no packet is dropped; it neither ends the connection nor logs a traceback.
 
-It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/connection` and
+It leans on internals of python-socketio and python-engineio; `tests/interaction/computer/office` and
 `tests/interaction/agent` show each of them at work.
 """
 

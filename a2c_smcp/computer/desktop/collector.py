@@ -6,12 +6,12 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from a2c_smcp.computer.cells import Cell, in_time
-from a2c_smcp.computer.desktop.organize import Window, organize_desktop, reading_order
-from a2c_smcp.computer.index import IndexedServer, ResourceIndex
-from a2c_smcp.computer.listing import WINDOW, Listing, scheme_of
+from a2c_smcp.common.cached_fetch import CachedFetch, run_within
+from a2c_smcp.computer.desktop.organize import DesktopWindow, organize_desktop, reading_order
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.computer.resources.cache import CachedServer, ResourceCache
+from a2c_smcp.computer.resources.listing import WINDOW, ResourceList, scheme_of
+from a2c_smcp.computer.tools.history import History, order_servers
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.types import SERVER_NAME, Desktop
 
@@ -37,14 +37,14 @@ class DesktopCollector:
         changed: Called, from within the event loop, when the desktop is not what it was.
     """
 
-    def __init__(self, index: ResourceIndex, changed: Callable[[], None]) -> None:
+    def __init__(self, index: ResourceCache, changed: Callable[[], None]) -> None:
         self._index = index
         self._changed = changed
-        self._cells: dict[_Key, Cell[_Contents]] = {}
+        self._cells: dict[_Key, CachedFetch[_Contents]] = {}
         self._late: set[_Key] = set()
         self._missing: dict[_Key, str] = {}
         self._left_out: dict[SERVER_NAME, int] = {}
-        self._whole: Sequence[Window] | None = None
+        self._whole: Sequence[DesktopWindow] | None = None
         self._views: dict[tuple[object, ...], list[Desktop]] = {}
         index.observe(self)
 
@@ -89,11 +89,11 @@ class DesktopCollector:
 
     # Collecting
 
-    async def _collect(self, servers: list[IndexedServer], only: str | None) -> Sequence[Window]:
+    async def _collect(self, servers: list[CachedServer], only: str | None) -> Sequence[DesktopWindow]:
         found: dict[_Key, _Contents] = {}
         visits = [visit for server in servers if (visit := self._visit(server, only, found)) is not None]
-        await in_time(visits, self._index.limits.reply)
-        windows: list[Window] = []
+        await run_within(visits, self._index.limits.reply)
+        windows: list[DesktopWindow] = []
         missing: dict[_Key, str] = {}
         for server in servers:
             self._miss_list(server, missing)
@@ -113,7 +113,7 @@ class DesktopCollector:
             self._views.clear()
         return windows
 
-    def _count_left_out(self, server: IndexedServer, read: int) -> None:
+    def _count_left_out(self, server: CachedServer, read: int) -> None:
         left = len(server.known.windows) - read if read >= MAX_WINDOWS else 0
         if left and self._left_out.get(server.name) != left:
             logger.warning(
@@ -138,7 +138,7 @@ class DesktopCollector:
         return all(cell is not None and cell.settled for cell in cells)
 
     def _visit(
-        self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]
+        self, server: CachedServer, only: str | None, found: dict[_Key, _Contents]
     ) -> Coroutine[Any, Any, None] | None:
         """Take what is known of a server's windows, and return what is to be waited for, if anything is."""
         listing = server.fresh()
@@ -147,7 +147,7 @@ class DesktopCollector:
         waiting = self._take(server, listing or server.known, only, found)
         return _all(waiting) if waiting else None
 
-    async def _list_and_read(self, server: IndexedServer, only: str | None, found: dict[_Key, _Contents]) -> None:
+    async def _list_and_read(self, server: CachedServer, only: str | None, found: dict[_Key, _Contents]) -> None:
         try:
             listing = await server.listing()
         except SMCPError:
@@ -155,7 +155,7 @@ class DesktopCollector:
         await _all(self._take(server, listing, only, found))
 
     def _take(
-        self, server: IndexedServer, listing: Listing, only: str | None, found: dict[_Key, _Contents]
+        self, server: CachedServer, listing: ResourceList, only: str | None, found: dict[_Key, _Contents]
     ) -> list[Coroutine[Any, Any, None]]:
         waiting = []
         for uri in _wanted(listing, only):
@@ -170,21 +170,21 @@ class DesktopCollector:
         return waiting
 
     @staticmethod
-    async def _wait(cell: Cell[_Contents], key: _Key, found: dict[_Key, _Contents]) -> None:
+    async def _wait(cell: CachedFetch[_Contents], key: _Key, found: dict[_Key, _Contents]) -> None:
         try:
             found[key] = await cell.get()
         except SMCPError:
             return  # the cell remembers why
 
-    def _cell(self, server: IndexedServer, uri: str) -> Cell[_Contents]:
+    def _cell(self, server: CachedServer, uri: str) -> CachedFetch[_Contents]:
         key = (server.name, uri)
         cell = self._cells.get(key)
         if cell is None:
-            cell = Cell(partial(self._read, server, uri), pause=self._index.limits.pause)
+            cell = CachedFetch(partial(self._read, server, uri), pause=self._index.limits.pause)
             self._cells[key] = cell
         return cell
 
-    async def _read(self, server: IndexedServer, uri: str) -> _Contents:
+    async def _read(self, server: CachedServer, uri: str) -> _Contents:
         await server.windows_watched()
         key = (server.name, uri)
         if not server.watches(uri) and key in self._cells:
@@ -198,7 +198,7 @@ class DesktopCollector:
 
     # What is not there
 
-    def _miss_list(self, server: IndexedServer, missing: dict[_Key, str]) -> None:
+    def _miss_list(self, server: CachedServer, missing: dict[_Key, str]) -> None:
         key = (server.name, _THE_LIST)
         if server.fresh() is not None:
             self._late.discard(key)
@@ -233,7 +233,7 @@ class DesktopCollector:
         if dropped:
             self._changed()
 
-    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
+    def listed(self, server: SERVER_NAME, before: ResourceList, after: ResourceList) -> None:
         """Compare the windows: other ones are a change, and those that are gone need not be kept."""
         for uri in set(before.windows).difference(after.windows):
             self._drop((server, uri))
@@ -271,7 +271,7 @@ async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:
     await asyncio.gather(*work)
 
 
-def _wanted(listing: Listing, only: str | None) -> Sequence[str]:
+def _wanted(listing: ResourceList, only: str | None) -> Sequence[str]:
     if only is not None:
         return [only] if only in listing.windows else []
     if len(listing.windows) <= MAX_WINDOWS:
@@ -281,9 +281,9 @@ def _wanted(listing: Listing, only: str | None) -> Sequence[str]:
     return [listing.windows[position] for position in sorted(first)]
 
 
-def _window(server: IndexedServer, uri: str, contents: _Contents) -> Window:
+def _window(server: CachedServer, uri: str, contents: _Contents) -> DesktopWindow:
     resource = server.known.resources[uri]
-    return Window(server.name, uri, contents, resource.get("annotations"), resource.get("_meta"))
+    return DesktopWindow(server.name, uri, contents, resource.get("annotations"), resource.get("_meta"))
 
 
 def _does_not_answer(error: SMCPError | None) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.computer.tools.history import History, order_servers
 from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.types import SERVER_NAME, Desktop
 from a2c_smcp.uris.window import parse_window_uri
@@ -16,7 +16,7 @@ _YES: Final = frozenset({"true", "1", "yes", "on"})
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DesktopWindow:
     """A `window://` resource of an MCP server and what reading it gave, both in the JSON form of MCP.
 
     Attributes:
@@ -47,7 +47,7 @@ class _Pane:
 
 
 def organize_desktop(
-    windows: Iterable[Window],
+    windows: Iterable[DesktopWindow],
     size: int | None = None,
     history: History | None = None,
     window: str | None = None,
@@ -84,7 +84,7 @@ def reading_order(resources: Sequence[Mapping[str, Any]]) -> list[int]:
     return [position for *_, position in sorted(ranked)]
 
 
-def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]]:
+def _group_by_server(windows: Iterable[DesktopWindow]) -> dict[SERVER_NAME, list[_Pane]]:
     groups: dict[SERVER_NAME, list[_Pane]] = {}
     for window in windows:
         pane = _pane_of(window)
@@ -93,7 +93,7 @@ def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]
     return groups
 
 
-def _pane_of(window: Window) -> _Pane | None:
+def _pane_of(window: DesktopWindow) -> _Pane | None:
     rank = _rank(window.uri, window.annotations, window.meta)
     if rank is None:
         return None
@@ -112,7 +112,7 @@ def _rank(written: str, annotations: object, meta: object) -> tuple[float, bool]
     return _annotated_priority(annotations), _annotated_fullscreen(meta)
 
 
-def _texts_of(window: Window) -> list[str]:
+def _texts_of(window: DesktopWindow) -> list[str]:
     # Contents come from foreign servers: whatever is not of the form MCP gives it is passed over.
     items: object = window.contents
     if not isinstance(items, list | tuple):

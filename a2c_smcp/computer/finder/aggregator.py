@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.computer.finder.summaries import plain_uri, summary_of
-from a2c_smcp.computer.listing import document_of
+from a2c_smcp.computer.resources.listing import document_of
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 

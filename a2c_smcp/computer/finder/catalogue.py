@@ -11,10 +11,10 @@ from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 from a2c_smcp.uris.dpe import parse_dpe_uri
 
-BORDER: Final = "\0"
+FIELD_SEPARATOR: Final = "\0"
 """Stands between the fields of a folded text, so that no keyword matches across two of them."""
 
-NAMELESS: Final = ""
+NO_SERVER: Final = ""
 """Stands for the server of documents that name none."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,7 +51,7 @@ def fold(document: Mapping[str, Any]) -> str:
         words = " ".join(keywords)
     except TypeError:
         words = " ".join(word for word in keywords if isinstance(word, str))
-    return f"{title}{BORDER}{words}{BORDER}{summary}".casefold()
+    return f"{title}{FIELD_SEPARATOR}{words}{FIELD_SEPARATOR}{summary}".casefold()
 
 
 def modified_at(document: Mapping[str, Any]) -> timedelta:
@@ -91,16 +91,16 @@ def matching(
 
 
 def group_by_server(documents: Iterable[DPEDocumentSummary]) -> dict[SERVER_NAME, list[DPEDocumentSummary]]:
-    """Return each server's documents in their given order; those that name no server are under `NAMELESS`."""
+    """Return each server's documents in their given order; those that name no server are under `NO_SERVER`."""
     groups: dict[SERVER_NAME, list[DPEDocumentSummary]] = {}
     for document in documents:
         server: object = document.get("server")
-        groups.setdefault(server if isinstance(server, str) else NAMELESS, []).append(document)
+        groups.setdefault(server if isinstance(server, str) else NO_SERVER, []).append(document)
     return groups
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ServerCatalogue:
     """The documents of one server, newest first."""
 
     documents: Sequence[DPEDocumentSummary]
@@ -117,7 +117,7 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class FinderCatalogue:
     """The documents of all servers, ready for `organize_finder`: a shelf for each server that has any.
 
     A catalogue never changes: `with_server` and `without_server` return another one that shares what stayed the
@@ -125,13 +125,13 @@ class Catalogue:
     that is changed after the first search is still found by what it said before.
     """
 
-    shelves: Mapping[SERVER_NAME, Shelf]
+    shelves: Mapping[SERVER_NAME, ServerCatalogue]
 
     @classmethod
     def of(cls, documents: Iterable[DPEDocumentSummary] = ()) -> Self:
         """Prepare the documents of any number of servers; those that are no catalogue entries are dropped."""
         groups = group_by_server(filter(is_entry, documents))
-        return cls({server: Shelf.of(entries) for server, entries in groups.items()})
+        return cls({server: ServerCatalogue.of(entries) for server, entries in groups.items()})
 
     @property
     def total(self) -> int:
@@ -150,7 +150,7 @@ class Catalogue:
                 raise BadRequest(f"{document['uri']} is of {document.get('server')!r}, not of {server!r}")
         shelves = {name: shelf for name, shelf in self.shelves.items() if name != server}
         if entries:
-            shelves[server] = Shelf.of(entries)
+            shelves[server] = ServerCatalogue.of(entries)
         return type(self)(shelves)
 
     def without_server(self, server: SERVER_NAME) -> Self:

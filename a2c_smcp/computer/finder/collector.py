@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from a2c_smcp.computer.cells import Cell, in_time
-from a2c_smcp.computer.finder.catalogue import Catalogue, Shelf
+from a2c_smcp.common.cached_fetch import CachedFetch, run_within
+from a2c_smcp.computer.finder.catalogue import FinderCatalogue, ServerCatalogue
 from a2c_smcp.computer.finder.organize import organize_finder
-from a2c_smcp.computer.finder.shelving import ServerDocuments
+from a2c_smcp.computer.finder.server_documents import ServerDocuments
 from a2c_smcp.computer.finder.summaries import is_cut, shown
-from a2c_smcp.computer.index import IndexedServer, ResourceIndex
-from a2c_smcp.computer.listing import DPE, Listing, scheme_of
-from a2c_smcp.computer.recency import History
+from a2c_smcp.computer.resources.cache import CachedServer, ResourceCache
+from a2c_smcp.computer.resources.listing import DPE, ResourceList, scheme_of
+from a2c_smcp.computer.tools.history import History
 from a2c_smcp.errors import SMCPError
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
@@ -24,7 +24,7 @@ _MANY: Final = 5_000
 """So many documents are sorted and folded in a thread, to keep the event loop free."""
 
 
-class Found(NamedTuple):
+class FinderPage(NamedTuple):
     """A page of the catalogue.
 
     Attributes:
@@ -38,11 +38,11 @@ class Found(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Part:
+class _ServerState:
     """One server's part of the catalogue. `quiet`: nobody was told yet of what the next reading may find."""
 
     documents: ServerDocuments
-    cell: Cell[bool]
+    cell: CachedFetch[bool]
     quiet: bool = False
 
 
@@ -56,11 +56,11 @@ class FinderCollector:
         changed: Called, from within the event loop, when the catalogue is not what it was.
     """
 
-    def __init__(self, index: ResourceIndex, changed: Callable[[], None]) -> None:
+    def __init__(self, index: ResourceCache, changed: Callable[[], None]) -> None:
         self._index = index
         self._changed = changed
-        self._catalogue = Catalogue.of()
-        self._parts: dict[SERVER_NAME, _Part] = {}
+        self._catalogue = FinderCatalogue.of()
+        self._parts: dict[SERVER_NAME, _ServerState] = {}
         self._late: set[SERVER_NAME] = set()
         self._cut: dict[SERVER_NAME, int] = {}
         index.observe(self)
@@ -77,7 +77,7 @@ class FinderCollector:
         offset: int = 0,
         limit: int = 20,
         history: History | None = None,
-    ) -> Found:
+    ) -> FinderPage:
         """Return a page of the documents: see `organize_finder`.
 
         Raises:
@@ -89,7 +89,7 @@ class FinderCollector:
             server.name for server in servers if server.absent or (server.takes_part and server.name not in reached)
         ]
         page, total = organize_finder(self._catalogue, keywords, file_type, history, offset, limit)
-        return Found([shown(document) for document in page], total, unavailable)
+        return FinderPage([shown(document) for document in page], total, unavailable)
 
     async def close(self) -> None:
         """End what is being read."""
@@ -98,23 +98,23 @@ class FinderCollector:
 
     # Collecting
 
-    async def _collect(self, servers: list[IndexedServer]) -> set[SERVER_NAME]:
+    async def _collect(self, servers: list[CachedServer]) -> set[SERVER_NAME]:
         reached = {server.name for server in servers if self._holds(server)}
         self._late -= reached
         if len(reached) < len(servers):
             waiting = [server for server in servers if server.name not in reached]
-            await in_time([self._visit(server, reached) for server in waiting], self._index.limits.reply)
+            await run_within([self._visit(server, reached) for server in waiting], self._index.limits.reply)
             self._late.update(server.name for server in waiting if server.name not in reached and self._silent(server))
         return reached
 
-    def _holds(self, server: IndexedServer) -> bool:
+    def _holds(self, server: CachedServer) -> bool:
         return server.fresh() is not None and self._part(server).cell.value is True
 
-    def _silent(self, server: IndexedServer) -> bool:
+    def _silent(self, server: CachedServer) -> bool:
         problem = server.problem or self._part(server).cell.error
         return problem is None or isinstance(problem, TimeoutError)
 
-    async def _visit(self, server: IndexedServer, reached: set[SERVER_NAME]) -> None:
+    async def _visit(self, server: CachedServer, reached: set[SERVER_NAME]) -> None:
         cell = self._part(server).cell
         if server.name in self._late:
             if not cell.settled:
@@ -127,20 +127,20 @@ class FinderCollector:
             return  # told as unavailable
         reached.add(server.name)
 
-    def _part(self, server: IndexedServer) -> _Part:
+    def _part(self, server: CachedServer) -> _ServerState:
         part = self._parts.get(server.name)
         if part is None:
             documents = ServerDocuments(server)
-            part = _Part(documents, Cell(lambda: self._read(server), pause=self._index.limits.pause))
+            part = _ServerState(documents, CachedFetch(lambda: self._read(server), pause=self._index.limits.pause))
             self._parts[server.name] = part
         return part
 
-    async def _read(self, server: IndexedServer) -> bool:
+    async def _read(self, server: CachedServer) -> bool:
         part, name = self._parts[server.name], server.name
         quiet, part.quiet = part.quiet, False
         problem = await part.documents.read()
         self._count_cut(name, sum(map(is_cut, part.documents.documents)))
-        shelf = await _shelve(part.documents.documents)
+        shelf = await _sorted(part.documents.documents)
         if not server.known.documents:
             shelf = None  # they went while they were put in order
         before = self._put(name, shelf)
@@ -162,13 +162,13 @@ class FinderCollector:
             )
         self._cut[server] = count
 
-    def _put(self, server: SERVER_NAME, shelf: Shelf | None) -> Shelf | None:
+    def _put(self, server: SERVER_NAME, shelf: ServerCatalogue | None) -> ServerCatalogue | None:
         """Replace the documents of one server, and return those of before. Nothing is awaited: no other's are lost."""
         shelves = dict(self._catalogue.shelves)
         before = shelves.pop(server, None)
         if shelf is not None:
             shelves[server] = shelf
-        self._catalogue = Catalogue(shelves)
+        self._catalogue = FinderCatalogue(shelves)
         return before
 
     # What is heard
@@ -183,7 +183,7 @@ class FinderCollector:
         if self._put(server, None) is not None:
             self._changed()
 
-    def listed(self, server: SERVER_NAME, before: Listing, after: Listing) -> None:
+    def listed(self, server: SERVER_NAME, before: ResourceList, after: ResourceList) -> None:
         """Compare the documents: other ones are a change."""
         part = self._parts.get(server)
         if before.documents != after.documents:
@@ -215,19 +215,21 @@ class FinderCollector:
         self._changed()
 
     @staticmethod
-    def _renew(part: _Part) -> None:
+    def _renew(part: _ServerState) -> None:
         part.quiet = True
         part.cell.renew()
 
 
-async def _shelve(documents: list[DPEDocumentSummary]) -> Shelf | None:
+async def _sorted(documents: list[DPEDocumentSummary]) -> ServerCatalogue | None:
     """Put the documents of one server in order. They come from `ServerDocuments`, and so are catalogue entries."""
     if not documents:
         return None
-    return Shelf.of(documents) if len(documents) < _MANY else await asyncio.to_thread(_sort_and_fold, documents)
+    return (
+        ServerCatalogue.of(documents) if len(documents) < _MANY else await asyncio.to_thread(_sort_and_fold, documents)
+    )
 
 
-def _sort_and_fold(documents: list[DPEDocumentSummary]) -> Shelf:
-    shelf = Shelf.of(documents)
+def _sort_and_fold(documents: list[DPEDocumentSummary]) -> ServerCatalogue:
+    shelf = ServerCatalogue.of(documents)
     _ = shelf.texts
     return shelf

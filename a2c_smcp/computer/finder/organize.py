@@ -4,25 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from a2c_smcp.computer.finder.catalogue import (
-    BORDER,
-    NAMELESS,
-    Catalogue,
+    FIELD_SEPARATOR,
+    NO_SERVER,
+    FinderCatalogue,
     fold,
     group_by_server,
     is_entry,
     matching,
     newest_first,
 )
-from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.computer.tools.history import History, order_servers
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 
-_Found: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
+_ByServer: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
 
 
 def organize_finder(
-    documents: Catalogue | Iterable[DPEDocumentSummary],
+    documents: FinderCatalogue | Iterable[DPEDocumentSummary],
     keywords: Iterable[str] | None = None,
     file_type: str | None = None,
     history: History | None = None,
@@ -35,7 +35,7 @@ def organize_finder(
     dropped. Those that name no server come last.
 
     Args:
-        documents: Prepare a `Catalogue` where the same documents are organized more than once.
+        documents: Prepare a `FinderCatalogue` where the same documents are organized more than once.
         keywords: At least one is part of the title, the keywords or the summary, in any case. An empty one is part
             of everything.
         file_type: The exact type; None or empty is any.
@@ -47,14 +47,14 @@ def organize_finder(
     _check_count("offset", offset)
     _check_count("limit", limit)
     needles = _needles(keywords)
-    if isinstance(documents, Catalogue):
+    if isinstance(documents, FinderCatalogue):
         found = _search_catalogue(documents, needles, file_type)
     else:
         found = _search_list(documents, needles, file_type)
     total = sum(map(len, found.values()))
-    order = order_servers(found.keys() - {NAMELESS}, history)
-    if NAMELESS in found:
-        order.append(NAMELESS)
+    order = order_servers(found.keys() - {NO_SERVER}, history)
+    if NO_SERVER in found:
+        order.append(NO_SERVER)
     return _slice([found[server] for server in order], offset, limit), total
 
 
@@ -74,10 +74,10 @@ def _needles(keywords: object) -> Sequence[str] | None:
     needles = dict.fromkeys(word.casefold() for word in words)
     if not needles or "" in needles:
         return None
-    return [needle for needle in needles if BORDER not in needle]
+    return [needle for needle in needles if FIELD_SEPARATOR not in needle]
 
 
-def _search_catalogue(catalogue: Catalogue, needles: Sequence[str] | None, file_type: str | None) -> _Found:
+def _search_catalogue(catalogue: FinderCatalogue, needles: Sequence[str] | None, file_type: str | None) -> _ByServer:
     found = {}
     for server, shelf in catalogue.shelves.items():
         hits = shelf.documents if needles is None else matching(shelf.documents, shelf.texts, needles)
@@ -85,7 +85,7 @@ def _search_catalogue(catalogue: Catalogue, needles: Sequence[str] | None, file_
     return found
 
 
-def _search_list(documents: Iterable[Any], needles: Sequence[str] | None, file_type: str | None) -> _Found:
+def _search_list(documents: Iterable[Any], needles: Sequence[str] | None, file_type: str | None) -> _ByServer:
     # The order of the filters makes no difference to the result. Parsing URIs and dates costs most: it comes last.
     hits: Sequence[Any] = [document for document in documents if isinstance(document, dict)]
     if needles is not None:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.computer.config.models import MCPServerCommandInput, MCPServerInput
+from a2c_smcp.computer.config.problems import quoted
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import Found
 from a2c_smcp.computer.inputs.variables import Unresolved
-from a2c_smcp.computer.mcp_clients.model import MCPServerCommandInput, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import quoted
 
 MAX_OUTPUT: Final = 64 * 1024
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 
+from a2c_smcp.computer.config import jsonc
+from a2c_smcp.computer.config.field_types import json_text
+from a2c_smcp.computer.config.files import read_text
+from a2c_smcp.computer.config.problems import Problem, invalid, json_type, path_text
 from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.mcp_clients import jsonc
-from a2c_smcp.computer.mcp_clients.fields import spell
-from a2c_smcp.computer.mcp_clients.files import read_text
-from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, json_type, place_text
 
 log = logging.getLogger(__name__)
 
@@ -52,11 +52,11 @@ def _from_json(text: str, source: str) -> dict[str, Secret]:
         raise invalid(source, error.problems) from None
     values, problems = {}, []
     for key, item in data.items():
-        value = spell(item)
+        value = json_text(item)
         if isinstance(value, str):
             values[key] = Secret(value)
         else:
-            problems.append(Problem(place_text((key,)), f"is {json_type(item)}; it must be a text"))
+            problems.append(Problem(path_text((key,)), f"is {json_type(item)}; it must be a text"))
     if problems:
         raise invalid(source, problems)
     return values

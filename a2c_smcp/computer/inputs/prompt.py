@@ -6,13 +6,13 @@ import os
 import sys
 from collections.abc import Iterator
 
-from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Found
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.models import (
     MCPServerInput,
     MCPServerPickStringInput,
     MCPServerPromptStringInput,
 )
+from a2c_smcp.computer.inputs.secret import Secret
+from a2c_smcp.computer.inputs.sources import Found
 
 if sys.platform != "win32":
     import termios

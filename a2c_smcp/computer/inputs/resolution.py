@@ -9,7 +9,8 @@ from typing import Any, Final, cast
 
 from pydantic import ValidationError
 
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.field_types import PLACEHOLDER
+from a2c_smcp.computer.config.models import (
     BaseMCPServerConfig,
     ConfigModel,
     MCPServerConfig,
@@ -21,8 +22,7 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPSSEParameters,
     strings_of,
 )
-from a2c_smcp.computer.mcp_clients.placeholders import PLACEHOLDER
-from a2c_smcp.computer.mcp_clients.problems import Place, invalid, place_text, problems_of, quoted
+from a2c_smcp.computer.config.problems import JsonPath, invalid, path_text, problems_of, quoted
 
 _IDENTITY: Final = ("name", "type")
 _INPUT: Final = "input:"
@@ -66,7 +66,7 @@ _RESOLVED: Final[dict[str, type[BaseMCPServerConfig]]] = {
 class Use:
     """One placeholder in a configuration: where it stands, and what is between its braces."""
 
-    place: Place
+    place: JsonPath
     inner: str
 
     @property
@@ -77,7 +77,7 @@ class Use:
     @property
     def where(self) -> str:
         """The place as people write it."""
-        return place_text(self.place)
+        return path_text(self.place)
 
 
 def uses_of(config: MCPServerConfig) -> list[Use]:
@@ -103,7 +103,7 @@ def with_values(config: MCPServerConfig, value_of: Callable[[str], str | None]) 
         InvalidConfig: With its values the configuration breaks a rule, told without them.
     """
 
-    def fill(value: Any, place: Place = ()) -> Any:
+    def fill(value: Any, place: JsonPath = ()) -> Any:
         match value:
             case str():
                 return PLACEHOLDER.sub(lambda found: _value(place, found["name"], found[0]), value)
@@ -114,7 +114,7 @@ def with_values(config: MCPServerConfig, value_of: Callable[[str], str | None]) 
             case _:
                 return value
 
-    def _value(place: Place, inner: str, written: str) -> str:
+    def _value(place: JsonPath, inner: str, written: str) -> str:
         value = value_of(inner) if _counts(Use(place, inner)) else None
         return written if value is None else value
 

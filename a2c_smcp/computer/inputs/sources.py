@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
 from a2c_smcp.common.callbacks import without_message
+from a2c_smcp.computer.config.models import MCPServerInput
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.threads import in_daemon_thread
 from a2c_smcp.computer.inputs.variables import Unresolved
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 
 log = logging.getLogger(__name__)
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from a2c_smcp.computer.config.loaders import ConfigFormat
+from a2c_smcp.computer.config.models import MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.config.problems import Problem, invalid, one_of, quoted
+from a2c_smcp.computer.config.secret_detection import redact_named
 from a2c_smcp.computer.inputs.resolution import Use, source_of, uses_of, with_values
 from a2c_smcp.computer.inputs.secret import Redactor, Secret
 from a2c_smcp.computer.inputs.sources import Default, Environment, Found, Source, ways_to
 from a2c_smcp.computer.inputs.variables import Unresolved, Variables, env_name
-from a2c_smcp.computer.mcp_clients.guesses import redact_named
-from a2c_smcp.computer.mcp_clients.loaders import Format
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, one_of, quoted
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ class Inputs:
     def __repr__(self) -> str:
         return f"Inputs({len(self._definitions)} defined, {len(self._found)} with a value)"
 
-    def configure(self, definitions: Iterable[MCPServerInput], dialect: Format | None = None) -> None:
+    def configure(self, definitions: Iterable[MCPServerInput], dialect: ConfigFormat | None = None) -> None:
         """Take over the inputs of a changed configuration. A value stays if its new definition could have given it."""
         before, self._definitions = self._definitions, {entry.id: entry for entry in definitions}
         self._found = {

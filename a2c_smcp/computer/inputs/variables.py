@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath, PureWindowsPath
 from typing import Final
 
-from a2c_smcp.computer.mcp_clients.loaders import Format
-from a2c_smcp.computer.mcp_clients.problems import quoted
+from a2c_smcp.computer.config.loaders import ConfigFormat
+from a2c_smcp.computer.config.problems import quoted
 
 _SHELL: Final = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<dash>:-(?P<default>.*))?", re.DOTALL)
 _EDITOR_ONLY: Final = re.compile(
@@ -45,7 +45,7 @@ class Variables:
     workspace: PurePath
     home: PurePath
     cwd: PurePath
-    dialect: Format = "native"
+    dialect: ConfigFormat = "native"
 
     def expand(self, inner: str) -> str | None:
         """Return what `${inner}` stands for, or None when it is no variable and stays as it is.

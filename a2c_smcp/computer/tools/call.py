@@ -13,18 +13,17 @@ from typing import Final, Literal, TypeAlias
 
 from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.common.durations import seconds_text
-from a2c_smcp.computer.ports import Json, ServerState, Sessions
+from a2c_smcp.computer.ports import Json, McpSessions, ServerState
 from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome
 from a2c_smcp.computer.tools.confirmation import Gate, refusal, with_request_meta
 from a2c_smcp.computer.tools.definition import runs_as
-from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.kept import CallKey, Outcome
-from a2c_smcp.computer.tools.progress import Reports, advance
+from a2c_smcp.computer.tools.progress import CallEvent, CallObserver, CallStage, ProgressReports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
 from a2c_smcp.computer.tools.shaping import Shaper
-from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.messages import ProgressData, ToolCallReq
 
@@ -33,7 +32,7 @@ logger = logging.getLogger(__name__)
 ASKING: Final = "waiting for the owner of the Computer to allow this call"
 """What an Agent that follows a call is told while its owner is asked."""
 
-Phase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
+CallPhase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +61,21 @@ class CallLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CallServices:
     """What a call works with."""
 
-    sessions: Sessions
-    box: ToolBox
+    sessions: McpSessions
+    box: ToolCache
     gate: Gate
     shaper: Shaper
     history: CallHistory
     limits: CallLimits
-    observer: Observer | None
-    reports: Reports | None = None
+    observer: CallObserver | None
+    reports: ProgressReports | None = None
     journal: CallJournal | None = None
 
 
-class Call:
+class RunningCall:
     """A call that is under way.
 
     Args:
@@ -89,9 +88,9 @@ class Call:
         request: ToolCallReq,
         key: CallKey,
         fingerprint: str,
-        around: Surroundings,
-        on_end: Callable[["Call", Outcome], None],
-        on_gone: Callable[["Call"], None],
+        around: CallServices,
+        on_end: Callable[["RunningCall", CallOutcome], None],
+        on_gone: Callable[["RunningCall"], None],
     ) -> None:
         self.key = key
         self.fingerprint = fingerprint
@@ -104,18 +103,18 @@ class Call:
         self._started: float | None = None
         self._timestamp = ""
         self._route: Route | None = None
-        self._phase: Phase = "resolving"
+        self._phase: CallPhase = "resolving"
         self._followed = False
         self._reported: ProgressData | None = None
-        self._waiters: list[asyncio.Future[Outcome]] = []
+        self._waiters: list[asyncio.Future[CallOutcome]] = []
         self._deadline = self._came + self._seconds
         self._timer = self._loop.call_at(self._deadline, self._on_time)
         self.task = asyncio.create_task(self._main(), name=f"call {self._name}")
         self.task.add_done_callback(self._on_task_done)
 
-    async def outcome(self) -> Outcome:
+    async def outcome(self) -> CallOutcome:
         """Wait for the outcome of a call that has not ended. Whoever waits may be cancelled; the call goes on."""
-        waiter: asyncio.Future[Outcome] = self._loop.create_future()
+        waiter: asyncio.Future[CallOutcome] = self._loop.create_future()
         self._waiters.append(waiter)
         return await waiter
 
@@ -127,13 +126,13 @@ class Call:
         """Cancel it at the MCP server; False when the tool is through already."""
         if self._phase in ("shaping", "ended"):
             return False
-        self._end(Outcome(cancelled(self._name)), CallStage.CANCELLED)
+        self._end(CallOutcome(cancelled(self._name)), CallStage.CANCELLED)
         self.task.cancel()
         return True
 
     def interrupt(self) -> None:
         """Stop it because the Computer stops."""
-        self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+        self._end(CallOutcome(interrupted(self._name)), CallStage.FAILED)
         self.task.cancel()
 
     async def _main(self) -> None:
@@ -141,15 +140,15 @@ class Call:
             outcome = await self._work()
         except SMCPError as error:
             # Nobody is asked twice for what was refused; everything else before the tool ran may be tried again.
-            outcome = Outcome(error=error, final=(error.details or {}).get("reason") == "refused")
+            outcome = CallOutcome(error=error, final=(error.details or {}).get("reason") == "refused")
         except Exception:
             # The outermost handler of a call: whoever waits gets an answer with a code.
             logger.exception("A tool call broke down", extra={"req_id": self.key.req_id})
             broken = InternalError("The call broke down inside the Computer")
-            outcome = Outcome(failed(broken)) if self._started else Outcome(error=broken, final=False)
+            outcome = CallOutcome(failed(broken)) if self._started else CallOutcome(error=broken, final=False)
         self._end(outcome, _stage(outcome))
 
-    async def _work(self) -> Outcome:
+    async def _work(self) -> CallOutcome:
         around = self._around
         self._route = route = await around.box.resolve(self._name)
         session = around.sessions.get(route.server)
@@ -157,7 +156,7 @@ class Call:
             # Before the owner is asked about a call that cannot be made.
             if session is not None and session.status.state is ServerState.STARTING:
                 raise around.box.starting(route.server)
-            return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
+            return CallOutcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
         if not around.gate.is_open(route, self.key):
             if around.journal is not None:
                 around.journal.accepted(self.key, self.fingerprint)
@@ -176,14 +175,14 @@ class Call:
         try:
             raw = await session.call_tool(route.tool, self._arguments, progress=self._progress, meta=self._meta)
         except SMCPError as error:
-            return Outcome(failed(error))
+            return CallOutcome(failed(error))
         # From here on the tool has done its work: neither the clock nor a cancel takes the result away.
         self._phase = "shaping"
         self._timer.cancel()
         result = from_mcp(raw)
         if around.shaper.concerns(route):
             result = await around.shaper.shape(result, route, self._arguments)
-        return Outcome(result)
+        return CallOutcome(result)
 
     async def _ask(self, route: Route) -> None:
         seconds = min(self._around.limits.confirm, self._deadline - self._loop.time())
@@ -245,23 +244,23 @@ class Call:
             return
         if self._started is not None:
             allowed = round(self._deadline - self._started, 1)
-            self._end(Outcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
+            self._end(CallOutcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
         elif self._phase == "asking" and self._route is not None:
             change = self._around.gate.changes(self._route, self.key)
             expired = refusal(self._route, "expired", now - self._came, change, self._around.gate.console)
-            self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
+            self._end(CallOutcome(error=expired, final=False), CallStage.REFUSED)
         else:
             late = ToolTimeout(f"Where {self._name!r} is could not be found out within {seconds_text(self._seconds)}")
-            self._end(Outcome(error=late, final=False), CallStage.REFUSED)
+            self._end(CallOutcome(error=late, final=False), CallStage.REFUSED)
         self.task.cancel()
 
     def _on_task_done(self, _: asyncio.Task[None]) -> None:
         if self._phase != "ended":
             # Cancelled by somebody else, as when the event loop ends.
-            self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+            self._end(CallOutcome(interrupted(self._name)), CallStage.FAILED)
         self._on_gone(self)
 
-    def _end(self, outcome: Outcome, stage: CallStage) -> None:
+    def _end(self, outcome: CallOutcome, stage: CallStage) -> None:
         if self._phase == "ended":
             return
         self._phase = "ended"
@@ -318,13 +317,13 @@ class Call:
         notify_guarded(logger, "an observer of tool calls", self._around.observer, event, req_id=key.req_id)
 
 
-def _stage(outcome: Outcome) -> CallStage:
+def _stage(outcome: CallOutcome) -> CallStage:
     if outcome.result is None:
         return CallStage.REFUSED
     return CallStage.FAILED if outcome.result["isError"] else CallStage.DONE
 
 
-def _error_of(outcome: Outcome) -> str | None:
+def _error_of(outcome: CallOutcome) -> str | None:
     if outcome.error is not None:
         return outcome.error.message
     result = outcome.result or {}

@@ -7,19 +7,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from a2c_smcp.computer.ports import Json, Sessions
-from a2c_smcp.computer.tools.call import Call, CallLimits, Surroundings
+from a2c_smcp.computer.ports import Json, McpSessions
+from a2c_smcp.computer.tools.call import CallLimits, CallServices, RunningCall
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome, CompletedCalls
 from a2c_smcp.computer.tools.confirmation import Confirm, Gate
 from a2c_smcp.computer.tools.consent import AutoApply
 from a2c_smcp.computer.tools.definition import fingerprint
-from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
-from a2c_smcp.computer.tools.progress import Reports
+from a2c_smcp.computer.tools.progress import CallObserver, ProgressReports
 from a2c_smcp.computer.tools.results import cancelled
 from a2c_smcp.computer.tools.shaping import Shaper
-from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import BadRequest, RateLimited, ToolFailed
 from a2c_smcp.messages import ACCEPT_PROGRESS, ToolCallReq
 
@@ -40,13 +39,13 @@ class ToolCalls:
 
     def __init__(
         self,
-        sessions: Sessions,
-        box: ToolBox,
+        sessions: McpSessions,
+        box: ToolCache,
         *,
         confirm: Confirm | None = None,
         auto_apply: AutoApply | None = None,
-        observer: Observer | None = None,
-        reports: Reports | None = None,
+        observer: CallObserver | None = None,
+        reports: ProgressReports | None = None,
         journal: CallJournal | None = None,
         history: CallHistory | None = None,
         shaper: Shaper | None = None,
@@ -61,12 +60,12 @@ class ToolCalls:
         # Not `or`: an empty history is somebody's all the same.
         self.history = CallHistory() if history is None else history
         self._clock = clock
-        self._around = Surroundings(
+        self._around = CallServices(
             sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports, journal
         )
-        self._running: dict[CallKey, Call] = {}
-        self._alive: set[Call] = set()
-        self._kept = KeptOutcomes(
+        self._running: dict[CallKey, RunningCall] = {}
+        self._alive: set[RunningCall] = set()
+        self._kept = CompletedCalls(
             seconds=self.limits.keep, entries=self.limits.keep_entries, weight=self.limits.keep_weight
         )
         self._early: OrderedDict[CallKey, float] = OrderedDict()
@@ -101,7 +100,7 @@ class ToolCalls:
             if (recorded := await self._recorded(request, key, mark)) is not None:
                 return _deliver(recorded, key, follows=follows)
             if self._was_cancelled(key):
-                outcome = Outcome(cancelled(request["tool_name"]))
+                outcome = CallOutcome(cancelled(request["tool_name"]))
                 self._kept.keep(key, mark, outcome, self._clock())
                 return _deliver(outcome, key, follows=follows)
             call = self._start(request, key, mark)
@@ -137,24 +136,24 @@ class ToolCalls:
             await asyncio.wait([call.task for call in self._alive], timeout=STOP_SECONDS)
         await self._around.shaper.aclose()
 
-    def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> Call:
+    def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> RunningCall:
         if self._closed:
             raise ToolFailed("The Computer is stopping", req_id=key.req_id)
         if len(self._running) >= self.limits.running:
             raise RateLimited(f"{self.limits.running} tool calls are running already", req_id=key.req_id)
-        call = Call(request, key, mark, self._around, self._on_end, self._alive.discard)
+        call = RunningCall(request, key, mark, self._around, self._on_end, self._alive.discard)
         self._running[key] = call
         self._alive.add(call)
         return call
 
-    def _on_end(self, call: Call, outcome: Outcome) -> None:
+    def _on_end(self, call: RunningCall, outcome: CallOutcome) -> None:
         del self._running[call.key]
         if outcome.final:
             self._kept.keep(call.key, call.fingerprint, outcome, self._clock())
             if self._around.journal is not None:
                 self._around.journal.ended(call.key, call.fingerprint, outcome)
 
-    async def _recorded(self, request: ToolCallReq, key: CallKey, mark: str) -> Outcome | None:
+    async def _recorded(self, request: ToolCallReq, key: CallKey, mark: str) -> CallOutcome | None:
         """Return the outcome of a call of an earlier run, or of longer ago than outcomes are kept in memory."""
         journal = self._around.journal
         recorded = journal.find(key) if journal is not None else None
@@ -186,7 +185,7 @@ def _check_same(same: bool, key: CallKey) -> None:  # noqa: FBT001
         )
 
 
-def _deliver(outcome: Outcome, key: CallKey, *, follows: bool) -> Json:
+def _deliver(outcome: CallOutcome, key: CallKey, *, follows: bool) -> Json:
     if outcome.error is not None:
         # A copy: several may wait for one outcome, and each has a traceback of its own.
         error = copy.copy(outcome.error)

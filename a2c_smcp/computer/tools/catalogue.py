@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig, ToolMeta
+from a2c_smcp.computer.config.models import BaseMCPServerConfig, ToolMeta
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.definition import Definition
-from a2c_smcp.computer.tools.naming import Named, NameProblem, NameRegistry, Wish, name_tools, qualified_name
+from a2c_smcp.computer.tools.naming import NameProblem, NameRegistry, NameRequest, ToolNames, name_tools, qualified_name
 from a2c_smcp.errors import ToolDisabled, ToolNotFound
 from a2c_smcp.messages import SMCPTool
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, AttributeValue
@@ -63,7 +63,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class ToolCatalogue:
     """The tools of a Computer at one moment. Whoever is given `tools` reads it, and changes nothing in it."""
 
     tools: list[SMCPTool] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Catalogue:
         return list(dict.fromkeys([*renamed, *get_close_matches(name, listed, NEAR)]))[:NEAR]
 
 
-def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | None = None) -> Catalogue:
+def build_tool_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | None = None) -> ToolCatalogue:
     """Return the catalogue of these servers, which are given in the order of the configuration.
 
     Args:
@@ -123,7 +123,7 @@ def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | Non
                 for name in (tool["name"], qualified_name(server.config.name, tool["name"])):
                     forbidden.setdefault(name, server.config.name)
             elif tool["name"] not in server.config.forbidden_tools:
-                entries.append(_Entry(server, tool, meta))
+                entries.append(_NamedTool(server, tool, meta))
     named, clashes = name_tools([entry.wish for entry in entries], registry)
     tools, renamed = [], dict[TOOL_NAME, list[str]]()
     routes: dict[str, Route] = {}
@@ -135,20 +135,20 @@ def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | Non
             tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, texts[id(entry.meta)]))
             if names.listed != entry.wish.tool:
                 renamed.setdefault(entry.wish.tool, []).append(names.listed)
-    return Catalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
+    return ToolCatalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _NamedTool:
     server: ServerTools
     tool: Json
     meta: ToolMeta | None
 
     @property
-    def wish(self) -> Wish:
-        return Wish(self.server.config.name, self.tool["name"], self.meta.alias if self.meta else None)
+    def wish(self) -> NameRequest:
+        return NameRequest(self.server.config.name, self.tool["name"], self.meta.alias if self.meta else None)
 
-    def route(self, names: Named) -> Route:
+    def route(self, names: ToolNames) -> Route:
         config = self.server.config
         return Route(
             config.name,
@@ -202,12 +202,12 @@ def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER
     return names
 
 
-def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[Wish]:
+def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[NameRequest]:
     """Yield each alias that the owner chose for one tool of an enabled server."""
     for config in configs:
         for tool, meta in config.tool_meta.items():
             if meta.alias is not None and not config.disabled and not {tool, meta.alias} & set(config.forbidden_tools):
-                yield Wish(config.name, tool, meta.alias)
+                yield NameRequest(config.name, tool, meta.alias)
 
 
 def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) -> SMCPTool:

@@ -13,12 +13,12 @@ from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from a2c_smcp.common.durations import seconds_text
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
+from a2c_smcp.computer.config.models import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
-from a2c_smcp.computer.tools.consent import AutoApply, Changed, changed
+from a2c_smcp.computer.tools.completed_calls import CallKey
+from a2c_smcp.computer.tools.consent import AutoApply, ToolChange, tool_change
 from a2c_smcp.computer.tools.definition import Definition, fingerprint
-from a2c_smcp.computer.tools.kept import CallKey
 from a2c_smcp.errors import ConfirmationRequired
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
@@ -91,7 +91,7 @@ def with_request_meta(arguments: Json, meta: Json | None) -> Json:
 
 
 def refusal(
-    route: Route, reason: Reason, seconds: float, change: Changed | None = None, console: str | None = None
+    route: Route, reason: Reason, seconds: float, change: ToolChange | None = None, console: str | None = None
 ) -> ConfirmationRequired:
     """Return the error for a call that was not confirmed; its message says how to allow it.
 
@@ -101,7 +101,7 @@ def refusal(
     details = {"tool_name": route.listed, "mcp_server": route.server, "reason": reason}
     if reason == "changed":
         return ConfirmationRequired(
-            f"The tool {route.listed!r} changed while its owner was asked about the call. List the tools again.",
+            f"The tool {route.listed!r} tool_change while its owner was asked about the call. List the tools again.",
             details=details,
         )
     why = {
@@ -111,7 +111,7 @@ def refusal(
     }[reason]
     if change is not None:
         return ConfirmationRequired(
-            f"The tool {route.listed!r} changed since its owner allowed it ({', '.join(change.fields)}), needs a "
+            f"The tool {route.listed!r} tool_change since its owner allowed it ({', '.join(change.fields)}), needs a "
             f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals`) or at "
             f"{f'its console at {console}' if console else 'its console'}.",
             details={**details, "changed": list(change.fields)},
@@ -143,14 +143,14 @@ class Gate:
             return self.auto_apply.holds(route)
         return self._always.get(self._standing(route, key)) == (route.config, route.definition)
 
-    def changes(self, route: Route, key: CallKey) -> Changed | None:
+    def changes(self, route: Route, key: CallKey) -> ToolChange | None:
         """Return how the tool differs from the one that standing consent was given for, or None."""
         if route.meta.auto_apply is True:
             return self.auto_apply.changes(route)
         given = self._always.get(self._standing(route, key))
         if given is None or given.config != route.config or given.definition == route.definition:
             return None
-        return changed(route, given.definition.fields)
+        return tool_change(route, given.definition.fields)
 
     async def ask(
         self,

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.state import is_private
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
+from a2c_smcp.computer.config.files import replace_file
+from a2c_smcp.computer.config.models import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.settings.writing import replace_file
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.definition import change_lines, changed_fields, runs_as
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
@@ -33,7 +33,7 @@ MAX_TOOLS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ToolChange:
     """A tool with `auto_apply` whose definition is not the one that its owner consented to.
 
     Attributes:
@@ -187,12 +187,12 @@ class AutoApply:
         self._reported.discard((route.server, route.tool))
         self._on_change()
 
-    def changes(self, route: Route) -> Changed | None:
+    def changes(self, route: Route) -> ToolChange | None:
         """Return what changed since the owner consented, or None."""
         kept = self._kept(route)
         if route.meta.auto_apply is not True or kept is None or kept["digest"] == route.definition.digest:
             return None
-        return changed(route, kept["fields"])
+        return tool_change(route, kept["fields"])
 
     def _kept(self, route: Route) -> Json | None:
         return self._tools(route).get(route.tool)
@@ -213,9 +213,9 @@ class AutoApply:
             )
 
 
-def changed(route: Route, before: Json | None) -> Changed:
+def tool_change(route: Route, before: Json | None) -> ToolChange:
     """Return how a tool differs from its earlier definition."""
-    return Changed(
+    return ToolChange(
         route.server,
         route.tool,
         route.listed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
+from a2c_smcp.computer.config.models import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 
 FIELDS: Final = ("title", "description", "inputSchema", "outputSchema", "annotations")

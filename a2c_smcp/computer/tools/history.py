@@ -1,9 +1,10 @@
 """The tool calls a Computer made, bounded. Pure: time is given."""
 
 from collections import OrderedDict, deque
-from typing import Final
+from collections.abc import Iterable, Reversible
+from typing import Final, TypeAlias
 
-from a2c_smcp.computer.tools.sizes import cut
+from a2c_smcp.computer.tools.sizes import shorten_json
 from a2c_smcp.computer.types import ToolCallRecord
 from a2c_smcp.types import SERVER_NAME
 
@@ -32,7 +33,7 @@ class CallHistory:
         self.touch(record["server"])
         error = record["error"]
         self._records.append(
-            {**record, "parameters": cut(record["parameters"]), "error": error and error[:MAX_ERROR]},
+            {**record, "parameters": shorten_json(record["parameters"]), "error": error and error[:MAX_ERROR]},
         )
 
     def records(self) -> list[ToolCallRecord]:
@@ -46,3 +47,25 @@ class CallHistory:
     def forget(self, server: SERVER_NAME) -> None:
         """Take a server that is gone out of the order; its records stay."""
         self._servers.pop(server, None)
+
+
+History: TypeAlias = Reversible[ToolCallRecord | SERVER_NAME]
+"""The tool calls made so far, oldest first: whole records, or only the names of the servers called."""
+
+
+def order_servers(servers: Iterable[SERVER_NAME], history: History | None = None) -> list[SERVER_NAME]:
+    """Return each of `servers` once: the called ones, latest call first, then the others by name.
+
+    Names compare by code point, so that the order is the same on every machine. Servers that only the history
+    knows are gone, and are left out.
+    """
+    waiting = set(servers)
+    called = []
+    for call in reversed(history or ()):
+        if not waiting:
+            break
+        server = call if isinstance(call, str) else call["server"]
+        if server in waiting:
+            waiting.remove(server)
+            called.append(server)
+    return called + sorted(waiting)

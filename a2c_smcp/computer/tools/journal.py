@@ -29,11 +29,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp.common.fastjson import FastJson
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome
 from a2c_smcp.computer.tools.journal_files import (
     NOFOLLOW,
     JournalLimits,
+    OutcomeLocation,
     OutcomeLog,
-    Place,
     check_own,
     create,
     log_files,
@@ -41,7 +42,6 @@ from a2c_smcp.computer.tools.journal_files import (
     number_in,
     whole_lines,
 )
-from a2c_smcp.computer.tools.kept import CallKey, Outcome
 from a2c_smcp.computer.tools.results import interrupted, too_large_to_keep
 from a2c_smcp.errors import InternalError
 
@@ -53,9 +53,9 @@ except ImportError:  # Windows has no such locks
 
 logger = logging.getLogger(__name__)
 
-State: TypeAlias = Literal["accepted", "started", "ended"]
+CallState: TypeAlias = Literal["accepted", "started", "ended"]
 
-_STATES: Final[dict[bytes, State]] = {b"A": "accepted", b"S": "started", b"E": "ended"}
+_STATES: Final[dict[bytes, CallState]] = {b"A": "accepted", b"S": "started", b"E": "ended"}
 _LETTERS: Final = {state: letter for letter, state in _STATES.items()}
 _sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
@@ -77,13 +77,13 @@ MARK: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCall:
     """What is known of a call."""
 
-    state: State
+    state: CallState
     mark: str
     at: float
-    outcome: Place | None = None
+    outcome: OutcomeLocation | None = None
 
     def is_of(self, mark: str) -> bool:
         """Whether it is the call with this mark."""
@@ -115,12 +115,12 @@ class CallJournal:
         """Why calls cannot be recorded at the moment."""
         self._limits = limits or JournalLimits()
         self._clock = clock
-        self._index: dict[str, Recorded] = {}
+        self._index: dict[str, RecordedCall] = {}
         self._files: list[Path] = []
         self._fd, self._size, self._torn = -1, 0, False
         self._unsynced = False
         self._lock_fd = -1
-        self._thread: _Thread | None = None
+        self._thread: _WriterThread | None = None
 
     @property
     def entries(self) -> int:
@@ -140,7 +140,7 @@ class CallJournal:
             if isinstance(problem, OSError):
                 self.problem = problem.strerror or str(problem)
             raise
-        self._thread = _Thread(self, outcomes, _copy(self._fd), asyncio.get_running_loop())
+        self._thread = _WriterThread(self, outcomes, _copy(self._fd), asyncio.get_running_loop())
         self._thread.start()
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class CallJournal:
 
     # Calls
 
-    def find(self, key: CallKey) -> Recorded | None:
+    def find(self, key: CallKey) -> RecordedCall | None:
         """Return what is recorded of a call, or None where nothing is."""
         if not self._index:
             return None
@@ -166,16 +166,16 @@ class CallJournal:
             return None
         return found
 
-    async def outcome(self, recorded: Recorded, tool: str) -> Outcome:
+    async def outcome(self, recorded: RecordedCall, tool: str) -> CallOutcome:
         """Return how a call that started ended, as far as that is known."""
         if recorded.state == "started":
-            return Outcome(interrupted(tool))
+            return CallOutcome(interrupted(tool))
         if recorded.outcome is not None:
             try:
                 return await asyncio.to_thread(recorded.outcome.read)
             except (OSError, ValueError, AttributeError, TypeError) as problem:
                 logger.warning("journal: outcome cannot be read: %s folder=%s", problem, self.folder)
-        return Outcome(too_large_to_keep())
+        return CallOutcome(too_large_to_keep())
 
     def accepted(self, key: CallKey, mark: str) -> None:
         """Record that a call waits and has not started."""
@@ -209,7 +209,7 @@ class CallJournal:
             self.sync_failed(OSError(errno.ETIMEDOUT, "the disk does not respond"))
             waiter.set_result(None)
 
-    def ended(self, key: CallKey, mark: str, outcome: Outcome) -> None:
+    def ended(self, key: CallKey, mark: str, outcome: CallOutcome) -> None:
         """Record that a call ended, and how."""
         name = self._name(key)
         if self._note(name, "ended", mark) and self._thread is not None:
@@ -218,8 +218,8 @@ class CallJournal:
     def _name(self, key: CallKey) -> str:
         return hashlib.blake2b(FastJson.encode([self.scope, *key]), digest_size=16).hexdigest()
 
-    def _note(self, name: str, state: State, mark: str) -> bool:
-        noted = Recorded(state, mark[:MARK], self._clock())
+    def _note(self, name: str, state: CallState, mark: str) -> bool:
+        noted = RecordedCall(state, mark[:MARK], self._clock())
         if self._thread is None or not self._write(_line(name, noted)):
             return False
         self._index[name] = noted
@@ -264,7 +264,7 @@ class CallJournal:
         """The disk has everything that was written."""
         self._unsynced = False
 
-    def wrote(self, name: str, place: Place) -> None:
+    def wrote(self, name: str, place: OutcomeLocation) -> None:
         """An outcome is in its file."""
         if (known := self._index.get(name)) is not None:
             self._index[name] = replace(known, outcome=place)
@@ -306,7 +306,7 @@ class CallJournal:
             case [letter, name, mark, at] if letter in _STATES:
                 when = min(number_in(at), self._clock())
                 if self._clock() - when <= self._limits.seconds:
-                    self._index[name.decode()] = Recorded(_STATES[letter], mark.decode(), when)
+                    self._index[name.decode()] = RecordedCall(_STATES[letter], mark.decode(), when)
 
     def _compact(self) -> None:
         """Write what still counts into one new file, and delete the others once that is on the disk."""
@@ -343,7 +343,7 @@ class CallJournal:
         self._fd = self._lock_fd = -1
 
 
-class _Thread(threading.Thread):
+class _WriterThread(threading.Thread):
     """Does what waits for the disk, in order."""
 
     def __init__(self, journal: CallJournal, outcomes: OutcomeLog, fd: int, loop: asyncio.AbstractEventLoop) -> None:
@@ -364,7 +364,7 @@ class _Thread(threading.Thread):
         self._jobs.put(waiter)
         return waiter
 
-    def write(self, name: str, outcome: Outcome) -> None:
+    def write(self, name: str, outcome: CallOutcome) -> None:
         """Write an outcome."""
         if self._jobs.qsize() < QUEUED:
             self._jobs.put(lambda: self._write(name, outcome))
@@ -419,7 +419,7 @@ class _Thread(threading.Thread):
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(function, *facts)
 
-    def _write(self, name: str, outcome: Outcome) -> None:
+    def _write(self, name: str, outcome: CallOutcome) -> None:
         place = self._outcomes.add(name, outcome)
         if place is not None:
             self._report(self._journal.wrote, name, place)
@@ -468,7 +468,7 @@ def discard_old(root: Path, seconds: float) -> None:
                 os.close(fd)
 
 
-def _line(name: str, call: Recorded) -> bytes:
+def _line(name: str, call: RecordedCall) -> bytes:
     return b"%b %b %b %.3f\n" % (_LETTERS[call.state], name.encode(), call.mark.encode(), call.at)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.fastjson import FastJson
-from a2c_smcp.computer.socketio.encoding import encoded
-from a2c_smcp.computer.tools.kept import Outcome
+from a2c_smcp.common.segmented_json import json_segments
+from a2c_smcp.computer.tools.completed_calls import CallOutcome
 from a2c_smcp.errors import from_wire, to_wire
 
 DAY: Final = 24 * 3600.0
@@ -36,14 +36,14 @@ class JournalLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutcomeLocation:
     """Where an outcome is written."""
 
     path: Path
     offset: int
     length: int
 
-    def read(self) -> Outcome:
+    def read(self) -> CallOutcome:
         """Return the outcome.
 
         Raises:
@@ -54,11 +54,11 @@ class Place:
             file.seek(self.offset)
             found = FastJson.loads(file.read(self.length))
         error = from_wire(found) if "error" in found else None
-        return Outcome(found.get("result"), error, progress=found.get("progress"))
+        return CallOutcome(found.get("result"), error, progress=found.get("progress"))
 
 
 @dataclass(slots=True)
-class _File:
+class _LogFile:
     size: int
     began: float
     written: float
@@ -69,20 +69,20 @@ class OutcomeLog:
 
     def __init__(self, folder: Path, limits: JournalLimits, clock: Callable[[], float]) -> None:
         self._folder, self._limits, self._clock = folder, limits, clock
-        self._files: dict[Path, _File] = {}
+        self._files: dict[Path, _LogFile] = {}
         self._fd = -1
 
-    def load(self) -> Iterator[tuple[str, Place]]:
+    def load(self) -> Iterator[tuple[str, OutcomeLocation]]:
         """Yield the outcomes of former runs, by the name of the call."""
         for path in log_files(self._folder, "outcomes"):
             found = path.stat()
-            self._files[path] = _File(found.st_size, found.st_mtime, found.st_mtime)
+            self._files[path] = _LogFile(found.st_size, found.st_mtime, found.st_mtime)
             for line, offset in whole_lines(path):
                 match line.split(b" ", 4):
                     case [b"O", name, _, length, body] if len(body) == number_in(length):
-                        yield name.decode(), Place(path, offset + len(line) - len(body), len(body))
+                        yield name.decode(), OutcomeLocation(path, offset + len(line) - len(body), len(body))
 
-    def add(self, name: str, outcome: Outcome) -> Place | None:
+    def add(self, name: str, outcome: CallOutcome) -> OutcomeLocation | None:
         """Write an outcome and return where it is; None where it is too large.
 
         Raises:
@@ -105,7 +105,7 @@ class OutcomeLog:
             raise
         finally:
             file.size, file.written = file.size + written, self._clock()
-        return Place(path, file.size - len(body) - 1, len(body))
+        return OutcomeLocation(path, file.size - len(body) - 1, len(body))
 
     def tidy(self) -> list[Path]:
         """End a file that is large or old, and delete those that are too many or too old; returns the deleted."""
@@ -133,13 +133,13 @@ class OutcomeLog:
             if last.size > self._limits.segment or self._clock() - last.began > self._limits.seconds / 24:
                 self.close()
 
-    def _last(self) -> tuple[Path, _File]:
+    def _last(self) -> tuple[Path, _LogFile]:
         return next(reversed(self._files.items()))
 
     def _begin_file(self) -> None:
         path = next_file(self._folder, "outcomes", self._last()[0] if self._files else None)
         self._fd = create(path)
-        self._files[path] = _File(0, self._clock(), self._clock())
+        self._files[path] = _LogFile(0, self._clock(), self._clock())
 
 
 def log_files(folder: Path, kind: str) -> list[Path]:
@@ -187,11 +187,11 @@ def check_own(path: Path, found: os.stat_result) -> None:
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
 
 
-def _encoded(outcome: Outcome) -> Iterator[bytes]:
+def _encoded(outcome: CallOutcome) -> Iterator[bytes]:
     rest: dict[str, Any] = {} if outcome.progress is None else {"progress": outcome.progress}
     if outcome.error is not None:
         rest |= to_wire(outcome.error)
     yield b'{"result":'
-    yield from encoded(outcome.result)
+    yield from json_segments(outcome.result)
     more = FastJson.encode(rest)
     yield b"}" if more == b"{}" else b"," + more[1:]

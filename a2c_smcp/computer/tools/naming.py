@@ -59,7 +59,7 @@ class NameProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class NameRequest:
     """A tool of a server, and the alias it is configured with."""
 
     server: SERVER_NAME
@@ -68,14 +68,14 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ToolNames:
     """What a tool is called by: the name in the list, and the name that always works."""
 
     listed: str
     qualified: str
 
 
-class Holder(NamedTuple):
+class NameHolder(NamedTuple):
     """The tool that a name belongs to."""
 
     server: SERVER_NAME
@@ -86,13 +86,13 @@ class NameRegistry:
     """Which name belongs to which tool, and which prefix to which server, for the life of the process."""
 
     def __init__(self) -> None:
-        self._holders: dict[str, Holder] = {}
+        self._holders: dict[str, NameHolder] = {}
         self._by_look: dict[str, str] = {}
         self._names: defaultdict[SERVER_NAME, dict[str, None]] = defaultdict(dict)
         self._prefixes: defaultdict[str, list[SERVER_NAME]] = defaultdict(list)
         self._configured: set[SERVER_NAME] = set()
 
-    def configure(self, servers: Iterable[SERVER_NAME], aliases: Iterable[Wish] = ()) -> None:
+    def configure(self, servers: Iterable[SERVER_NAME], aliases: Iterable[NameRequest] = ()) -> None:
         """Reserve the prefix of each configured server and the aliases of the enabled ones.
 
         A prefix outranks a name that another server was given before this one was configured.
@@ -103,7 +103,7 @@ class NameRegistry:
         shared = Counter((wish.server, wish.alias) for wish in wanted)
         for wish in wanted:
             if wish.alias is not None and shared[wish.server, wish.alias] == 1:
-                self.claim(wish.alias, Holder(wish.server, wish.tool), by_owner=True)
+                self.claim(wish.alias, NameHolder(wish.server, wish.tool), by_owner=True)
 
     def reserve(self, servers: Iterable[SERVER_NAME]) -> None:
         """Reserve the prefix of each server."""
@@ -129,7 +129,7 @@ class NameRegistry:
         holder = self.holder(name)
         return self.reserved_for(name, "") if holder is None else holder.server
 
-    def holder(self, name: str) -> Holder | None:
+    def holder(self, name: str) -> NameHolder | None:
         """Return the tool that holds a name, or one that looks like it."""
         held = self.held_name(name)
         return None if held is None else self._holders[held]
@@ -138,7 +138,7 @@ class NameRegistry:
         """Return `name` itself where a tool holds it, else the held name that looks like it."""
         return name if name in self._holders else self._by_look.get(skeleton(name))
 
-    def claim(self, name: str, tool: Holder, *, by_owner: bool = False) -> bool:
+    def claim(self, name: str, tool: NameHolder, *, by_owner: bool = False) -> bool:
         """Give a name to a tool if it is free, and return whether the tool has it now.
 
         Args:
@@ -186,7 +186,9 @@ class NameRegistry:
                 self._by_look[look] = other
 
 
-def name_tools(wishes: Sequence[Wish], registry: NameRegistry | None = None) -> tuple[list[Named], list[NameProblem]]:
+def name_tools(
+    wishes: Sequence[NameRequest], registry: NameRegistry | None = None
+) -> tuple[list[ToolNames], list[NameProblem]]:
     """Return the names of each tool, in order, and what is to be said about them.
 
     Each (server, tool) must be there once.
@@ -198,12 +200,12 @@ def name_tools(wishes: Sequence[Wish], registry: NameRegistry | None = None) -> 
     registry.reserve(dict.fromkeys(wish.server for wish in wishes))
     problems: list[NameProblem] = []
     wanted = _wanted(wishes, registry, problems)
-    tools = [Holder(wish.server, wish.tool) for wish in wishes]
+    tools = [NameHolder(wish.server, wish.tool) for wish in wishes]
     qualified = [_qualify(tool, registry) for tool in tools]
     # The owner's choice comes before that of a server.
     order = sorted(range(len(wishes)), key=lambda index: wanted[index] != wishes[index].alias)
     has_it = {index: registry.claim(wanted[index], tools[index]) for index in order}
-    named = [Named(wanted[i] if has_it[i] else qualified[i], qualified[i]) for i in range(len(wishes))]
+    named = [ToolNames(wanted[i] if has_it[i] else qualified[i], qualified[i]) for i in range(len(wishes))]
     registry.trim(name for names in named for name in (names.listed, names.qualified))
     problems += _refused(wishes, wanted, named, registry)
     return named, problems
@@ -214,7 +216,7 @@ def qualified_name(server: SERVER_NAME, tool: TOOL_NAME) -> str:
     return f"{_slug(server)}{_BETWEEN}{tool}"
 
 
-def _wanted(wishes: Sequence[Wish], registry: NameRegistry, problems: list[NameProblem]) -> list[str]:
+def _wanted(wishes: Sequence[NameRequest], registry: NameRegistry, problems: list[NameProblem]) -> list[str]:
     shared = Counter((wish.server, wish.alias) for wish in wishes)
     wanted, told = [], set()
     for wish in wishes:
@@ -228,7 +230,7 @@ def _wanted(wishes: Sequence[Wish], registry: NameRegistry, problems: list[NameP
     return wanted
 
 
-def _fault(alias: str, wish: Wish, users: int, reserved: SERVER_NAME | None) -> NameProblem | None:
+def _fault(alias: str, wish: NameRequest, users: int, reserved: SERVER_NAME | None) -> NameProblem | None:
     why = _why_invalid(alias) or (f"begins with the prefix of server {reserved!r}" if reserved is not None else None)
     if why is not None:
         return NameProblem(
@@ -259,11 +261,11 @@ def _why_invalid(alias: str) -> str | None:
     return None
 
 
-def _qualify(tool: Holder, registry: NameRegistry) -> str:
+def _qualify(tool: NameHolder, registry: NameRegistry) -> str:
     return next(name for name in _qualified_names(tool) if registry.claim(name, tool))
 
 
-def _qualified_names(wish: Holder) -> Iterator[str]:
+def _qualified_names(wish: NameHolder) -> Iterator[str]:
     plain = qualified_name(wish.server, wish.tool)
     if len(plain) <= MAX_QUALIFIED:
         yield plain
@@ -292,14 +294,14 @@ def _digest(words: list[str]) -> str:
 
 
 def _refused(
-    wishes: Sequence[Wish], wanted: list[str], named: list[Named], registry: NameRegistry
+    wishes: Sequence[NameRequest], wanted: list[str], named: list[ToolNames], registry: NameRegistry
 ) -> list[NameProblem]:
     """Return a problem for each name that some tool wanted and did not get."""
-    losers: defaultdict[str, list[tuple[Wish, Named]]] = defaultdict(list)
+    losers: defaultdict[str, list[tuple[NameRequest, ToolNames]]] = defaultdict(list)
     for wish, name, names in zip(wishes, wanted, named, strict=True):
         if names.listed != name:
             losers[name].append((wish, names))
-    listed = {Holder(wish.server, wish.tool): (wish, names) for wish, names in zip(wishes, named, strict=True)}
+    listed = {NameHolder(wish.server, wish.tool): (wish, names) for wish, names in zip(wishes, named, strict=True)}
     problems = []
     for name, claims in losers.items():
         holder, reserved = registry.holder(name), registry.reserved_for(name, claims[0][0].server)
@@ -315,7 +317,7 @@ def _refused(
     return problems
 
 
-def _clash(name: str, claims: list[tuple[Wish, Named]]) -> NameProblem:
+def _clash(name: str, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
     (owner, _), *others = claims
     return NameProblem(
         "clash",
@@ -326,7 +328,7 @@ def _clash(name: str, claims: list[tuple[Wish, Named]]) -> NameProblem:
     )
 
 
-def _held(name: str, held: str, holder: Holder, claims: list[tuple[Wish, Named]]) -> NameProblem:
+def _held(name: str, held: str, holder: NameHolder, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
     """The problem of a name whose holder is away, or that looks like a held one."""
     whose = f"belongs to the tool {holder.tool!r} of {holder.server!r} until the Computer stops"
     return NameProblem(
@@ -338,7 +340,7 @@ def _held(name: str, held: str, holder: Holder, claims: list[tuple[Wish, Named]]
     )
 
 
-def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> NameProblem:
+def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
     return NameProblem(
         "reserved",
         name,
@@ -348,13 +350,13 @@ def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[Wish, Named]]) 
     )
 
 
-def _servers(first: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> tuple[SERVER_NAME, ...]:
+def _servers(first: SERVER_NAME, claims: list[tuple[NameRequest, ToolNames]]) -> tuple[SERVER_NAME, ...]:
     return tuple(dict.fromkeys([first, *(wish.server for wish, _ in claims)]))
 
 
-def _moved(claims: list[tuple[Wish, Named]]) -> str:
+def _moved(claims: list[tuple[NameRequest, ToolNames]]) -> str:
     return ", ".join(f"that of {wish.server!r} as {names.listed!r}" for wish, names in claims)
 
 
-def _places(claims: list[tuple[Wish, Named]]) -> str:
+def _places(claims: list[tuple[NameRequest, ToolNames]]) -> str:
     return " or ".join(f"tool_meta[{wish.tool!r}] of server {wish.server!r}" for wish, _ in claims)

@@ -11,11 +11,13 @@ import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from enum import StrEnum
+from typing import Any, Final, Protocol, TypeAlias
 
-from a2c_smcp.computer.pacing import Meter
-from a2c_smcp.computer.tools.kept import CallKey
+from a2c_smcp.common.token_bucket import TokenBucket
+from a2c_smcp.computer.tools.completed_calls import CallKey
 from a2c_smcp.messages import ProgressData
+from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 LONGEST: Final = 1_000
 """Characters of a message; the rest is cut off."""
@@ -48,7 +50,7 @@ def advance(
     return report if report != before else None
 
 
-class Line(Protocol):
+class ProgressSender(Protocol):
     """The way to the office."""
 
     async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
@@ -56,7 +58,7 @@ class Line(Protocol):
 
 
 @dataclass(slots=True)
-class _Lane:
+class _CallProgress:
     """A call: what it says, which of it may go out now, and when the next may."""
 
     latest: ProgressData
@@ -64,28 +66,28 @@ class _Lane:
     recent: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=RECENT))
     ready: deque[ProgressData] = field(default_factory=lambda: deque(maxlen=BURST))
     timer: asyncio.TimerHandle | None = None
-    meter: Meter = field(default_factory=lambda: Meter(RATE, BURST))
+    meter: TokenBucket = field(default_factory=lambda: TokenBucket(RATE, BURST))
 
 
-class Reports:
+class ProgressReports:
     """Sends what calls report, each seldom enough, over whatever line there is.
 
     Args:
         line: Returns the line, where there is one.
     """
 
-    def __init__(self, line: Callable[[], Line | None]) -> None:
+    def __init__(self, line: Callable[[], ProgressSender | None]) -> None:
         self._line = line
-        self._lanes: dict[CallKey, _Lane] = {}
+        self._lanes: dict[CallKey, _CallProgress] = {}
         self._due: deque[CallKey] = deque()
-        self._all = Meter(RATE_OF_ALL, RATE_OF_ALL)
+        self._all = TokenBucket(RATE_OF_ALL, RATE_OF_ALL)
         self._sender: asyncio.Task[None] | None = None
 
     def tell(self, key: CallKey, report: ProgressData) -> None:
         """A call is so far: it is sent now, or soon unless another comes in its place."""
         lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[key] = _Lane(report)
+            lane = self._lanes[key] = _CallProgress(report)
         lane.latest = report
         if lane.timer is not None:
             return
@@ -112,7 +114,7 @@ class Reports:
             self._sender.cancel()
             await asyncio.gather(self._sender, return_exceptions=True)
 
-    def _send_soon(self, key: CallKey, lane: _Lane) -> None:
+    def _send_soon(self, key: CallKey, lane: _CallProgress) -> None:
         lane.timer = None
         if len(lane.ready) < BURST:
             self._due.append(key)
@@ -139,3 +141,49 @@ class Reports:
                     await line.tell_progress(key.office, told)
         finally:
             self._sender = None
+
+
+class CallStage(StrEnum):
+    """Where a call is."""
+
+    ASKED = "asked"
+    """The owner is being asked."""
+    STARTED = "started"
+    PROGRESS = "progress"
+    DONE = "done"
+    """The tool gave a result that is not an error."""
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+    """It ended before the tool ran: unknown, forbidden, or not confirmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """One step of a call. `server` and `tool` are None where the name led nowhere.
+
+    Attributes:
+        listed_name: What the Agent called.
+        seconds: Since the request came.
+        error: Why it failed or was refused, in words.
+        progress: How far, of how much, in which words.
+        arguments: What the tool was called with; the call's own, not to be changed.
+        result: What it gave, once it has ended.
+    """
+
+    stage: CallStage
+    agent: str
+    req_id: str
+    listed_name: str
+    server: SERVER_NAME | None
+    tool: TOOL_NAME | None
+    seconds: float
+    error: str | None = None
+    progress: tuple[float, float | None, str | None] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    result: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+
+CallObserver: TypeAlias = Callable[[CallEvent], None]
+"""Told of every step; must not wait."""

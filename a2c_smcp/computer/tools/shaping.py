@@ -13,11 +13,13 @@ from importlib import import_module
 from typing import Any, Final, Protocol
 
 from a2c_smcp.common.extras import install_hint
+from a2c_smcp.computer.config.models import ComputerConfig
+from a2c_smcp.computer.config.problems import Problem
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.results import MAPPED, MAPPED_ERROR, VRL_ERROR, VRL_TRANSFORMED, with_meta
 from a2c_smcp.computer.tools.sizes import weigh
-from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner
+from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner, check_vrl
 
 MAX_RESULT: Final = 2 << 20
 """The largest result that is shaped, by weight."""
@@ -204,3 +206,21 @@ def _mapped_meta(mapper: Mapping[str, Any], result: Json) -> Json:
         # Half a character cannot be sent as it is, only escaped.
         text = json.dumps(mapped)
     return {MAPPED: text} if error is None else {MAPPED: text, MAPPED_ERROR: error}
+
+
+def shaping_problems(config: ComputerConfig) -> list[Problem]:
+    """Return a problem for each `vrl` script and each `ret_object_mapper` that cannot be compiled.
+
+    Compiling a script takes a moment and a process: call it away from an event loop.
+    """
+    problems = []
+    for name, server in config.servers.items():
+        if server.vrl and (wrong := check_vrl(server.vrl)):
+            problems.append(Problem(f"servers.{name}.vrl", wrong))
+        metas = {f"tool_meta.{tool}": meta for tool, meta in server.tool_meta.items()}
+        if server.default_tool_meta is not None:
+            metas["default_tool_meta"] = server.default_tool_meta
+        for place, meta in metas.items():
+            if meta.ret_object_mapper and (wrong := check_mapper(meta.ret_object_mapper)):
+                problems.append(Problem(f"servers.{name}.{place}.ret_object_mapper", wrong))
+    return problems

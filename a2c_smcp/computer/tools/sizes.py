@@ -11,7 +11,7 @@ NODE: Final = 16
 MAX_DEPTH: Final = 4
 MAX_ITEMS: Final = 20
 MAX_TEXT: Final = 500
-CUT: Final = "…"
+ELLIPSIS: Final = "…"
 
 _is_secret = lru_cache(maxsize=1024)(names_a_secret)
 
@@ -37,21 +37,23 @@ def weigh(value: Any, ceiling: float = float("inf")) -> int:
     return total
 
 
-def cut(value: Any, depth: int = MAX_DEPTH) -> Any:
+def shorten_json(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Return a small copy of a JSON value: long texts and lists end in an ellipsis, secrets by name are taken out."""
     match value:
         case str():
-            return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + CUT
+            return value if len(value) <= MAX_TEXT else value[:MAX_TEXT] + ELLIPSIS
         case dict() | list() if not depth:
-            return CUT
+            return ELLIPSIS
         case dict():
             small = {
-                key[:MAX_TEXT]: REDACTED if item is not None and _is_secret(key[:MAX_TEXT]) else cut(item, depth - 1)
+                key[:MAX_TEXT]: REDACTED
+                if item is not None and _is_secret(key[:MAX_TEXT])
+                else shorten_json(item, depth - 1)
                 for key, item in list(value.items())[:MAX_ITEMS]
             }
-            return small if len(value) <= MAX_ITEMS else small | {CUT: len(value) - MAX_ITEMS}
+            return small if len(value) <= MAX_ITEMS else small | {ELLIPSIS: len(value) - MAX_ITEMS}
         case list():
-            items = [cut(item, depth - 1) for item in value[:MAX_ITEMS]]
-            return items if len(value) <= MAX_ITEMS else [*items, CUT]
+            items = [shorten_json(item, depth - 1) for item in value[:MAX_ITEMS]]
+            return items if len(value) <= MAX_ITEMS else [*items, ELLIPSIS]
         case _:
             return value

@@ -87,7 +87,7 @@ class VrlRunner:
 
     def __init__(self, *, seconds: int = RUN_SECONDS, workers: int = MAX_WORKERS, grace: float = 1.0) -> None:
         self._seconds, self._most, self._grace = seconds, workers, grace
-        self._workers: OrderedDict[str, _Worker] = OrderedDict()
+        self._workers: OrderedDict[str, _VrlWorker] = OrderedDict()
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def run(self, script: str, event: dict[str, Any]) -> str:
@@ -96,7 +96,7 @@ class VrlRunner:
         Raises:
             VrlError: It failed, took too long or made too much; or the library is missing.
         """
-        worker = self._workers.get(script) or _Worker(script, self._seconds, self._grace)
+        worker = self._workers.get(script) or _VrlWorker(script, self._seconds, self._grace)
         self._workers[script] = worker
         self._workers.move_to_end(script)
         if len(self._workers) > self._most:
@@ -113,7 +113,7 @@ class VrlRunner:
         await asyncio.gather(*self._leaving, *(worker.aclose() for worker in workers))
 
 
-class _Worker:
+class _VrlWorker:
     """One process; started when needed, and again after it was ended."""
 
     def __init__(self, script: str, seconds: int, grace: float) -> None:

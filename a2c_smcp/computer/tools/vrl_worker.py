@@ -34,7 +34,7 @@ def main() -> None:
     if sys.argv[1] == "check":
         _answer(answers, check(script))
         return
-    runner, seconds = Runner(script), int(sys.argv[2])
+    runner, seconds = ScriptRunner(script), int(sys.argv[2])
     for line in lines:
         # The default action of the alarm ends the process even inside the library, and also when nobody is left who
         # could end it.
@@ -64,7 +64,7 @@ def check(script: str) -> dict[str, Any]:
     return {"fault": None if found is None else describe(found.formatted_message)}
 
 
-class Runner:
+class ScriptRunner:
     """A script, compiled once."""
 
     def __init__(self, script: str) -> None:

@@ -33,7 +33,7 @@ class Waiting(logging.Handler):
 @pytest.mark.rule("4.3")
 async def test_clashes_are_logged_in_one_line_when_the_computer_starts() -> None:
     waiting = Waiting()
-    log = logging.getLogger("a2c_smcp.computer.tools.toolbox")
+    log = logging.getLogger("a2c_smcp.computer.tools.tool_cache")
     log.addHandler(waiting)
     try:
         async with Computer(office_config("one", "two")):

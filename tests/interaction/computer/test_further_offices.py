@@ -9,7 +9,7 @@ import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, OfficeEvent, ToolProgress
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.offices import FurtherOffice
+from a2c_smcp.computer.office.additional_office import FurtherOffice
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.errors import ConfirmationRequired, NotFound
 from tests.interaction.computer.conftest import CAP, office_config

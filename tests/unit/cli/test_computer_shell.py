@@ -17,8 +17,8 @@ from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import PendingChanges
 from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_shell import SharedPrompt, Shell, history, is_kept
+from a2c_smcp.computer.config.models import MCPServerInput, MCPServerPromptStringInput
 from a2c_smcp.computer.inputs import Found
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput, MCPServerPromptStringInput
 
 
 @pytest.mark.parametrize("line", ["status", 'call echo {"text": "x"}', "inputs list", "quit"])

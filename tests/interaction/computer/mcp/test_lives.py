@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
-from a2c_smcp.computer.mcp_clients.life import Timing
+from a2c_smcp.computer.mcp.restarts import RestartPolicy
+from a2c_smcp.computer.mcp.server_run import Timing
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import RequestTimeout, ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, QUICK, Host, gone, life, stdio, text_of

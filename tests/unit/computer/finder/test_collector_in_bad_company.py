@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.finder.collector import Found
+from a2c_smcp.computer.finder.collector import FinderPage
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import DocumentNotFound, InternalError, SMCPError, ToolFailed
 from tests.unit.computer.finder.reports import HOST, document, entry, refs, reports, warm
@@ -23,7 +23,7 @@ async def test_a_server_that_fails_leaves_the_others_intact_and_is_named(method:
     bad = reports("bad", name="bad")
     bad.broken[method] = broken
     async with Office(bad, reports("a")) as office:
-        assert await office.finder.find() == Found([entry("a")], 1, ["bad"])
+        assert await office.finder.find() == FinderPage([entry("a")], 1, ["bad"])
 
 
 @in_virtual_time
@@ -116,7 +116,7 @@ async def test_a_server_all_of_whose_documents_are_gone_is_not_unavailable() -> 
     server = reports("a", catalogue=False)
     server.resources[f"{HOST}/a"] = DocumentNotFound("gone")
     async with Office(server) as office:
-        assert await office.finder.find() == Found([], 0, [])
+        assert await office.finder.find() == FinderPage([], 0, [])
 
 
 @in_virtual_time
@@ -160,14 +160,14 @@ async def test_a_failure_is_not_asked_for_all_the_time() -> None:
 @in_virtual_time
 async def test_a_server_that_is_not_up_is_named_unavailable(state: ServerState) -> None:
     async with Office(reports("a"), reports("b", name="down", state=state, subscribes=False)) as office:
-        assert await office.finder.find() == Found([entry("a")], 1, ["down"])
+        assert await office.finder.find() == FinderPage([entry("a")], 1, ["down"])
 
 
 @pytest.mark.parametrize("state", [ServerState.DISABLED, ServerState.STOPPED])
 @in_virtual_time
 async def test_a_server_that_was_stopped_on_purpose_is_not(state: ServerState) -> None:
     async with Office(reports("b", name="down", state=state)) as office:
-        assert await office.finder.find() == Found([], 0, [])
+        assert await office.finder.find() == FinderPage([], 0, [])
 
 
 @in_virtual_time
@@ -184,19 +184,19 @@ async def test_the_documents_of_a_server_that_died_are_gone_and_told_and_come_ba
     async with warm(server) as office:
         office.become(server, state=ServerState.WAITING)
         assert set(office.pushes) == {"finder"}
-        assert await office.finder.find() == Found([], 0, ["reports"])
+        assert await office.finder.find() == FinderPage([], 0, ["reports"])
         office.pushes.clear()
         office.become(server, state=ServerState.RUNNING, restarts=1)
         await office.settle()
         assert office.pushes == ["finder"]
-        assert await office.finder.find() == Found([entry("a")], 1, [])
+        assert await office.finder.find() == FinderPage([entry("a")], 1, [])
 
 
 @in_virtual_time
 async def test_a_server_that_is_removed_takes_its_documents_along() -> None:
     async with warm(reports("a"), reports("b", name="other")) as office:
         del office.servers["other"]
-        assert await office.finder.find() == Found([entry("a")], 1, [])
+        assert await office.finder.find() == FinderPage([entry("a")], 1, [])
         assert set(office.pushes) == {"finder"}
 
 
@@ -211,7 +211,7 @@ async def test_documents_that_vanish_while_they_are_put_in_order_do_not_come_bac
         server.listed = []
         office.index.resources_changed("reports")
         await asking
-        assert await office.finder.find() == Found([], 0, [])
+        assert await office.finder.find() == FinderPage([], 0, [])
 
 
 @in_virtual_time

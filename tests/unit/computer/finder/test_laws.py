@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.finder import Catalogue, organize_finder
+from a2c_smcp.computer.finder import FinderCatalogue, organize_finder
 from a2c_smcp.smcp import DPEDocumentSummary
 
 ALL = 10**9
@@ -84,7 +84,7 @@ def test_it_gives_what_a_plain_reading_of_the_contract_gives(documents: list[Any
 def test_a_catalogue_and_a_list_give_the_same(documents: list[Any], filters: Any, offset: int, limit: int) -> None:
     from_list = organize_finder(documents, **filters, offset=offset, limit=limit)
 
-    assert organize_finder(Catalogue.of(documents), **filters, offset=offset, limit=limit) == from_list
+    assert organize_finder(FinderCatalogue.of(documents), **filters, offset=offset, limit=limit) == from_list
 
 
 @pytest.mark.rule("7.4.page")
@@ -121,13 +121,13 @@ def test_the_order_of_the_input_decides_only_ties(documents: list[Any], filters:
 def test_a_catalogue_changed_server_by_server_equals_one_built_anew(
     before: list[Any], changed: list[str], after: list[Any]
 ) -> None:
-    catalogue = Catalogue.of(before)
+    catalogue = FinderCatalogue.of(before)
     for server in changed:
         catalogue = catalogue.with_server(server, [one for one in after if is_of(one, {server})])
     kept = [one for one in before if not is_of(one, set(changed))]
     replaced = [one for one in after if is_of(one, set(changed))]
 
-    assert catalogue == Catalogue.of([*kept, *replaced])
+    assert catalogue == FinderCatalogue.of([*kept, *replaced])
 
 
 def is_of(one: Any, servers: set[str]) -> bool:
@@ -145,7 +145,7 @@ def test_a_hundred_thousand_documents_are_organized_alike_from_list_and_catalogu
         }
         for n in range(100_000)
     ]
-    catalogue = Catalogue.of(documents)
+    catalogue = FinderCatalogue.of(documents)
     expected = sorted((n for n in range(100_000) if "99" in str(n)), key=lambda n: (n % 7 != 3, n % 7, -(n % 101), n))
 
     page, total = organize_finder(documents, ["99"], history=["s3"], offset=1_000, limit=100)

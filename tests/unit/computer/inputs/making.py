@@ -14,9 +14,9 @@ from a2c_smcp.computer import (
     MCPServerStreamableHttpConfig,
     MCPServerStreamableHttpParameters,
 )
+from a2c_smcp.computer.config.loaders import ConfigFormat
 from a2c_smcp.computer.inputs.store import Inputs
 from a2c_smcp.computer.inputs.variables import Variables
-from a2c_smcp.computer.mcp_clients.loaders import Format
 from a2c_smcp.errors import InvalidConfig
 
 
@@ -44,7 +44,7 @@ def http(url: str, headers: dict[str, str] | None = None, name: str = "web") -> 
     return MCPServerStreamableHttpConfig(name=name, server_parameters=parameters)
 
 
-def variables(dialect: Format = "native", **env: str) -> Variables:
+def variables(dialect: ConfigFormat = "native", **env: str) -> Variables:
     return Variables(env, Path("/work"), Path("/home"), Path("/here"), dialect)
 
 

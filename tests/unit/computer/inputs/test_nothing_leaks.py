@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer import ComputerConfig, MCPServerInput, public_config
+from a2c_smcp.computer.config import ConfigFile, LiveConfig
 from a2c_smcp.computer.inputs import (
     Callback,
     Command,
@@ -22,7 +23,6 @@ from a2c_smcp.computer.inputs import (
     parse_input_options,
     read_input_file,
 )
-from a2c_smcp.computer.settings import ConfigFile, Settings
 from a2c_smcp.errors import InvalidConfig, SMCPError, to_wire
 from tests.unit.computer.inputs.making import command, http, pick, prompt, stdio
 
@@ -182,7 +182,7 @@ async def test_a_file_with_problems_is_told_without_the_secrets_in_it(
     async def apply(changes: object, config: object) -> None:
         seen.value(changes, config)
 
-    settings = Settings(file=ConfigFile(file, grace=0, interval=0.01), apply=apply, report=told.append)
+    settings = LiveConfig(file=ConfigFile(file, grace=0, interval=0.01), apply=apply, report=told.append)
     await settings.load()
     seen.value(settings.config, settings.notes, settings.problem)
     file.write_text(f'{{"servers": {{"a": "{PLANTED}broken"}}}}', encoding="utf-8")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.ports import Json, Progress
+from a2c_smcp.computer.ports import Json, ProgressCallback
 from a2c_smcp.computer.tools.call import CallLimits
 from a2c_smcp.computer.tools.calls import ToolCalls
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
-from a2c_smcp.computer.tools.events import CallEvent, CallStage
+from a2c_smcp.computer.tools.progress import CallEvent, CallStage
 from a2c_smcp.computer.tools.results import timed_out
 from a2c_smcp.errors import ConfirmationRequired, ToolNotFound, ToolTimeout
 from tests.unit.computer.tools.bench import Bench
@@ -29,7 +29,7 @@ from tests.unit.computer.tools.fakes import (
 def steps(pauses: list[float]) -> Behaviour:
     """A tool that reports progress after each pause."""
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         for number, pause in enumerate(pauses):
             await asyncio.sleep(pause)
             progress(number, len(pauses), "step")
@@ -68,7 +68,7 @@ def test_the_agent_is_told_in_time_although_the_server_does_not_stop() -> None:
     async def main() -> None:
         stopped = asyncio.Event()
 
-        async def stubborn(_: Json, __: Progress) -> Json:
+        async def stubborn(_: Json, __: ProgressCallback) -> Json:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
@@ -125,9 +125,9 @@ def test_progress_extends_the_time_up_to_a_cap(timeout: float, limits: CallLimit
 
 def test_progress_after_the_end_is_ignored() -> None:
     async def main() -> None:
-        kept: list[Progress] = []
+        kept: list[ProgressCallback] = []
 
-        async def keep(_: Json, progress: Progress) -> Json:
+        async def keep(_: Json, progress: ProgressCallback) -> Json:
             kept.append(progress)
             return {"content": []}
 

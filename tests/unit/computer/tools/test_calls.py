@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.ports import Json, ServerState
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
 from a2c_smcp.computer.tools.results import interrupted

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.tools.catalogue import Route
+from a2c_smcp.computer.tools.completed_calls import CallKey
 from a2c_smcp.computer.tools.confirmation import Answer, Confirmation, Gate, Standing, refusal
 from a2c_smcp.computer.tools.definition import Definition, fingerprint
-from a2c_smcp.computer.tools.kept import CallKey
 from a2c_smcp.errors import ConfirmationRequired
 from tests.unit.computer.tools.fakes import config
 

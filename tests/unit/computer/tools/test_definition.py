@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters
+from a2c_smcp.computer.config.models import MCPServerStdioConfig, MCPServerStdioParameters
 from a2c_smcp.computer.tools.definition import MAX_KEPT, MAX_LINES, Definition, change_lines, changed_fields, runs_as
 
 TOOL: dict[str, Any] = {

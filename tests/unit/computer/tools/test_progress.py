@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.ports import Json, Progress
-from a2c_smcp.computer.tools.kept import CallKey
-from a2c_smcp.computer.tools.progress import BURST, LONGEST, RATE_OF_ALL, Reports, advance
+from a2c_smcp.computer.ports import Json, ProgressCallback
+from a2c_smcp.computer.tools.completed_calls import CallKey
+from a2c_smcp.computer.tools.progress import BURST, LONGEST, RATE_OF_ALL, ProgressReports, advance
 from a2c_smcp.messages import ProgressData
 from tests.unit.computer.tools.bench import Bench
 from tests.unit.computer.tools.fakes import Behaviour, in_virtual_time, request, until
@@ -56,7 +56,7 @@ def test_what_is_told_is_new_finite_short_and_never_goes_back(
 
 async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
     line = Line()
-    reports = Reports(lambda: line)
+    reports = ProgressReports(lambda: line)
     reports.tell(KEY, {"progress": 1, "total": 2, "message": "half"})
     await asyncio.sleep(0)
     told = {"agent": "a", "req_id": "r1", "progress": 1, "total": 2, "message": "half", "number": 1}
@@ -66,7 +66,7 @@ async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
 def test_of_many_reports_the_first_few_go_at_once_then_ten_a_second_and_the_latest_always() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         clock = asyncio.get_running_loop().time
         began = clock()
         for step in range(1_000):
@@ -84,7 +84,7 @@ def test_of_many_reports_the_first_few_go_at_once_then_ten_a_second_and_the_late
 def test_of_a_call_that_has_ended_nothing_more_is_sent() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         for step in range(20):
             reports.tell(KEY, {"progress": step})
             await asyncio.sleep(0)
@@ -98,7 +98,7 @@ def test_of_a_call_that_has_ended_nothing_more_is_sent() -> None:
 def test_all_calls_together_have_a_budget() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         for step in range(100):
             for call in range(1_000):
                 reports.tell(CallKey("office", "a", str(call)), {"progress": step})
@@ -112,7 +112,7 @@ def test_all_calls_together_have_a_budget() -> None:
 
 async def test_what_a_slow_line_cannot_take_is_replaced_by_what_comes_after() -> None:
     line = Line()
-    reports = Reports(lambda: line)
+    reports = ProgressReports(lambda: line)
     line.gate.clear()
     reports.tell(KEY, {"progress": 0})
     await until(lambda: len(line.told) == 1)
@@ -126,7 +126,7 @@ async def test_what_a_slow_line_cannot_take_is_replaced_by_what_comes_after() ->
 
 
 async def test_without_a_line_nothing_is_told() -> None:
-    reports = Reports(lambda: None)
+    reports = ProgressReports(lambda: None)
     reports.tell(KEY, {"progress": 1})
     await asyncio.sleep(0)
     await reports.aclose()
@@ -135,7 +135,7 @@ async def test_without_a_line_nothing_is_told() -> None:
 def reporting(*steps: float) -> Behaviour:
     """A tool that says how far it is."""
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         for step in steps:
             progress(step, 3, None)
             await asyncio.sleep(0)
@@ -149,7 +149,7 @@ FOLLOWED: Any = request() | {"accept_progress": True}
 
 async def test_the_last_words_travel_with_the_result() -> None:
     line = Line()
-    calls = Bench(reporting(1, 2, 3), reports=Reports(lambda: line)).calls
+    calls = Bench(reporting(1, 2, 3), reports=ProgressReports(lambda: line)).calls
     result = await calls.run(FOLLOWED, office="office")
     log = [{"progress": number, "total": 3, "number": number} for number in (1, 2, 3)]
     assert result == {
@@ -169,7 +169,7 @@ async def test_whoever_asks_again_gets_the_last_word_too() -> None:
 
 async def test_who_does_not_ask_gets_none_of_it() -> None:
     line = Line()
-    calls = Bench(reporting(1, 2, 3), reports=Reports(lambda: line)).calls
+    calls = Bench(reporting(1, 2, 3), reports=ProgressReports(lambda: line)).calls
     assert (await calls.run(request()), line.told) == ({"content": [], "isError": False}, [])
 
 
@@ -183,13 +183,13 @@ async def test_a_call_that_is_sent_again_is_told_of_from_then_on() -> None:
     gate = asyncio.Event()
     line = Line()
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         progress(1, None, None)
         await gate.wait()
         progress(2, None, None)
         return {"content": []}
 
-    bench = Bench(work, reports=Reports(lambda: line))
+    bench = Bench(work, reports=ProgressReports(lambda: line))
     first = await bench.running()
     again = asyncio.create_task(bench.calls.run(FOLLOWED))
     await asyncio.sleep(0)
@@ -199,15 +199,15 @@ async def test_a_call_that_is_sent_again_is_told_of_from_then_on() -> None:
 
 async def test_a_cancelled_call_tells_nothing_more() -> None:
     line = Line()
-    kept: list[Progress] = []
+    kept: list[ProgressCallback] = []
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         kept.append(progress)
         progress(1, None, None)
         await asyncio.Event().wait()
         return {}
 
-    bench = Bench(work, reports=Reports(lambda: line))
+    bench = Bench(work, reports=ProgressReports(lambda: line))
     call = asyncio.create_task(bench.calls.run(FOLLOWED))
     await until(lambda: len(line.told) == 1)
     assert bench.calls.cancel("a", "r1")

@@ -1,0 +1,8 @@
+"""The Computer's side of the wire."""
+
+from a2c_smcp.computer.office.client import SMCPComputerClient
+from a2c_smcp.computer.office.dispatcher import RequestHandler
+from a2c_smcp.connection.reconnect import Backoff
+from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
+
+__all__ = ["Backoff", "ConnectionState", "ConnectionStatus", "RequestHandler", "SMCPComputerClient"]

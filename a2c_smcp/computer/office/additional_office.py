@@ -1,0 +1,162 @@
+"""A Computer in more offices than one, each with an Agent of its own, and how an office is told of changes.
+
+Every connection sits in one office. What the Computer offers is the same in each; calls, their progress and
+subscriptions belong to the Agent of one office.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from a2c_smcp.common.debounce import Debouncer, UpdateKind
+from a2c_smcp.computer.office.client import SMCPComputerClient
+from a2c_smcp.computer.office.handlers import HANDLERS
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.resources.agent_subscriptions import AgentSubscriptions, AllWatches
+from a2c_smcp.computer.resources.reading import ResourceReader
+from a2c_smcp.computer.tools.calls import ToolCalls
+from a2c_smcp.errors import BadRequest
+from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
+from a2c_smcp.types import Desktop
+
+
+class Shared(Protocol):
+    """What offices have in common: the Computer."""
+
+    name: str
+    calls: ToolCalls
+    resources: ResourceReader
+    all_watches: AllWatches
+    servers: Any
+
+    async def tools(self) -> list[SMCPTool]:
+        """Return the tools that may be called."""
+
+    async def desktop(self, size: int | None, window: str | None) -> list[Desktop]:
+        """Return the rendered windows."""
+
+    async def finder(
+        self, keywords: Sequence[str] | None, file_type: str | None, offset: int, limit: int
+    ) -> GetFinderRet:
+        """Return a page of the catalogue of documents."""
+
+    def config(self) -> GetComputerConfigRet:
+        """Return the configuration without its secrets."""
+
+
+async def send_update(client: SMCPComputerClient, watches: AgentSubscriptions, kind: UpdateKind) -> None:
+    """Tell an office of a change.
+
+    Raises:
+        SMCPError: It was not told; nothing is lost.
+    """
+    if kind != "resources":
+        await client.emit_update(kind)
+        return
+    reports = watches.take()
+    while reports:
+        try:
+            await client.emit_update("resources", reports[0])
+        except BaseException:
+            watches.restore(reports)
+            raise
+        del reports[0]
+
+
+class FurtherOffice:
+    """A Computer's seat in one more office; `Computer.attend` makes it.
+
+    Args:
+        on_close: Called with this once it is closed.
+        options: As those of `SMCPComputerClient`.
+    """
+
+    def __init__(
+        self,
+        computer: Shared,
+        url: str,
+        office_id: str,
+        *,
+        on_close: Callable[["FurtherOffice"], None] = lambda _: None,
+        **options: Any,
+    ) -> None:
+        self.office_id = office_id
+        self.resources = computer.resources
+        self._computer = computer
+        self._on_close = on_close
+        self._closed = False
+        self.watches = AgentSubscriptions(
+            computer.servers, computer.resources.server_of, lambda: self.tell("resources"), computer.all_watches
+        )
+        self._pushes: Debouncer[UpdateKind] = Debouncer(self._push, held=True)
+        self.client = SMCPComputerClient(
+            self,
+            url=url,
+            name=computer.name,
+            office_id=office_id,
+            on_joined=lambda _: self._pushes.release(),
+            on_lost=self._pushes.hold,
+            **options,
+        )
+
+    def tell(self, kind: UpdateKind) -> None:
+        """Something of this kind changed."""
+        self._pushes.tell(kind)
+
+    async def close(self) -> None:
+        """Leave the office; calls of its Agent are answered no more."""
+        if self._closed:
+            return
+        self._closed = True
+        await self.client.close()
+        await self._pushes.close()
+        await self.watches.end()
+        await self.watches.close()
+        self._computer.calls.gate.same_as.pop(self.office_id, None)
+        self._on_close(self)
+
+    async def _push(self, kind: UpdateKind) -> None:
+        await send_update(self.client, self.watches, kind)
+
+    # The answerer of the client
+
+    async def answer(self, event: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a validated `client:*` request.
+
+        Raises:
+            SMCPError: The Agent gets it as an error ack.
+        """
+        answer = HANDLERS.get(event)
+        if answer is None:
+            raise BadRequest(f"This computer does not know {event}; it may be older than its agent")
+        return await answer(self, request)
+
+    async def cancel(self, agent: str, req_id: str) -> None:
+        """Cancel a call of this office's Agent; an unknown or finished one is ignored."""
+        self._computer.calls.cancel(agent, req_id, office=self.office_id)
+
+    def office_changed(self, office_id: str | None) -> None:
+        """It serves one office from beginning to end."""
+
+    # What it offers
+
+    async def call_tool(self, request: ToolCallReq) -> Json:
+        """Run a tool for the Agent of this office."""
+        return await self._computer.calls.run(request, office=self.office_id)
+
+    async def tools(self) -> list[SMCPTool]:
+        """Return the tools of the Computer."""
+        return await self._computer.tools()
+
+    async def desktop(self, size: int | None, window: str | None) -> list[Desktop]:
+        """Return the windows of the Computer."""
+        return await self._computer.desktop(size, window)
+
+    async def finder(
+        self, keywords: Sequence[str] | None, file_type: str | None, offset: int, limit: int
+    ) -> GetFinderRet:
+        """Return a page of the Computer's catalogue."""
+        return await self._computer.finder(keywords, file_type, offset, limit)
+
+    def config(self) -> GetComputerConfigRet:
+        """Return the configuration of the Computer."""
+        return self._computer.config()

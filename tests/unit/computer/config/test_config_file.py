@@ -1,0 +1,72 @@
+"""A configuration file, read and written; how it is watched is shown by the interaction tests."""
+
+from pathlib import Path
+
+import pytest
+
+from a2c_smcp.computer.config.config_file import ConfigFile, _trail
+from a2c_smcp.computer.config.edits import ConfigEdit
+from a2c_smcp.errors import InvalidConfig
+from tests.unit.computer.config.making import commands_of, native
+from tests.unit.computer.inputs.making import stdio
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "computer.json"
+    path.write_text(native(a="a"))
+    loaded = ConfigFile(str(path)).load()
+    assert (commands_of(loaded.config), loaded.format) == ({"a": "a"}, "native")
+
+
+def test_a_missing_file_is_an_error_or_an_empty_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "computer.json"
+    with pytest.raises(InvalidConfig):
+        ConfigFile(path).load()
+    loaded = ConfigFile(path, optional=True).load()
+    assert (commands_of(loaded.config), loaded.format) == ({}, "native")
+
+
+def test_a_link_to_nowhere_is_an_error_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "computer.json"
+    path.symlink_to("nowhere")
+    with pytest.raises(InvalidConfig):
+        ConfigFile(path, optional=True).load()
+
+
+def test_an_edit_is_written_into_the_file_as_it_is_now(tmp_path: Path) -> None:
+    path = tmp_path / "computer.json"
+    path.write_text(native(a="a"))
+    file = ConfigFile(path)
+    file.load()
+    path.write_text(native(a="a", b="b"))
+    loaded = file.save(ConfigEdit(servers={"a": stdio(name="a", command="a2")}))
+    assert commands_of(loaded.config) == {"a": "a2", "b": "b"}
+    assert path.read_text() == native(a="a2", b="b")
+
+
+def test_the_trail_to_a_file_names_every_link_on_the_way(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "v1").mkdir()
+    (root / "v1" / "computer.json").touch()
+    (root / "data").symlink_to("v1")
+    (root / "etc").mkdir()
+    (root / "etc" / "computer.json").symlink_to("../data/computer.json")
+    (root / "absolute.json").symlink_to(root / "etc" / "computer.json")
+    assert _trail(root / "absolute.json") == [
+        root / "absolute.json",
+        root / "etc" / "computer.json",
+        root / "data",
+        root / "v1" / "computer.json",
+    ]
+
+
+def test_the_trail_of_a_plain_file_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path.resolve()
+    monkeypatch.chdir(root)
+    assert _trail(Path("computer.json")) == [root / "computer.json"]
+
+
+def test_a_trail_that_runs_in_circles_ends(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert len(_trail(tmp_path / "a")) <= 41
