@@ -20,7 +20,7 @@ def run() -> list[Row]:
     catalogue = FinderCatalogue.of(documents)
     lowered = [_text(document).lower() for document in documents]
     needles = [keyword.lower() for keyword in KEYWORDS]
-    ranks = {name: rank for rank, name in enumerate(sorted(catalogue.shelves))}
+    ranks = {name: rank for rank, name in enumerate(sorted(catalogue.servers))}
     keys = [(ranks[document["server"]], -modified_at(document)) for document in documents]
 
     def loop(texts: Iterable[str]) -> int:

@@ -1,4 +1,4 @@
-"""A value that is fetched when somebody asks, kept while it holds, and fetched once for all who ask at a time."""
+"""A cached asynchronous fetch: concurrent callers share one fetch, and the value is kept until it expires."""
 
 import asyncio
 import logging
@@ -16,98 +16,102 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _FetchResult(Generic[T]):
-    """What a fetch gave.
+    """The result of a fetch.
 
     Attributes:
-        seen: How often the cell had expired when the fetch began: it knows of changes up to there.
-        until: When a failure may be tried again.
+        generation: The generation of the cache when the fetch began.
+        until: When to retry after a failure.
     """
 
-    seen: int
+    generation: int
     value: T | None = None
     error: SMCPError | None = None
     until: float = 0.0
 
 
 class CachedFetch(Generic[T]):
-    """Keeps what `fetch` gave until `expire`, and a failure for `pause` seconds.
+    """Caches the result of `fetch` until `expire`, and a failure for `pause` seconds.
 
-    Whoever asks gets what was fetched, or began to be fetched, after the last `expire` before the question: never
-    something older. A fetch goes on when those who asked for it are cancelled, because the next one will ask too.
+    `get` never returns a value whose fetch began before the latest `expire`. A fetch continues when its callers are
+    cancelled, because the next caller will need it too.
+
+    Args:
+        source: What the value is fetched from, for error messages.
     """
 
-    def __init__(self, fetch: Callable[[], Awaitable[T]], *, pause: float) -> None:
+    def __init__(self, fetch: Callable[[], Awaitable[T]], *, pause: float, source: str = "The MCP server") -> None:
         self._fetch = fetch
         self._pause = pause
-        self._told = 0
+        self._source = source
+        self._generation = 0
         self._outcome: _FetchResult[T] | None = None
         self._task: asyncio.Task[_FetchResult[T]] | None = None
-        self._again = False
+        self._renew_after = False
 
     @property
     def settled(self) -> bool:
-        """Whether asking now costs nothing: the value holds, or the failure is recent."""
-        return self._kept() is not None
+        """Whether `get` would not fetch: the value is valid, or the failure is recent."""
+        return self._valid() is not None
 
     @property
     def value(self) -> T | None:
-        """The value, if one holds."""
-        kept = self._kept()
+        """The cached value, if it is valid."""
+        kept = self._valid()
         return kept.value if kept is not None else None
 
     @property
     def error(self) -> SMCPError | None:
-        """Why there is no value, if the last fetch failed."""
+        """The error of the latest fetch, if it failed."""
         return self._outcome.error if self._outcome is not None else None
 
     def expire(self) -> None:
-        """What is known, or being fetched, holds no more."""
-        self._told += 1
+        """Invalidate the cached value and the result of a running fetch."""
+        self._generation += 1
 
     def start(self) -> None:
-        """Fetch in the background, unless that is going on; what is known holds meanwhile."""
+        """Fetch in the background, unless a fetch is running; the cached value stays valid meanwhile."""
         self._running()
 
     def renew(self) -> None:
-        """Fetch in the background, and after what is being fetched now; what is known holds meanwhile."""
+        """Fetch in the background, after the running fetch if there is one; the cached value stays valid meanwhile."""
         if self._task is None:
             self._running()
         else:
-            self._again = True
+            self._renew_after = True
 
     async def get(self) -> T:
-        """Return the value.
+        """Return the value, from the cache or by a fetch.
 
         Raises:
-            SMCPError: It could not be fetched, just now or a moment ago.
+            SMCPError: The fetch failed, now or within the last `pause` seconds.
         """
-        wanted = self._told
-        outcome = self._kept()
-        while outcome is None or outcome.seen < wanted:
+        wanted = self._generation
+        outcome = self._valid()
+        while outcome is None or outcome.generation < wanted:
             task = self._running()
             await asyncio.wait([task])
             if task.cancelled():
-                raise ToolFailed("The MCP server is gone")
+                raise ToolFailed(f"{self._source} is gone")
             outcome = task.result()
         if outcome.error is not None:
-            raise copy(outcome.error)  # each asker raises its own, or tracebacks would pile up in one
-        return outcome.value  # type: ignore[return-value]  # without an error there is a value
+            raise copy(outcome.error)  # a copy for each caller, or tracebacks would accumulate in one error
+        return outcome.value  # type: ignore[return-value]  # set if there is no error
 
     def cancel(self) -> None:
-        """Stop fetching; those who wait get an error."""
+        """Cancel the running fetch; its callers get an error."""
         if self._task is not None:
             self._task.cancel()
 
     async def close(self) -> None:
-        """Stop fetching, and return when that has ended."""
+        """Cancel the running fetch, and return when it has ended."""
         task = self._task
         if task is not None:
             task.cancel()
             await asyncio.wait([task])
 
-    def _kept(self) -> _FetchResult[T] | None:
+    def _valid(self) -> _FetchResult[T] | None:
         outcome = self._outcome
-        if outcome is None or outcome.seen < self._told:
+        if outcome is None or outcome.generation < self._generation:
             return None
         if outcome.error is not None and asyncio.get_running_loop().time() >= outcome.until:
             return None
@@ -124,26 +128,26 @@ class CachedFetch(Generic[T]):
         if task.cancelled():
             return
         self._outcome = task.result()
-        if self._again:
-            self._again = False
+        if self._renew_after:
+            self._renew_after = False
             self._running()
 
     async def _run(self) -> _FetchResult[T]:
-        seen = self._told
+        generation = self._generation
         try:
-            return _FetchResult(seen, await self._fetch())
+            return _FetchResult(generation, await self._fetch())
         except SMCPError as error:
             failure = error
         except TimeoutError:
-            failure = RequestTimeout("The MCP server did not answer in time")
+            failure = RequestTimeout(f"{self._source} did not answer in time")
         except Exception:
-            logger.exception("Fetching from an MCP server failed in an unforeseen way")
-            failure = InternalError("The Computer could not read from the MCP server")
-        return _FetchResult(seen, error=failure, until=asyncio.get_running_loop().time() + self._pause)
+            logger.exception("fetch failed unexpectedly: source=%s", self._source)
+            failure = InternalError(f"{self._source} could not be read: internal error")
+        return _FetchResult(generation, error=failure, until=asyncio.get_running_loop().time() + self._pause)
 
 
 async def run_within(work: Iterable[Coroutine[Any, Any, None]], within: float) -> None:
-    """Do all the work at once, and drop what is not done in time; what it waits for goes on where it is shared."""
+    """Run coroutines concurrently for `within` seconds, then cancel the unfinished ones. Shared fetches continue."""
     tasks = [asyncio.ensure_future(part) for part in work]
     if not tasks:
         return

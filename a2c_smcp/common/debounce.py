@@ -1,10 +1,10 @@
-"""Many changes, few messages: what changed is told at once, then at most once a window, and the last change always.
+"""A debouncer: emits the first change at once, then at most once per window, and never loses the last change.
 
-Each kind of change has a lane of its own, so that a message that is slow to send holds back no other kind:
+Each kind of change has its own state, so that a slow emit delays no other kind:
 
-    idle ──tell──> sending ──sent──> cooling ──window over, nothing new──> idle
-                      ^                 │
-                      └─window over, something was told meanwhile, or sending failed
+    idle ──trigger──> emitting ──done──> cooling ──window over, not triggered──> idle
+                         ^                  │
+                         └─window over, and triggered meanwhile or the emit failed
 """
 
 import asyncio
@@ -35,14 +35,13 @@ class _KindState:
 
 
 class Debouncer(Generic[K]):
-    """Calls `emit(kind)` for what `tell` was told.
+    """Calls `emit(kind)` after `trigger(kind)`.
 
-    After the last `tell` of a kind an `emit` of that kind always starts, unless it is closed first. One `emit` of a
-    kind runs at a time, and they start at least `window` seconds apart. An `emit` that raises is tried again, after
-    pauses that grow.
+    After the last `trigger` of a kind an `emit` of that kind always starts, unless the debouncer is closed. The emits
+    of one kind do not overlap and start at least `window` seconds apart. A failed emit is retried with growing delays.
 
     Args:
-        held: Whether to begin without a connection: see `hold`.
+        held: Whether to start in the held state: see `hold`.
     """
 
     def __init__(self, emit: Callable[[K], Awaitable[None]], *, window: float = WINDOW, held: bool = False) -> None:
@@ -50,89 +49,89 @@ class Debouncer(Generic[K]):
         self._window = window
         self._held = held
         self._closed = False
-        self._lanes: dict[K, _KindState] = {}
-        self._moved = asyncio.Event()
+        self._states: dict[K, _KindState] = {}
+        self._changed = asyncio.Event()
 
     @property
     def pending(self) -> frozenset[K]:
-        """The kinds of which something is still to be told."""
-        return frozenset(kind for kind, lane in self._lanes.items() if lane.pending)
+        """The kinds that are still to be emitted."""
+        return frozenset(kind for kind, state in self._states.items() if state.pending)
 
-    def tell(self, kind: K) -> None:
-        """Something of this kind changed."""
-        self._lanes.setdefault(kind, _KindState()).pending = True
+    def trigger(self, kind: K) -> None:
+        """Record a change of this kind."""
+        self._states.setdefault(kind, _KindState()).pending = True
         self._advance(kind)
 
     def hold(self) -> None:
-        """Send nothing from now on, and forget nothing: there is nobody to tell."""
+        """Emit nothing until `release`; changes stay pending."""
         self._held = True
 
     def release(self) -> None:
-        """Send again, beginning with what was told meanwhile and what could not be sent before."""
+        """Emit again, starting with the pending changes."""
         self._held = False
-        for kind, lane in list(self._lanes.items()):
-            if lane.cooling is not None and lane.failures:
-                # The pause was for whoever could not be reached, and that is over.
-                lane.cooling.cancel()
-                lane.cooling = None
-                lane.failures = 0
+        for kind, state in list(self._states.items()):
+            if state.cooling is not None and state.failures:
+                # The receiver is reachable again: do not wait for the retry delay.
+                state.cooling.cancel()
+                state.cooling = None
+                state.failures = 0
             self._advance(kind)
 
     async def drained(self) -> None:
-        """Return when everything that was told has been sent."""
-        while any(lane.pending or lane.sending is not None for lane in self._lanes.values()):
-            self._moved.clear()
-            await self._moved.wait()
+        """Return when nothing is pending."""
+        while any(state.pending or state.sending is not None for state in self._states.values()):
+            self._changed.clear()
+            await self._changed.wait()
 
     async def close(self) -> None:
-        """Send nothing more; what is being sent is cancelled."""
+        """Emit nothing more; cancel running emits."""
         self._closed = True
-        running = [lane.sending for lane in self._lanes.values() if lane.sending is not None]
-        for lane in self._lanes.values():
-            if lane.cooling is not None:
-                lane.cooling.cancel()
+        running = [state.sending for state in self._states.values() if state.sending is not None]
+        for state in self._states.values():
+            if state.cooling is not None:
+                state.cooling.cancel()
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        self._lanes.clear()
-        self._moved.set()
+        self._states.clear()
+        self._changed.set()
 
     def _advance(self, kind: K) -> None:
-        lane = self._lanes[kind]
-        if self._held or self._closed or not lane.pending or lane.sending is not None or lane.cooling is not None:
+        state = self._states[kind]
+        if self._held or self._closed or not state.pending or state.sending is not None or state.cooling is not None:
             return
-        # Taken back at once: what is told from now on may not be in this message any more.
-        lane.pending = False
-        lane.sending = asyncio.get_running_loop().create_task(self._send(kind, lane))
+        # Reset before the emit starts: a later change may not be part of it.
+        state.pending = False
+        state.sending = asyncio.get_running_loop().create_task(self._send(kind, state))
 
-    async def _send(self, kind: K, lane: _KindState) -> None:
+    async def _send(self, kind: K, state: _KindState) -> None:
         loop = asyncio.get_running_loop()
-        rest_until = loop.time() + self._window
+        cool_until = loop.time() + self._window
         try:
             await self._emit(kind)
         except Exception as problem:
-            if isinstance(problem, SMCPError):  # nobody to tell at the moment, most of the time
-                logger.info("A change of %s is told later: %s", kind, problem)
+            if isinstance(problem, SMCPError):  # usually there is no connection at the moment
+                logger.info("update delayed: kind=%s reason=%s", kind, problem)
             else:
-                logger.exception("Telling of a change of %s failed; it is tried again", kind)
-            lane.pending = True
-            lane.failures += 1
-            rest_until = loop.time() + self._pause_after(lane.failures)
+                logger.exception("update failed: retrying kind=%s", kind)
+            state.pending = True
+            state.failures += 1
+            cool_until = loop.time() + self._pause_after(state.failures)
         else:
-            lane.failures = 0
+            state.failures = 0
         finally:
-            lane.sending = None
+            state.sending = None
         if not self._closed:
-            lane.cooling = loop.call_at(rest_until, self._cooled, kind)
-        self._moved.set()
+            state.cooling = loop.call_at(cool_until, self._cooled, kind)
+        self._changed.set()
 
     def _pause_after(self, failures: int) -> float:
         return min(max(self._window, WINDOW) * float(2 ** min(failures, 16)), LONGEST_PAUSE)
 
     def _cooled(self, kind: K) -> None:
-        lane = self._lanes[kind]
-        lane.cooling = None
-        if lane.pending:
+        state = self._states[kind]
+        state.cooling = None
+        if state.pending:
             self._advance(kind)
         else:
-            del self._lanes[kind]
+            del self._states[kind]

@@ -1,8 +1,8 @@
-"""How often something may happen. Pure: the clock is handed in."""
+"""A token bucket for rate limits. Pure: the caller passes the time."""
 
 
 class TokenBucket:
-    """A budget that refills with time."""
+    """Allows `rate` units a second on average and `burst` at once."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate = rate
@@ -11,7 +11,7 @@ class TokenBucket:
         self._seen = 0.0
 
     def wait(self, now: float) -> float:
-        """Spend one unit; return how long to wait until it is there."""
+        """Take one unit; return the seconds to wait until it is available."""
         self._left = min(self._burst, self._left + (now - self._seen) * self._rate) - 1
         self._seen = now
         return max(0.0, -self._left / self._rate)

@@ -99,7 +99,7 @@ class Computer:
         self._further: list[FurtherOffice] = []
         self._reports = ProgressReports(lambda: self)
         remembered = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
-        self._consent = AutoApply(remembered, on_change=lambda: self._consents.tell("consent"))
+        self._consent = AutoApply(remembered, on_change=lambda: self._consents.trigger("consent"))
         self._consents: Debouncer[str] = Debouncer(self._save_consent)
         self.calls = ToolCalls(
             self.servers,
@@ -452,7 +452,7 @@ class Computer:
         return self._listeners.add(listener)
 
     def _tell(self, kind: UpdateKind) -> None:
-        self._pushes.tell(kind)
+        self._pushes.trigger(kind)
         if kind != "resources":  # each office is told of its own subscriptions
             for further in self._further:
                 further.tell(kind)
@@ -514,7 +514,7 @@ class _ServerEvents:
     def tools_changed(self, server: SERVER_NAME) -> None:
         self._computer.box.tools_changed(server)
         self._computer._tools_changed(server)  # noqa: SLF001
-        self._computer._listings.tell("tools")  # noqa: SLF001
+        self._computer._listings.trigger("tools")  # noqa: SLF001
 
     def resources_changed(self, server: SERVER_NAME) -> None:
         self._computer.index.resources_changed(server)

@@ -1,4 +1,4 @@
-"""The configuration of a running Computer: watched, compared, changed, saved."""
+"""The configuration of a Computer: models, file formats, the diff of two versions, editing, watching and saving."""
 
 from a2c_smcp.computer.config.config_file import ConfigFile
 from a2c_smcp.computer.config.diff import ConfigDiff, diff_configs, servers_using

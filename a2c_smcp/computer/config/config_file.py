@@ -1,7 +1,7 @@
-"""A configuration file that is watched: told of what it says, once a burst of changes is over.
+"""A configuration file that is read, watched and saved.
 
-Directories are watched rather than the file, because editors replace files and deployments swap links. Where the
-system tells nothing (network drives, too many watches), looking now and then does.
+The watch observes directories rather than the file, because editors replace files and deployments swap symbolic links.
+Where the system reports no events (network drives, too many watches), the file is polled.
 """
 
 import asyncio
@@ -29,14 +29,14 @@ _BURST_MS: Final = 1_000
 
 
 class ConfigFile:
-    """A configuration file of any format, read, watched and, if it is native, written.
+    """A configuration file of any format; edits can be saved to a native one.
 
     Args:
-        optional: A missing file counts as a native one without servers; the first change that is saved creates it.
-        interval: Seconds between two looks at the file, for what the system does not tell.
-        grace: Seconds for which a file may be missing or half-written before that is a problem.
-        native_events: Whether the system is asked to tell of changes.
-        check: Called with the text each time before it is used; raises InvalidConfig to refuse it.
+        optional: Treat a missing file as an empty native one; the first saved edit creates it.
+        interval: Seconds between two polls of the file.
+        grace: Seconds for which a file may be missing or half-written before that is reported as a problem.
+        native_events: Whether to use file system events as well as polling.
+        check: Called with the text each time before it is used; raises InvalidConfig to reject it.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class ConfigFile:
         self._native_events = native_events
         self._check = check
         self._stamp: FileStamp = None
-        self._good: LoadedConfig | None = None
+        self._last_valid: LoadedConfig | None = None
         self._problem: str | None = None
 
     def load(self) -> LoadedConfig:
@@ -66,45 +66,53 @@ class ConfigFile:
             InvalidConfig: It cannot be read or used.
         """
         self._stamp = _stamp(self.path)
-        self._good = self._read()
+        self._last_valid = self._read()
         self._problem = None
-        return self._good
+        return self._last_valid
 
     def save(self, edit: ConfigEdit) -> LoadedConfig:
-        """Write an edit into the file as it is now, and return what it then says.
+        """Apply an edit to the current text of the file, and return the resulting configuration.
 
         Raises:
-            NotSaved: It cannot be written without losing something.
-            InvalidConfig: What is there now is no configuration.
-            OSError: It cannot be written.
+            NotSaved: Rewriting the file would lose something.
+            InvalidConfig: The current text is not a configuration.
+            OSError: The file cannot be written.
         """
         text = EMPTY_CONFIG if self._is_absent() else read_text(self.path)[0]
         self._check(text)
         new, loaded = edit_text(text, edit, str(self.path))
         replace_file(self.path, new)
-        self._stamp, self._good = _stamp(self.path), loaded
+        self._stamp, self._last_valid = _stamp(self.path), loaded
         return loaded
 
     async def watch(self) -> AsyncGenerator[LoadedConfig | InvalidConfig, None]:
-        """Yield each new state of the file: what it says, or why it cannot be used.
+        """Yield each new state of the file: the configuration, or the error why it cannot be used.
 
-        A state that says the same as the last one is none, unless a problem has been mended by it.
+        A state equal to the previous one is not yielded, unless it resolves a problem.
         """
-        async with aclosing(self._stirs()) as stirs:
-            async for told in stirs:
-                if not told and _stamp(self.path) == self._stamp:
+        async with aclosing(self._triggers()) as triggers:
+            async for reported in triggers:
+                if not reported and _stamp(self.path) == self._stamp:
                     continue
                 self._stamp, state = await self._settled()
                 if isinstance(state, InvalidConfig):
                     if state.message != self._problem:
                         self._problem = state.message
                         yield state
-                elif self._problem is not None or not _say_the_same(state, self._good):
-                    self._problem, self._good = None, state
+                elif self._problem is not None or not _is_same(state, self._last_valid):
+                    self._problem, self._last_valid = None, state
                     yield state
 
+    def latest(self, state: LoadedConfig) -> LoadedConfig:
+        """Return `state` as long as it is the latest content of the file, else read the file again.
+
+        Raises:
+            InvalidConfig: The file changed and cannot be used.
+        """
+        return state if state is self._last_valid and _stamp(self.path) == self._stamp else self.load()
+
     async def _settled(self) -> tuple[FileStamp, LoadedConfig | InvalidConfig]:
-        """Return what the file says once it can be used, or once it has had its time to become usable."""
+        """Read the file until it is valid and stable, for `grace` seconds at most."""
         clock = asyncio.get_running_loop().time
         end = clock() + self._grace
         while True:
@@ -119,30 +127,32 @@ class ConfigFile:
                     return stamp, loaded
             await asyncio.sleep(_STEP_MS / 1000)
 
-    async def _stirs(self) -> AsyncGenerator[bool, None]:
-        """Yield whenever the file may have changed: True when the system said so, False when it is time to look."""
+    async def _triggers(self) -> AsyncGenerator[bool, None]:
+        """Yield whenever the file may have changed: True on a file system event, False for a poll."""
         while True:
-            yield False  # for what happened while nobody listened
+            yield False  # catches changes made while no watch was active
             if self._native_events:
                 try:
-                    async with aclosing(self._told()) as events:
-                        async for told in events:
-                            yield told
+                    async with aclosing(self._events()) as events:
+                        async for reported in events:
+                            yield reported
                     continue
-                # A directory that is gone or closed to us, or a system that has no watch left.
+                # The directory is gone or unreadable, or the system has no watch left.
                 except (ImportError, OSError, RuntimeError, ExceptionGroup) as problem:
-                    log.debug("looking every %g s: %s", self._interval, type(problem).__name__)
+                    log.debug(
+                        "file watch failed: polling every_seconds=%g error=%s", self._interval, type(problem).__name__
+                    )
             await asyncio.sleep(self._interval)
 
-    async def _told(self) -> AsyncGenerator[bool, None]:
-        """Yield what the system tells of the file, until the way to the file leads through other directories."""
-        from watchfiles import awatch  # noqa: PLC0415 - without it, looking now and then does
+    async def _events(self) -> AsyncGenerator[bool, None]:
+        """Yield file system events, until the path resolves through other directories."""
+        from watchfiles import awatch  # noqa: PLC0415 - optional: without it the file is polled
 
-        trail = _trail(self.path)
-        places = _places(trail)
-        names = {step.name for step in trail} | {place.name for place in places}
+        links = resolve_links(self.path)
+        directories = _directories(links)
+        names = {step.name for step in links} | {directory.name for directory in directories}
         watching = awatch(
-            *sorted(places),
+            *sorted(directories),
             watch_filter=lambda _, path: Path(path).name in names,
             recursive=False,
             step=_STEP_MS,
@@ -153,7 +163,7 @@ class ConfigFile:
         async with aclosing(watching) as events:
             async for changes in events:
                 yield bool(changes)
-                if _trail(self.path) != trail or _places(trail) != places:
+                if resolve_links(self.path) != links or _directories(links) != directories:
                     return
 
     def _read(self) -> LoadedConfig:
@@ -165,7 +175,7 @@ class ConfigFile:
         return self._optional and not os.path.lexists(self.path)
 
 
-def _say_the_same(one: LoadedConfig, other: LoadedConfig | None) -> bool:
+def _is_same(one: LoadedConfig, other: LoadedConfig | None) -> bool:
     if other is None or (one.config, one.format) != (other.config, other.format):
         return False
     return list(one.config.servers) == list(other.config.servers)
@@ -176,13 +186,13 @@ def _stamp(path: Path) -> FileStamp:
         status = path.stat()
     except (OSError, ValueError):
         return None
-    # With the time of the last change of its status: that of its text can be kept, and permissions count as well.
+    # With ctime, because mtime can be preserved by a copy, and because permissions matter too.
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
 
 
-def _trail(path: Path) -> list[Path]:
-    """Return every link on the way to a file, and at the end the file itself."""
-    start = Path.cwd() / path  # not resolved: the links on the way are what is looked for
+def resolve_links(path: Path) -> list[Path]:
+    """Return every symbolic link on the path of a file, and finally the file itself."""
+    start = Path.cwd() / path  # not resolved: its links are the result
     here, rest = Path(start.anchor), deque(start.parts[1:])
     links: list[Path] = []
     while rest:
@@ -200,6 +210,6 @@ def _trail(path: Path) -> list[Path]:
     return [*links, here]
 
 
-def _places(trail: list[Path]) -> dict[Path, int]:
-    """Return the directories that hold the steps of a trail, with what tells one from its successor of that name."""
-    return {step.parent: step.parent.stat().st_ino for step in trail}
+def _directories(links: list[Path]) -> dict[Path, int]:
+    """Return the directories of these paths with their inodes, which reveal a replaced directory."""
+    return {step.parent: step.parent.stat().st_ino for step in links}

@@ -1,4 +1,4 @@
-"""What a changed configuration asks of a running Computer. Pure."""
+"""The difference between two configurations, as the actions that a running Computer has to take. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -10,27 +10,27 @@ from a2c_smcp.types import SERVER_NAME
 
 _TOOL_VIEW: Final = frozenset({"forbidden_tools", "tool_meta", "default_tool_meta", "vrl"})
 _NEXT_START: Final = frozenset({"start_timeout"})
-"""Settings that count when a server is started next. Every other one is what it runs with."""
-# What an input is called does not change its value.
-_WORDS_OF_AN_INPUT: Final = {"description", "password"}
+"""Settings that take effect at the next start. Changing any other setting outside `_TOOL_VIEW` requires a restart."""
+# These fields of an input do not change its value.
+_INPUT_LABELS: Final = {"description", "password"}
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigDiff:
-    """The difference between two configurations: each server in at most one place, in the order of the newer one.
+    """The difference between two configurations. Each server is in at most one group, in the order of the new one.
 
     Attributes:
-        added: New servers; those that are not disabled are to be started.
-        removed: Servers that are gone.
-        changed: Servers to restart: what they run with differs, or an input that they use.
-        enabled: Servers to start, changed otherwise or not.
+        added: New servers; start those that are not disabled.
+        removed: Servers to stop and drop.
+        changed: Servers to restart: their parameters changed, or an input that they use.
+        enabled: Servers to start; other settings may have changed too.
         disabled: Servers to stop.
-        tool_view_changed: Servers that go on running and whose tools are to be looked at anew.
-        updated: Servers that go on running with other settings, which count at their next start.
-        dormant: Disabled servers whose settings differ: nothing to do.
-        inputs_changed: The ids of inputs that are new, gone or different.
-        reordered: The servers that stayed are in another order.
-        tools_may_have_changed: Agents may see other tools than before.
+        tool_view_changed: Servers that keep running and whose tools are presented differently.
+        updated: Servers that keep running; the new settings take effect at their next start.
+        dormant: Disabled servers whose settings changed: nothing to do.
+        inputs_changed: The ids of inputs that were added, removed or changed.
+        reordered: Whether the order of the remaining servers changed.
+        tools_may_have_changed: Whether Agents may see other tools than before.
     """
 
     added: tuple[SERVER_NAME, ...] = ()
@@ -47,7 +47,7 @@ class ConfigDiff:
 
     @property
     def config_changed(self) -> bool:
-        """Whether anything differs at all."""
+        """Whether anything differs."""
         return any(getattr(self, field.name) for field in fields(self))
 
     def __bool__(self) -> bool:
@@ -55,9 +55,9 @@ class ConfigDiff:
 
 
 def diff_configs(old: ComputerConfig, new: ComputerConfig) -> ConfigDiff:
-    """Return what is different in `new`."""
+    """Return the difference from `old` to `new`."""
     kinds: dict[str, list[SERVER_NAME]] = {}
-    affected = set(_changed_inputs(old.inputs, new.inputs, ignore=_WORDS_OF_AN_INPUT))
+    affected = set(_changed_inputs(old.inputs, new.inputs, ignore=_INPUT_LABELS))
     for name, server in new.servers.items():
         before = old.servers.get(name)
         kind = "added" if before is None else _kind(before, server, affected)
@@ -80,7 +80,7 @@ def diff_configs(old: ComputerConfig, new: ComputerConfig) -> ConfigDiff:
 
 
 def servers_using(config: ComputerConfig, input_id: str) -> tuple[SERVER_NAME, ...]:
-    """Return the servers in whose settings `${input:id}` stands."""
+    """Return the servers whose settings contain `${input:id}`."""
     return tuple(name for name, server in config.servers.items() if input_id in _inputs_of(server))
 
 

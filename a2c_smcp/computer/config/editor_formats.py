@@ -1,7 +1,7 @@
-"""What other programs call an MCP server, turned into the native form. Pure.
+"""Converts the server entries of other programs to the native form. Pure.
 
-Claude Desktop, VS Code, Cursor, Cline, Windsurf and others describe a server flat, in one object; they differ in a few
-words. What has no meaning here is left out with a note, so that a file loads as it is and nothing is lost in silence.
+Claude Desktop, VS Code, Cursor, Cline, Windsurf and others describe a server in one flat object and differ in a few
+keys. Keys without a meaning here are ignored with a note, so that any such file loads and nothing is dropped silently.
 """
 
 import json
@@ -27,19 +27,19 @@ _KINDS: Final[Mapping[str, TransportKind]] = {
 }
 _TYPE_WORDS: Final = ("stdio", "http", "sse")
 _URL_KEYS: Final = ("url", "serverUrl", "httpUrl")
-_FORBIDDING: Final = ("forbidden_tools", "disabledTools", "excludeTools")
+_FORBIDDEN_KEYS: Final = ("forbidden_tools", "disabledTools", "excludeTools")
 _PARAMETERS: Final[Mapping[TransportKind, tuple[str, ...]]] = {
     "stdio": ("command", "args", "env", "cwd"),
     "streamable": ("url", "headers"),
     "sse": ("url", "headers"),
 }
-_OWN: Final = ("tool_meta", "default_tool_meta", "vrl", "subscribe", "start_timeout", "max_message")
-_READ: Final = (
+_OWN_KEYS: Final = ("tool_meta", "default_tool_meta", "vrl", "subscribe", "start_timeout", "max_message")
+_KNOWN_KEYS: Final = (
     *("type", "transport", "disabled", "enabled"),
     *("command", "args", "env", "cwd", "headers"),
     *_URL_KEYS,
-    *_FORBIDDING,
-    *_OWN,
+    *_FORBIDDEN_KEYS,
+    *_OWN_KEYS,
 )
 
 _CONSENT = 'ignored: consent given in an editor does not extend to Agents; set "auto_apply" in "tool_meta"'
@@ -73,30 +73,30 @@ _IGNORED: Final[Mapping[str, str]] = {
 
 @dataclass(slots=True)
 class Findings:
-    """What reading a file turned up besides its content."""
+    """Notes and problems collected while a file is read."""
 
     notes: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
     def note(self, place: JsonPath, text: str) -> None:
-        """Tell what was left out or read otherwise."""
+        """Record what was ignored or interpreted."""
         self.notes.append(f"{path_text(place)}: {text}")
 
     def problem(self, place: JsonPath, text: str) -> None:
-        """Tell what has to be mended."""
+        """Record what has to be fixed."""
         self.problems.append(Problem(path_text(place), text))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a server stands in its file: `renamed` leads from a native field to the key that was read for it."""
+    """The location of a server in its file; `renamed` maps a native field to the key it was read from."""
 
     place: JsonPath
     flat: bool = False
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def locate(self, inner: JsonPath) -> JsonPath:
-        """Return the place in the file of a place inside the native server."""
+        """Return the path in the file for a path inside the native server."""
         if not self.flat:
             return (*self.place, *inner)
         if inner[:1] == ("server_parameters",):
@@ -107,7 +107,7 @@ class Origin:
 
 
 def read_server(name: str, entry: object, place: JsonPath, found: Findings) -> tuple[dict[str, Any], Origin] | None:
-    """Return the native form of one editor's server and where it came from, or None with a problem told."""
+    """Return the native form of a server entry and its origin, or None after recording a problem."""
     if not isinstance(entry, dict):
         found.problem(place, f'is {json_type(entry)}; it must be an object such as {{"command": "npx"}}')
         return None
@@ -118,11 +118,11 @@ def read_server(name: str, entry: object, place: JsonPath, found: Findings) -> t
     renamed: dict[str, str] = {}
     url = _url(entry, place, renamed, found)
     kind = _kind(entry, place, has_url=url is not None, found=found)
-    _note_the_rest(entry, kind, place, found)
+    _note_other_keys(entry, kind, place, found)
     if kind is None:
         return None
     server: dict[str, Any] = {"name": name, "type": kind}
-    server |= {key: entry[key] for key in _OWN if key in entry}
+    server |= {key: entry[key] for key in _OWN_KEYS if key in entry}
     if "disabled" in entry:
         server["disabled"] = entry["disabled"]
     elif "enabled" in entry:
@@ -155,7 +155,7 @@ def _kind(entry: Mapping[str, Any], place: JsonPath, *, has_url: bool, found: Fi
     if not has_command and not has_url:
         hint = ""
         for key in entry:
-            if key not in _READ and (meant := nearest(key, ("command", *_URL_KEYS))):
+            if key not in _KNOWN_KEYS and (meant := nearest(key, ("command", *_URL_KEYS))):
                 hint = f" (did you mean {quoted(meant)} by {quoted(key)}?)"
         found.problem(place, f'has neither a command nor a url; add "command" to start a program, or "url"{hint}')
         return None
@@ -181,7 +181,7 @@ def _declared_kind(word: object, place: JsonPath, *, has_url: bool, found: Findi
 def _forbid(
     server: dict[str, Any], entry: Mapping[str, Any], place: JsonPath, renamed: dict[str, str], found: Findings
 ) -> None:
-    keys = [key for key in _FORBIDDING if key in entry]
+    keys = [key for key in _FORBIDDEN_KEYS if key in entry]
     if not keys:
         return
     broken = [key for key in keys if not isinstance(entry[key], list)]
@@ -206,23 +206,23 @@ def _without_nulls(value: Any, place: JsonPath, found: Findings) -> Any:
     return {key: item for key, item in value.items() if item is not None}
 
 
-def _note_the_rest(entry: Mapping[str, Any], kind: TransportKind | None, place: JsonPath, found: Findings) -> None:
+def _note_other_keys(entry: Mapping[str, Any], kind: TransportKind | None, place: JsonPath, found: Findings) -> None:
     parameters = {"command", "args", "env", "cwd", "headers"}
     for key, value in entry.items():
         if kind is not None and key in parameters - {*_PARAMETERS[kind]}:
             found.note((*place, key), f"ignored: a server of kind {quoted(kind)} has none")
-        elif key in _READ or (key == "tools" and value == ["*"]):
+        elif key in _KNOWN_KEYS or (key == "tools" and value == ["*"]):
             continue
         elif key in _IGNORED:
             found.note((*place, key), _IGNORED[key])
-        elif meant := nearest(key, (*_READ, *_IGNORED)):
+        elif meant := nearest(key, (*_KNOWN_KEYS, *_IGNORED)):
             found.note((*place, key), f"ignored: it is not a known key; did you mean {quoted(meant)}?")
         else:
             found.note((*place, key), "ignored: it is not a known key")
 
 
 def read_inputs(entries: object, place: JsonPath, found: Findings) -> object:
-    """Return the native form of VS Code's inputs; what is no input is passed on for the model to refuse."""
+    """Return the native form of VS Code's inputs; invalid entries are kept for the model to reject."""
     if not isinstance(entries, list):
         return entries
     return [_read_input(entry, (*place, index), found) for index, entry in enumerate(entries)]
@@ -253,7 +253,7 @@ def _read_input(entry: object, place: JsonPath, found: Findings) -> object:
 
 
 def _option(option: object) -> object:
-    # VS Code shows the label and takes the value; a prompt here shows the value.
+    # VS Code shows the label and uses the value; our prompt shows the value.
     return option["value"] if isinstance(option, dict) and "value" in option else option
 
 

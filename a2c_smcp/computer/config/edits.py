@@ -1,6 +1,7 @@
-"""Changes that somebody made to a configuration beside its file. Pure.
+"""Edits of a configuration, applied to the models in memory or to the text of a native file. Pure.
 
-An edit names only what it touches, so that it can be laid over the file again when the file itself changes.
+An edit contains only what it changes, so that it can be applied again when the file itself changes. The rest of the
+file's text stays as its author wrote it.
 """
 
 import json
@@ -17,10 +18,10 @@ from a2c_smcp.types import SERVER_NAME
 
 @dataclass(frozen=True, slots=True)
 class ConfigEdit:
-    """What to set; None removes.
+    """Servers and inputs to set; None removes one.
 
     Attributes:
-        disabled: Servers to disable or enable, whatever else is known of them.
+        disabled: Servers to disable (True) or enable (False), independent of `servers`.
     """
 
     servers: Mapping[SERVER_NAME, MCPServerConfig | None] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class ConfigEdit:
         return cls(servers=dict(config.servers), inputs={entry.id: entry for entry in config.inputs})
 
     def over(self, base: ComputerConfig) -> ComputerConfig:
-        """Return `base` with this edit: what it has keeps its place, what is new comes last."""
+        """Return `base` with this edit applied: existing entries keep their position, new ones come last."""
         servers = {**base.servers, **self.servers}
         for name, disabled in self.disabled.items():
             if (server := servers.get(name)) is not None:
@@ -45,20 +46,20 @@ class ConfigEdit:
         )
 
     def then(self, later: "ConfigEdit") -> "ConfigEdit":
-        """Return one edit that does this one, then `later`."""
+        """Return the edit that applies this one, then `later`."""
         kept = {name: flag for name, flag in self.disabled.items() if name not in later.servers}
         return ConfigEdit(
             {**self.servers, **later.servers}, {**kept, **later.disabled}, {**self.inputs, **later.inputs}
         )
 
     def without(self, saved: "ConfigEdit") -> "ConfigEdit":
-        """Return what is left of this edit once `saved` has become part of the file."""
+        """Return what remains of this edit once `saved` is part of the file."""
         return ConfigEdit(
             {name: server for name, server in self.servers.items() if name not in saved.servers},
             {
                 name: flag
                 for name, flag in self.disabled.items()
-                # Over a server that the file does not have, the flag is still ours to keep.
+                # The file cannot store the flag of a server that only this edit defines.
                 if name not in saved.servers and (name not in saved.disabled or name in self.servers)
             },
             {key: entry for key, entry in self.inputs.items() if key not in saved.inputs},
@@ -71,15 +72,15 @@ _INDENT: Final = re.compile(r"^([ \t]+)\S", re.MULTILINE)
 
 
 class NotSaved(Exception):
-    """Why a change was not written to the file, in words; it holds in memory all the same."""
+    """An edit was not written to the file; the message says why. It stays applied in memory."""
 
 
 def edit_text(text: str, edit: ConfigEdit, source: str = "configuration") -> tuple[str, LoadedConfig]:
-    """Return the text of a native file after an edit, and what it loads as.
+    """Return the text of a native file after an edit, and the configuration it loads as.
 
     Raises:
-        NotSaved: It cannot be written without losing something of its author's.
-        InvalidConfig: The text is no configuration.
+        NotSaved: Rewriting the text would lose something, such as comments.
+        InvalidConfig: The text is not a configuration.
     """
     before = parse_config_text(text, source)
     if before.format != "native":
@@ -95,18 +96,18 @@ def edit_text(text: str, edit: ConfigEdit, source: str = "configuration") -> tup
     new = json.dumps(data, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
     after = parse_config_text(new, source)
     if after.config != edit.over(before.config):
-        raise NotSaved("the file would not say what was meant; edit it by hand")
+        raise NotSaved("the rewritten file would have another meaning; edit it by hand")
     return new, after
 
 
 def _edit_servers(servers: Any, edit: ConfigEdit) -> None:
-    """Edit the servers in place: an object with a server a key, or a list of servers that name themselves."""
+    """Edit the servers in place, whether they are an object keyed by name or a list."""
     listed = isinstance(servers, list)
     keys = {entry["name"]: index for index, entry in enumerate(servers)} if listed else {name: name for name in servers}
-    gone: list[Any] = []
+    removed: list[Any] = []
     for name, server in edit.servers.items():
         if server is None:
-            gone += [keys[name]] if name in keys else []
+            removed += [keys[name]] if name in keys else []
         elif name in keys:
             servers[keys[name]] = _server(server, named=listed)
         elif listed:
@@ -118,8 +119,8 @@ def _edit_servers(servers: Any, edit: ConfigEdit) -> None:
     for name, disabled in edit.disabled.items():
         if name not in keys or edit.servers.get(name, ...) is None:
             raise NotSaved(f"the file has no server {quoted(name)}")
-        servers[keys[name]] = _flagged(servers[keys[name]], disabled=disabled)
-    for key in sorted(gone, reverse=True):
+        servers[keys[name]] = _with_disabled(servers[keys[name]], disabled=disabled)
+    for key in sorted(removed, reverse=True):
         del servers[key]
 
 
@@ -132,18 +133,18 @@ def _edit_inputs(inputs: list[Any], edit: ConfigEdit) -> list[Any]:
 
 def _server(server: MCPServerConfig, *, named: bool) -> dict[str, Any]:
     lead = {"name": server.name} if named else {}
-    return lead | {"type": server.type} | _written(server, without={"name", "type"})
+    return lead | {"type": server.type} | _non_default_fields(server, without={"name", "type"})
 
 
 def _input(entry: MCPServerInput) -> dict[str, Any]:
-    return {"type": entry.type} | _written(entry, without={"type"})
+    return {"type": entry.type} | _non_default_fields(entry, without={"type"})
 
 
-def _written(model: ConfigModel, without: set[str]) -> dict[str, Any]:
+def _non_default_fields(model: ConfigModel, without: set[str]) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_defaults=True, exclude=without)
 
 
-def _flagged(entry: dict[SERVER_NAME, Any], *, disabled: bool) -> dict[str, Any]:
+def _with_disabled(entry: dict[SERVER_NAME, Any], *, disabled: bool) -> dict[str, Any]:
     if disabled:
         return entry | {"disabled": True}
     return {key: value for key, value in entry.items() if key != "disabled"}

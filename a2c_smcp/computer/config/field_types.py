@@ -1,4 +1,10 @@
-"""The kinds of values a configuration is made of, each with a message that says how to mend it. Pure."""
+"""The field types of a configuration, with messages that say how to fix a value, and its `${…}` placeholders. Pure.
+
+    ${input:id}   an input of the configuration      ${env:NAME}, ${NAME}, ${NAME:-default}   the environment
+    ${workspaceFolder}, ${userHome}, …   variables that editors predefine
+
+Nothing here resolves placeholders: a loaded configuration still contains them.
+"""
 
 import codecs
 import json
@@ -28,33 +34,33 @@ _SECONDS_HINT: Final = "write seconds as a number above 0, such as 30"
 
 
 def field_error(what: str, fix: str) -> PydanticCustomError:
-    """Return the error to raise for a value: what is wrong with it, and how to mend it. Never quote the value."""
+    """Return the error to raise for a value: what is wrong and how to fix it. Never put the value into it."""
     return PydanticCustomError("config", "{line}", {"line": f"{what}; {fix}"})
 
 
 def json_text(value: object) -> object:
-    """Return a JSON number or boolean as JSON spells it, because people write `"PORT": 8080`."""
+    """Return a JSON number or boolean as its JSON text, because people write `"PORT": 8080`; other values unchanged."""
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return json.dumps(value)
     return value
 
 
 def header_texts(value: object) -> object:
-    """Return headers as texts: a list joined by commas, an object as JSON; those of `null` are left out."""
+    """Return headers with string values: lists joined by commas, objects as JSON, `null` values dropped."""
     if not isinstance(value, dict):
         return value
-    return {name: _spell_header(one) for name, one in value.items() if one is not None}
+    return {name: _header_text(one) for name, one in value.items() if one is not None}
 
 
-def _spell_header(value: object) -> object:
+def _header_text(value: object) -> object:
     if isinstance(value, list | tuple):
-        parts = [_spell_header(one) for one in value]
+        parts = [_header_text(one) for one in value]
         return ", ".join(map(str, parts)) if all(isinstance(one, str) for one in parts) else value
     return json.dumps(value, separators=(",", ":")) if isinstance(value, dict) else json_text(value)
 
 
 def parse_duration(value: object) -> timedelta:
-    """Return a positive duration from an ISO-8601 text, a number of seconds or a `timedelta`."""
+    """Return a positive duration from an ISO-8601 string, a number of seconds or a `timedelta`."""
     try:
         duration = _duration(value)
     except OverflowError:
@@ -97,7 +103,7 @@ def _iso_duration(text: str) -> timedelta:
 
 
 def format_duration(duration: timedelta) -> str:
-    """Return the ISO-8601 text of a positive duration, in units of fixed length only (no years, no months)."""
+    """Return a positive duration as an ISO-8601 string in units of fixed length (no years, no months)."""
     minutes, seconds = divmod(duration.seconds, 60)
     hours, minutes = divmod(minutes, 60)
     fraction = f".{duration.microseconds:06}".rstrip("0") if duration.microseconds else ""
@@ -131,7 +137,7 @@ def _check_name(value: str) -> str:
 
 
 def has_control(text: str) -> bool:
-    """Whether a text holds characters that would garble a line: controls and line separators."""
+    """Whether a string contains control characters or line separators."""
     return any(unicodedata.category(char) in {"Cc", "Zl", "Zp"} for char in text)
 
 
@@ -197,7 +203,7 @@ def _check_url(value: str) -> str:
     return value
 
 
-_SPELLED: Final[dict[str, Any]] = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
+_SCALAR_SCHEMA: Final[dict[str, Any]] = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
 
 Name = Annotated[str, AfterValidator(_check_name)]
 Argument = Annotated[str, AfterValidator(_check_no_nul)]
@@ -207,11 +213,14 @@ Encoding = Annotated[str, AfterValidator(_check_encoding)]
 Url = Annotated[str, AfterValidator(_check_url)]
 EnvName = Annotated[str, AfterValidator(_check_env_name)]
 EnvValue = Annotated[
-    str, BeforeValidator(json_text), AfterValidator(_check_no_nul), WithJsonSchema(_SPELLED, mode="validation")
+    str, BeforeValidator(json_text), AfterValidator(_check_no_nul), WithJsonSchema(_SCALAR_SCHEMA, mode="validation")
 ]
 HeaderName = Annotated[str, AfterValidator(_check_header_name)]
 HeaderValue = Annotated[
-    str, BeforeValidator(json_text), AfterValidator(_check_header_value), WithJsonSchema(_SPELLED, mode="validation")
+    str,
+    BeforeValidator(json_text),
+    AfterValidator(_check_header_value),
+    WithJsonSchema(_SCALAR_SCHEMA, mode="validation"),
 ]
 Headers = Annotated[
     dict[HeaderName, HeaderValue],
@@ -221,7 +230,7 @@ Headers = Annotated[
 Duration = Annotated[
     timedelta,
     BeforeValidator(parse_duration),
-    # Pydantic's own writing turns 365 days into a year, which has no fixed length.
+    # Pydantic would serialize 365 days as a year, which has no fixed length.
     PlainSerializer(format_duration, return_type=str, when_used="json"),
     WithJsonSchema(
         {"anyOf": [{"type": "string", "format": "duration"}, {"type": "number", "exclusiveMinimum": 0}]},
@@ -241,10 +250,10 @@ _INPUT: Final = re.compile(r"\$\{input:(?P<id>[^{}]*)\}")
 
 
 def has_placeholder(text: str) -> bool:
-    """Whether any part of a text stands for a value found later."""
+    """Whether a string contains a placeholder."""
     return PLACEHOLDER.search(text) is not None
 
 
 def input_ids(text: str) -> list[str]:
-    """Return the ids of the `${input:id}` in a text, in order, with repetitions."""
+    """Return the ids of the `${input:id}` placeholders in a string, in order, with repetitions."""
     return _INPUT.findall(text)

@@ -1,4 +1,4 @@
-"""Reading a configuration file from the disk, whatever is found at its path."""
+"""Reading a configuration file safely, whatever its path leads to, and replacing a file atomically."""
 
 import contextlib
 import os
@@ -21,10 +21,10 @@ _BOMS: Final = (
 
 
 def read_text(path: str | PathLike[str]) -> tuple[str, list[str]]:
-    """Return the text of a file, and notes on how it had to be read.
+    """Return the text of a file, and notes on how it was decoded.
 
     Raises:
-        InvalidConfig: It is missing, unreadable, too large, or no text.
+        InvalidConfig: The file is missing, unreadable, too large, or not text.
     """
     try:
         return _decode(_read(Path(path)))
@@ -40,7 +40,7 @@ def _read(path: Path) -> bytes:
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise ValueError("is a directory; name the file in it")
-    if not stat.S_ISREG(mode):  # a pipe or a device could make us wait for ever
+    if not stat.S_ISREG(mode):  # reading a pipe or a device could block forever
         raise ValueError("is not a regular file; name one")
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
@@ -76,19 +76,20 @@ _PRIVATE: Final = 0o600
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write `text` to a file in one step; its mode stays, and a new one is for its owner only.
+    """Replace the content of a file atomically: readers see the old text or the new one, never a part.
 
-    A link stays a link: the file that it leads to is replaced.
+    An existing file keeps its mode; a new one is readable by its owner only. A symbolic link stays a link: the file it
+    points to is replaced.
 
     Raises:
-        OSError: It cannot be written; then it is as it was.
+        OSError: The file cannot be written; it is unchanged.
     """
     target = Path(os.path.realpath(path))
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
     except FileNotFoundError:
         mode = _PRIVATE
-    # Beside it, because only within one file system can a file take another's place in one step.
+    # In the same directory: a rename is atomic only within one file system.
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".new", dir=target.parent)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
@@ -106,7 +107,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    # The new name survives a power cut only once its directory is on the disk; not every system can do that.
+    # The rename survives a power cut only once the directory is synced; not every system supports that.
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

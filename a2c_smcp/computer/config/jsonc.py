@@ -1,8 +1,8 @@
-"""JSON with comments and trailing commas, read strictly: one meaning a document, and errors with line and column. Pure.
+"""A strict parser for JSON with comments and trailing commas; errors have line and column. Pure.
 
-Comments and trailing commas are blanked out, so that places stay what they were, and the standard parser does the
-rest. The same pass finds what that parser lets through or explains badly: keys given twice, nesting without end,
-words outside quotes.
+A first pass replaces comments and trailing commas with blanks, which keeps positions, and leaves the rest to the
+standard parser. The same pass detects what that parser accepts or explains badly: duplicate keys, excessive nesting,
+unquoted words.
 """
 
 import json
@@ -40,7 +40,7 @@ _EXPLAINED: Final = (
 
 
 class SyntaxProblem(ValueError):
-    """A text that is not one JSON document; `problems` says where."""
+    """The text is not a valid JSON document; `problems` says where and why."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -49,7 +49,7 @@ class SyntaxProblem(ValueError):
 
 @dataclass(slots=True)
 class _Frame:
-    """An open list or object: the places of the keys seen so far, and the key or index the scan is at."""
+    """An open list or object: the positions of the keys seen so far, and the current key or index."""
 
     keys: dict[str, int] | None
     at: str | int = 0
@@ -60,10 +60,10 @@ class _Scan:
     text: str
     parts: list[str] = field(default_factory=list)
     frames: list[_Frame] = field(default_factory=list)
-    before: str = ""  # the last two tokens that matter, newest last
+    before: str = ""  # the token before `last`, without blanks and comments
     last: str = ""
     last_at: int = 0
-    comma: int = -1  # where the last comma stands in `parts`
+    comma: int = -1  # index of the last comma in `parts`
     repeated: list[Problem] = field(default_factory=list)
     fault: tuple[int, str] | None = None
 
@@ -77,7 +77,7 @@ class _Scan:
             else:
                 self._token(token, str(kind), found.start())
             if self.fault is not None:
-                # What follows a fault is not looked at: a comment that never closes would be searched again and again.
+                # Stop at the first fault: scanning on after an unclosed comment would take quadratic time.
                 self.parts.append(self.text[found.end() :])
                 return
 
@@ -103,7 +103,7 @@ class _Scan:
         elif mark == ":":
             self._key()
         else:
-            # A comma after nothing ("[,]") is no trailing comma: it stays and is refused.
+            # A comma without a value before it ("[,]") is not a trailing comma: the parser rejects it.
             if self.last == "," and self.before not in {"", ",", ":", "[", "{"}:
                 self.parts[self.comma] = " "
             if self.frames:
@@ -115,7 +115,7 @@ class _Scan:
         try:
             key = json.loads(self.last)
         except ValueError:
-            return  # the parser will say what is wrong with it
+            return  # the parser reports it
         frame, keys = self.frames[-1], self.frames[-1].keys
         frame.at = key
         if key in keys and len(self.repeated) <= MAX_PROBLEMS:
@@ -134,7 +134,7 @@ def parse(text: str) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        SyntaxProblem: It is not JSON, or it says one thing twice.
+        SyntaxProblem: It is not JSON, or a key appears twice.
     """
     scan = _Scan(text)
     scan.run()
@@ -150,7 +150,7 @@ def parse(text: str) -> Any:
         raise SyntaxProblem(Problem(_line(text, at), what)) from None
     except ValueError:
         raise SyntaxProblem(Problem("", "has a number that is too large; make it smaller")) from None
-    if scan.fault is not None:  # NaN and Infinity, which the parser takes
+    if scan.fault is not None:  # NaN and Infinity, which the parser accepts
         at, what = scan.fault
         raise SyntaxProblem(Problem(_line(text, at), what))
     if scan.repeated:
@@ -172,7 +172,7 @@ def _line(text: str, at: int) -> str:
 def _explain(error: json.JSONDecodeError, plain: str) -> str:
     if error.pos >= len(plain.rstrip()):
         return "the text ends too early; close every { and [ that is open"
-    return next((what for start, what in _EXPLAINED if error.msg.startswith(start)), "is not JSON; mend it")
+    return next((what for start, what in _EXPLAINED if error.msg.startswith(start)), "is not JSON; fix it")
 
 
 def _explain_other(found: str, ahead: str) -> str:

@@ -2,7 +2,7 @@
 
     load_config(path) → parse_config_text(text) → parse_config(data) → Loaded(config, format, notes)
 
-Only `load_config` touches the disk, through `files`. A file is told by its shape, never by its name.
+Only `load_config` touches the disk, through `files`. The format is detected from the content, never from the file name.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _WRAP: Final = 'wrap it in {"mcpServers": {"name": …}}'
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """A configuration that was read, the format it was told to be, and notes on what was left out."""
+    """A loaded configuration, its detected format, and notes on what was ignored."""
 
     config: ComputerConfig
     format: ConfigFormat
@@ -44,7 +44,7 @@ class LoadedConfig:
 
 @dataclass(slots=True)
 class _Draft:
-    """A file in native form before validation, with the way back from every part to its place in the file."""
+    """A file converted to native form before validation; `locate` maps its paths back to paths in the file."""
 
     format: ConfigFormat
     root: JsonPath = ()
@@ -65,10 +65,10 @@ def load_config(path: str | PathLike[str], check: Callable[[str], None] = lambda
     """Read a configuration file of any of the three formats.
 
     Args:
-        check: Called with the text before it is parsed; raises InvalidConfig to refuse it.
+        check: Called with the text before it is parsed; raises InvalidConfig to reject it.
 
     Raises:
-        InvalidConfig: It cannot be read or used; `details["problems"]` holds a line for each thing to mend.
+        InvalidConfig: It cannot be read or used; `details["problems"]` has a line for each problem.
     """
     text, notes = read_text(path)
     check(text)
@@ -93,10 +93,10 @@ def parse_config(data: object, source: str = "configuration") -> LoadedConfig:
     """Read a configuration from parsed JSON.
 
     Args:
-        source: What the error calls it, usually the file's name.
+        source: The name of the configuration in errors, usually the file's path.
 
     Raises:
-        InvalidConfig: It cannot be used; `details["problems"]` holds a line for each thing to mend.
+        InvalidConfig: It cannot be used; `details["problems"]` has a line for each problem.
     """
     if problems := _unwritable(data):
         raise invalid(source, problems)
@@ -105,10 +105,10 @@ def parse_config(data: object, source: str = "configuration") -> LoadedConfig:
     try:
         config = ComputerConfig.model_validate({"servers": draft.servers, "inputs": draft.inputs})
     except ValidationError as error:
-        # Of two inputs with one id the model tells, at the root, what is told here by its place.
-        told = problems_of(error, ComputerConfig, draft.locate)
-        told = [problem for problem in told if problem.where != path_text(draft.root)]
-        raise invalid(source, problems + told) from None
+        # The model reports duplicate input ids at the root; `_repeated_ids` reports them with their path.
+        found = problems_of(error, ComputerConfig, draft.locate)
+        found = [problem for problem in found if problem.where != path_text(draft.root)]
+        raise invalid(source, problems + found) from None
     if problems:
         raise invalid(source, problems)
     for wanted, places in undefined_inputs(config).items():
@@ -118,7 +118,7 @@ def parse_config(data: object, source: str = "configuration") -> LoadedConfig:
 
 
 def _unwritable(value: object, place: JsonPath = ()) -> list[Problem]:
-    """Return where data is nested without end, where keys are no texts, and where texts cannot be written again."""
+    """Return a problem for excessive nesting, for keys that are not strings, and for strings with lone surrogates."""
     problems: list[Problem] = []
     if len(place) > jsonc.MAX_DEPTH:
         return [Problem(path_text(place[:3]), f"is nested deeper than {jsonc.MAX_DEPTH} levels; flatten it")]
@@ -178,7 +178,7 @@ def _is_server(value: object) -> bool:
 
 
 def _format_of(servers: object, source: str) -> ConfigFormat:
-    """Tell VS Code's `servers` from the native ones: there a server's parameters stand flat in its entry."""
+    """Distinguish VS Code's `servers`, whose entries contain the parameters directly, from native ones."""
     if not isinstance(servers, dict):
         return "native"
     native = [name for name, entry in servers.items() if isinstance(entry, dict) and "server_parameters" in entry]
@@ -245,7 +245,7 @@ def _read_list(servers: list[Any], draft: _Draft) -> None:
         if isinstance(name, str) and name in draft.servers:
             draft.found.problem((*place, "name"), f"{quoted(name)} is the name of two servers; give each its own")
             continue
-        # An entry that names itself badly still gets a key of its own, so that all its problems are told.
+        # An entry without a valid name still gets a unique key, so that all its problems are reported.
         key = name if isinstance(name, str) else f"\0{index}"
         draft.servers[key], draft.origins[key] = entry, Origin(place)
 

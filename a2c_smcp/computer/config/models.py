@@ -1,7 +1,7 @@
-"""What a Computer can be configured with: MCP servers of three kinds, and inputs of three kinds. Pure.
+"""The configuration models: three kinds of MCP server, three kinds of input, and the JSON Schema of the file. Pure.
 
-The models are frozen and refuse unknown keys. Their own errors are Pydantic's; `loaders` turns them into lines a
-person can act on. Values that may be secrets are left out of `repr`.
+The models are frozen and reject unknown keys. They raise Pydantic's errors; `loaders` turns those into messages that a
+person can act on. Values that may be secrets do not appear in `repr`.
 """
 
 import json
@@ -30,7 +30,7 @@ from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 
 class ConfigModel(BaseModel):
-    """The base: frozen, strict about types and keys, and silent about values in its errors."""
+    """Base class: frozen, strict about types and keys; its errors never contain values."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, allow_inf_nan=False, validate_default=False
@@ -39,7 +39,7 @@ class ConfigModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _null_is_left_out(cls, value: object) -> object:
-        """Take `null` for a field that has a default as if the field was not there."""
+        """Treat `null` for a field that has a default as a missing field."""
         if not isinstance(value, dict) or None not in value.values():
             return value
         optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
@@ -47,9 +47,9 @@ class ConfigModel(BaseModel):
 
 
 class ToolMeta(ConfigModel):
-    """What A2C knows of a tool beyond MCP. A field that is None is not set.
+    """A2C settings of a tool that MCP does not define. None means not set.
 
-    The order of the fields is the order of the JSON string that Agents read.
+    The order of the fields is their order in the JSON string that Agents read.
     """
 
     auto_apply: bool | None = Field(None, description="Whether calls skip the confirmation.", examples=[True])
@@ -60,7 +60,7 @@ class ToolMeta(ConfigModel):
     )
 
     def merged(self, default: Self | None) -> Self:
-        """Return this meta over `default`, field by field."""
+        """Return a copy in which unset fields take the value of `default`."""
         if default is None:
             return self
         own = {key: value for key, value in self if value is not None}
@@ -72,7 +72,7 @@ class ToolMeta(ConfigModel):
 
 
 class BaseMCPServerConfig(ConfigModel):
-    """What every kind of MCP server configuration has."""
+    """The fields of every kind of MCP server configuration."""
 
     name: Name = Field(description="The server's name, unique on its Computer.", examples=["github"])
     disabled: bool = Field(False, description="Whether the server stays configured but is not started.")
@@ -110,7 +110,7 @@ class BaseMCPServerConfig(ConfigModel):
     )
 
     def meta_of(self, tool: TOOL_NAME) -> ToolMeta | None:
-        """Return what is configured for a tool: its own meta over the default, or None where there is neither."""
+        """Return the settings of a tool: its own merged over the default, or None if neither exists."""
         own = self.tool_meta.get(tool)
         return self.default_tool_meta if own is None else own.merged(self.default_tool_meta)
 
@@ -133,7 +133,7 @@ class MCPServerStdioParameters(ConfigModel):
 
 
 class MCPServerStdioConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over standard input and output."""
+    """An MCP server reached over standard input and output."""
 
     type: Literal["stdio"] = "stdio"
     server_parameters: MCPServerStdioParameters = Field(
@@ -142,7 +142,7 @@ class MCPServerStdioConfig(BaseMCPServerConfig):
 
 
 class MCPServerStreamableHttpParameters(ConfigModel):
-    """Where a streamable HTTP server is. Both time-outs are ISO-8601 durations."""
+    """The endpoint of a streamable HTTP server. Both timeouts are ISO-8601 durations."""
 
     url: Url = Field(description="The endpoint.", examples=["https://example.com/mcp"], repr=False)
     headers: Headers | None = Field(
@@ -159,7 +159,7 @@ class MCPServerStreamableHttpParameters(ConfigModel):
 
 
 class MCPServerStreamableHttpConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over streamable HTTP."""
+    """An MCP server reached over streamable HTTP."""
 
     type: Literal["streamable"] = "streamable"
     server_parameters: MCPServerStreamableHttpParameters = Field(
@@ -168,7 +168,7 @@ class MCPServerStreamableHttpConfig(BaseMCPServerConfig):
 
 
 class MCPSSEParameters(ConfigModel):
-    """Where an SSE server is. Both time-outs are seconds."""
+    """The endpoint of an SSE server. Both timeouts are in seconds."""
 
     url: Url = Field(description="The endpoint.", examples=["https://example.com/sse"], repr=False)
     headers: Headers | None = Field(
@@ -184,7 +184,7 @@ class MCPSSEParameters(ConfigModel):
 
 
 class MCPSSEConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over HTTP with server-sent events."""
+    """An MCP server reached over HTTP with server-sent events."""
 
     type: Literal["sse"] = "sse"
     server_parameters: MCPSSEParameters = Field(
@@ -198,7 +198,7 @@ MCPServerConfig: TypeAlias = Annotated[
 
 
 class MCPServerInputBase(ConfigModel):
-    """What every kind of input has."""
+    """The fields of every kind of input."""
 
     id: Name = Field(description="What `${input:id}` refers to.", examples=["api-key"])
     description: str = Field(description="What a person is asked for.", examples=["The API key of the service"])
@@ -222,7 +222,7 @@ class MCPServerPromptStringInput(MCPServerInputBase):
 
 
 class MCPServerPickStringInput(MCPServerInputBase):
-    """A value that a person picks."""
+    """A value that a person picks from a list."""
 
     type: Literal["pickString"] = "pickString"
     options: list[str] = Field(description="What can be picked.", examples=[["dev", "prod"]])
@@ -257,7 +257,7 @@ MCPServerInput: TypeAlias = Annotated[
 
 
 class ComputerConfig(ConfigModel):
-    """A whole configuration: servers by name, and the inputs that their placeholders refer to."""
+    """A complete configuration: servers by name, and the inputs that their placeholders refer to."""
 
     servers: dict[SERVER_NAME, MCPServerConfig] = Field(default_factory=dict, description="MCP servers by name.")
     inputs: list[MCPServerInput] = Field(default_factory=list, description="What `${input:id}` can refer to.")
@@ -274,7 +274,7 @@ class ComputerConfig(ConfigModel):
 
 
 def undefined_inputs(config: ComputerConfig) -> dict[str, list[JsonPath]]:
-    """Return the ids of `${input:id}` that no input defines, each with the places in `config` that use it."""
+    """Return the ids in `${input:id}` that no input defines, each with the paths in `config` that use it."""
     defined = {entry.id for entry in config.inputs}
     places: dict[str, list[JsonPath]] = {}
     for name, server in config.servers.items():
@@ -286,7 +286,7 @@ def undefined_inputs(config: ComputerConfig) -> dict[str, list[JsonPath]]:
 
 
 def strings_of(value: Any, place: JsonPath = ()) -> list[tuple[JsonPath, str]]:
-    """Return every text in a JSON value (keys left out) with its place."""
+    """Return every string in a JSON value (keys excluded) with its path."""
     match value:
         case str():
             return [(place, value)]
@@ -302,10 +302,10 @@ SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def config_schema() -> dict[str, Any]:
-    """Return the schema of the native file.
+    """Return the JSON Schema of the native file.
 
-    It is a little wider than the model: a server under its key need not repeat its name, servers may also be a list,
-    and `$schema` may stand at the top.
+    It allows more than the model: a server under a key need not repeat its name, `servers` may be a list, and the file
+    may have a `$schema` key.
     """
     schema = ComputerConfig.model_json_schema(mode="validation")
     for definition in schema["$defs"].values():

@@ -1,6 +1,6 @@
-"""Problems of a configuration, as lines a person can act on: where, what is wrong, how to mend it. Pure.
+"""Configuration problems as messages a person can act on: where, what is wrong, how to fix it. Pure.
 
-No line quotes a value, because any value may be a secret; words of a closed choice ("type") are the exception.
+No message contains a value, because any value may be a secret, except the words of an enumeration such as "type".
 """
 
 import difflib
@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from a2c_smcp.errors import InvalidConfig
 
 JsonPath: TypeAlias = tuple[str | int, ...]
-"""A place in a JSON document: the keys and indexes that lead there."""
+"""A path in a JSON document: keys and indexes from the root."""
 
 MAX_PROBLEMS: Final = 100
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$@][\w$@/-]*", re.ASCII)
@@ -36,7 +36,7 @@ _MUST_BE: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to mend."""
+    """One problem: its path and what to do about it."""
 
     where: str
     what: str
@@ -46,7 +46,7 @@ class Problem:
 
 
 def path_text(place: JsonPath) -> str:
-    """Return a place as people write it: `servers.github.args[0]`, `servers["my server"].url`."""
+    """Return a path as people write it: `servers.github.args[0]`, `servers["my server"].url`."""
     text = ""
     for part in place:
         if isinstance(part, int):
@@ -59,22 +59,22 @@ def path_text(place: JsonPath) -> str:
 
 
 def quoted(word: str) -> str:
-    """Return a word in quotes, cut and escaped so that it garbles no line and any terminal can print it."""
+    """Return a word in quotes, shortened and escaped so that any terminal can print it on one line."""
     cut = word if len(word) <= 60 else word[:59] + "…"
-    # A lone surrogate or a control character is shown as its escape; letters of any language stay readable.
+    # Escape lone surrogates and control characters; letters of any language stay readable.
     return "".join(
         char if char.isprintable() else json.dumps(char)[1:-1] for char in json.dumps(cut, ensure_ascii=False)
     )
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Return words as a choice: `"a", "b" or "c"`."""
+    """Return words as an enumeration: `"a", "b" or "c"`."""
     *first, last = [quoted(word) for word in words]
     return f"{', '.join(first)} or {last}" if first else last
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant, if any."""
+    """Return the known word that `word` is probably a misspelling of, if any."""
     by_fold = {name.casefold().replace("-", "_"): name for name in known}
     found = difflib.get_close_matches(word.casefold().replace("-", "_")[:100], by_fold, n=1, cutoff=0.7)
     return by_fold[found[0]] if found else None
@@ -100,21 +100,21 @@ def json_type(value: object) -> str:
 
 
 def invalid(source: str, problems: Iterable[Problem]) -> InvalidConfig:
-    """Return the error that tells all problems of one configuration at once."""
+    """Return the error that reports all problems of one configuration together."""
     lines = list(dict.fromkeys(str(problem) for problem in problems))
     if len(lines) > MAX_PROBLEMS:
         lines = [*lines[:MAX_PROBLEMS], f"and {len(lines) - MAX_PROBLEMS} more"]
-    told = f" {lines[0]}" if len(lines) == 1 else "".join(f"\n  {line}" for line in lines)
-    return InvalidConfig(f"{source}:{told}", details={"problems": lines})
+    text = f" {lines[0]}" if len(lines) == 1 else "".join(f"\n  {line}" for line in lines)
+    return InvalidConfig(f"{source}:{text}", details={"problems": lines})
 
 
 def problems_of(
     error: ValidationError, model: type[BaseModel], locate: Callable[[JsonPath], JsonPath] = lambda place: place
 ) -> list[Problem]:
-    """Return what is wrong with the data that `model` refused.
+    """Return the problems of data that `model` rejected.
 
     Args:
-        locate: Turns a place in the data into the place in the file that a person has to mend.
+        locate: Maps a path in the data to the path in the file that a person has to edit.
     """
     problems = []
     for fault in error.errors(include_url=False):
@@ -127,7 +127,7 @@ def problems_of(
 
 
 def not_a_choice(given: object, known: Sequence[str]) -> str:
-    """Return what is wrong with a word that should be one of the known ones."""
+    """Return the message for a value that should be one of the known words."""
     if not isinstance(given, str):
         return f"is {json_type(given)}; write {one_of(known)}"
     meant = nearest(given, known)
@@ -139,8 +139,8 @@ def not_a_choice(given: object, known: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
-    """Where one of Pydantic's locations leads: the place, the model that owns it, its field and its type."""
+class _Location:
+    """A resolved Pydantic location: the path, the model that owns it, its field and its type."""
 
     place: JsonPath
     owner: type[BaseModel]
@@ -148,7 +148,7 @@ class _Spot:
     kind: Any
 
 
-def _explain(fault: Any, spot: _Spot) -> str:
+def _explain(fault: Any, spot: _Location) -> str:
     kind, given = fault["type"], fault["input"]
     match kind:
         case "missing":
@@ -164,7 +164,7 @@ def _explain(fault: Any, spot: _Spot) -> str:
         case _ if kind in _MUST_BE:
             return f"is {json_type(given)}; it must be {_MUST_BE[kind]}{_example(spot.field)}"
         case _:
-            # Our own rules ("config") speak for themselves; no rule of Pydantic's left names a value.
+            # The messages of our own rules ("config") and of Pydantic's remaining rules never contain a value.
             return str(fault["msg"])
 
 
@@ -182,8 +182,8 @@ def _example(field: FieldInfo | None) -> str:
     return f", for example {json.dumps(field.examples[0])}" if field is not None and field.examples else ""
 
 
-def _resolve(model: type[BaseModel], loc: Iterable[str | int]) -> _Spot:
-    """Follow a location through the model, leaving out what Pydantic mixes in: tags of unions and "[key]"."""
+def _resolve(model: type[BaseModel], loc: Iterable[str | int]) -> _Location:
+    """Follow a location through the model, skipping what Pydantic inserts: union tags and "[key]"."""
     kind: Any = model
     place: list[str | int] = []
     owner = model
@@ -204,7 +204,7 @@ def _resolve(model: type[BaseModel], loc: Iterable[str | int]) -> _Spot:
         elif origin in {dict, list}:
             kind = get_args(kind)[-1]
         place.append(part)
-    return _Spot(tuple(place), owner, field, kind)
+    return _Location(tuple(place), owner, field, kind)
 
 
 def _bare(kind: Any) -> Any:
@@ -222,7 +222,7 @@ def _is_model(kind: Any) -> bool:
 
 
 def _tags(kind: Any) -> tuple[str, ...]:
-    """Return the words that "type" may be: those of one model, or of all the members of a union."""
+    """Return the allowed values of "type" for a model, or for all members of a union."""
     kind = _bare(kind)
     if _is_model(kind):
         return get_args(kind.model_fields["type"].annotation)

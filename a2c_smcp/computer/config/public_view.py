@@ -1,9 +1,9 @@
-"""What others may see of a configuration. Pure.
+"""The public view of a configuration: what Agents may see. Pure.
 
-Placeholders stay as they are written. Every literal in `env`, `headers`, the user information, query and fragment of a
-URL, after a flag, in `KEY=VALUE`, in the command line of a `command` input and in the default of an input is redacted,
-unless it is on a short list of harmless values, or stands under a harmless name. Elsewhere (programs, packages, paths,
-the path of a URL) only plain words stay. An Agent loses little by not seeing a value, and its owner much by showing it.
+Placeholders are kept. Literals are redacted in `env`, in `headers`, in the user information, query and fragment of a
+URL, after a flag, in `KEY=VALUE`, in the command line of a `command` input and in the default of an input, unless the
+value or its name is on a short list of harmless ones. Elsewhere (programs, packages, paths, the path of a URL) only
+plain words are kept. When in doubt a value is redacted: an Agent rarely needs it, and a leak harms the owner.
 """
 
 import json
@@ -114,7 +114,7 @@ _PLAIN_FLAGS: Final = frozenset(
         "--name",
     ]
 )
-"""Flags whose value is a package, a place or a number."""
+"""Flags whose value is a package, a path or a number."""
 
 _BARE_FLAGS: Final = frozenset(
     [
@@ -186,7 +186,7 @@ _HOST: Final = re.compile(rf"(?:[\w.-]|[{_MARK}])*|\[[0-9A-Fa-f:.]+\]")
 
 
 def public_config(config: ComputerConfig) -> GetComputerConfigRet:
-    """Return the reply to `client:get_config`: the configuration unresolved, without its literal secrets."""
+    """Return the reply to `client:get_config`: placeholders unresolved, literal secrets redacted."""
     return cast(
         "GetComputerConfigRet",
         {
@@ -234,29 +234,29 @@ def _public_choice(text: str) -> str:
 
 
 def public_value(value: str) -> str:
-    """Return a literal as others may see it: only harmless values and placeholders stay."""
+    """Return a literal for the public view: only harmless values and placeholders are kept."""
     return value if value.lower() in HARMLESS_VALUES else outside_placeholders(hide, value, defaults=False)
 
 
 def public_named(name: str, value: str) -> str:
-    """Return the value of a variable or header as others may see it."""
+    """Return the value of a variable or header for the public view."""
     if name.lower() in HARMLESS_NAMES and redact_named(name, value) == value:
         return value
     return public_value(value)
 
 
 def public_url(url: str) -> str:
-    """Return a URL as others may see it: scheme, host, plain words of its path, and the names in its query."""
+    """Return a URL for the public view: scheme, host, plain words of its path, and the names in its query."""
     return outside_placeholders(_url, url, defaults=False) if len(url) <= MAX_TEXT else REDACTED
 
 
 def public_args(args: Sequence[str], command: str = "") -> list[str]:
-    """Return the arguments of a command as others may see them."""
+    """Return command arguments for the public view."""
     return list(_args(args, basename(command).lower().removesuffix(".exe")))
 
 
 def _args(args: Sequence[str], program: str) -> Iterator[str]:
-    flag: str | None = None  # that the next argument is the value of
+    flag: str | None = None  # the flag whose value comes next
     named = program not in _LAUNCHERS  # whether the program or package to run has been named
     bare = _BARE_FLAGS | (_PYTHON_FLAGS if program.startswith("python") else frozenset())
     for arg in args:
@@ -292,7 +292,7 @@ def _flag_value(flag: str, value: str) -> str:
     if flag in _PLAIN_FLAGS and ((value.isdecimal() and len(value) <= 5) or _is_target(value)):
         return redact_value(value)
     if flag == "-e" and _is_name(value):
-        return value  # `docker run -e NAME`: which variable is passed on
+        return value  # `docker run -e NAME`: the name of a variable that is passed on
     return _structured(value) or public_value(value)
 
 
@@ -308,7 +308,7 @@ def _positional(arg: str) -> str:
 
 
 def _structured(value: str) -> str | None:
-    """Return a value that shows by its form which part of it may be a secret, or None for any other."""
+    """Redact a value whose structure (JSON, URL, pair, header) shows which part may be a secret; None for others."""
     if value.lstrip()[:1] in {"{", "["} and (public := _json(value)) is not None:
         return public
     if "://" in value and URL.fullmatch(value):
@@ -363,7 +363,7 @@ def _url(text: str) -> str:
         lead = base if _ONLY_PLACEHOLDERS.fullmatch(base) else hide(base)
         return lead + slash + _segments(segments) + _query(rest)
     user, host, rest = url["user"], url["host"], text[url.end("host") :]
-    # A password with a / ? or # in it ends the host too early: what looks like a port then is a piece of it.
+    # A password that contains / ? or # ends the host too early: the apparent port is then part of the password.
     if ":" in host.rpartition("]")[2] and "@" in rest:
         return url["scheme"] + REDACTED
     return "".join(
@@ -416,7 +416,7 @@ def _parameter(part: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is a few words of letters, as names of things are; a random text has digits or no vowels."""
+    """Whether a string consists of a few words; random strings contain digits or lack vowels."""
     if not text or len(text) > _MAX_PLAIN:
         return not text
     words = [word for word in _SPLIT.split(text) if word]

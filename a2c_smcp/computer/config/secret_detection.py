@@ -1,9 +1,9 @@
-"""Which values of a configuration are probably secrets, told by their names and shapes. Pure.
+"""Detects configuration values that are probably secrets, by name and shape, and masks them in text. Pure.
 
-A value is taken for a secret when its name says so ("API_KEY", "--token", "?sig="), when it has the shape of one (a
-known prefix, a long run of letters mixed with digits, a URL with a password in it), or when it is too long to judge.
-What leaves the Computer is not decided by these guesses alone: see `public`. They decide what is searched for in logs
-and errors, where hiding every configured word would make them unreadable.
+A value counts as a secret if its name says so ("API_KEY", "--token", "?sig="), if it looks like one (a known prefix, a
+long run of letters mixed with digits, a URL with a password), or if it is too long to judge. These heuristics decide
+what is masked in logs and errors, where masking every configured word would make them unreadable. What leaves the
+Computer follows the stricter rules of `public_view`.
 """
 
 import json
@@ -17,7 +17,7 @@ from a2c_smcp.computer.config.field_types import PLACEHOLDER
 from a2c_smcp.computer.config.models import MCPServerConfig, strings_of
 from a2c_smcp.redaction import MAX_TEXT, REDACTED, TRACEBACK, names_a_secret, redact_text
 
-# Words that name a secret in settings although they are harmless in general text.
+# Names that mean a secret in settings although the words are harmless in general text.
 _SECRET_NAME: Final = re.compile(
     r"(?:^|[-_.\s])(?:key|keys|pat|pin|otp|salt|seed|mnemonic|dsn|creds?|sig)(?:$|[-_.\s])"
     r"|password|passwd|secret|apikey|token[\W_\d]*$|密码|密钥|口令|令牌|凭证",
@@ -37,8 +37,8 @@ URL: Final = re.compile(
     re.DOTALL,
 )
 
-# While a text is judged, each placeholder is one character, so that its braces and colons do not count in a URL:
-# from _KEPT as it came, from _HIDDEN on without the default it may carry.
+# While a string is examined, a private-use character stands for each placeholder, so that its braces and colons do not
+# count in a URL: _KEPT + index keeps the placeholder as written, _HIDDEN + index hides its default value.
 _KEPT: Final = 0xF0000
 _HIDDEN: Final = 0x100000
 _MARKS: Final = re.compile("[\U000f0000-\U000f03ff]")
@@ -47,7 +47,7 @@ _PLACEHOLDER_NAME: Final = re.compile(r"(?:[A-Za-z]+:)?[\w./ -]{0,64}")
 
 
 def redacted_parameters(server: MCPServerConfig) -> dict[str, Any]:
-    """Return the parameters of a server with everything redacted that is probably a secret."""
+    """Return the parameters of a server with probable secrets redacted."""
     parameters: dict[str, Any] = server.model_dump(mode="json")["server_parameters"]
     for key, value in parameters.items():
         match key, value:
@@ -61,12 +61,12 @@ def redacted_parameters(server: MCPServerConfig) -> dict[str, Any]:
 
 
 def redact_named(name: str, value: str) -> str:
-    """Return a value that stands under a name, as others may see it."""
+    """Return a named value, redacted if its name or its shape suggests a secret."""
     return outside_placeholders(hide, value) if is_secret_name(name) else redact_value(value)
 
 
 def redact_args(args: Sequence[str]) -> list[str]:
-    """Return the arguments of a command as others may see them: `--token=abc` and `--api-key abc` lose their value."""
+    """Return command arguments without probable secrets: `--token=abc` and `--api-key abc` lose their value."""
     public = []
     for index, arg in enumerate(args):
         before = args[index - 1] if index else ""
@@ -81,7 +81,7 @@ def redact_args(args: Sequence[str]) -> list[str]:
 
 
 def redact_value(value: str) -> str:
-    """Return a text as others may see it, judged by its own shape."""
+    """Return a string without the parts whose shape suggests a secret."""
     if value.lstrip()[:1] in {"{", "["} and (public := _redact_json(value)) is not None:
         return public
     return outside_placeholders(_redact, value)
@@ -117,10 +117,10 @@ def _redact_member(key: str, item: Any) -> Any:
 
 
 def outside_placeholders(judge: Callable[[str], str], value: str, *, defaults: bool = True) -> str:
-    """Return what `judge` makes of a text in which each placeholder is one character, with the placeholders put back.
+    """Apply `judge` to a string in which each placeholder is one character, then restore the placeholders.
 
     Args:
-        defaults: Whether the default that a placeholder may carry is shown where the placeholder is kept.
+        defaults: Whether a restored placeholder keeps its default value.
     """
     placeholders = list(PLACEHOLDER.finditer(value))
     if len(placeholders) > _MAX_PLACEHOLDERS:
@@ -156,7 +156,7 @@ def _redact(text: str) -> str:
 
 def _redact_url(url: re.Match[str]) -> str:
     user, host, rest = url["user"], url["host"], url.group()[url.end("host") :]
-    # A password with a / ? or # in it ends the host too early: what looks like a port then is a piece of it.
+    # A password that contains / ? or # ends the host too early: the apparent port is then part of the password.
     if ":" in host.rpartition("]")[2] and "@" in rest:
         return url["scheme"] + REDACTED
     path = "/".join(hide(part) if looks_secret(unquote_plus(part)) else part for part in url["path"].split("/"))
@@ -187,18 +187,18 @@ def _redact_parameter(part: str) -> str:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what stands under this name is probably a secret."""
+    """Whether a value of this name is probably a secret."""
     words = _CAMEL.sub("_", name.lstrip("-/"))
     return names_a_secret(words) or _SECRET_NAME.search(words) is not None
 
 
 def looks_secret(text: str) -> bool:
-    """Whether a text has the shape of a secret."""
+    """Whether a string looks like a secret."""
     text = _MARKS.sub(" ", text).replace(REDACTED, " ")
     if len(text) > MAX_TEXT:
         return True
-    told = redact_text(text)
-    if REDACTED in told or told == TRACEBACK:
+    redacted = redact_text(text)
+    if REDACTED in redacted or redacted == TRACEBACK:
         return True
     in_path = PATH.match(text) is not None
     long = _LONG_RUN_IN_PATH if in_path else _LONG_RUN
@@ -212,7 +212,7 @@ def _is_mixed(run: str) -> bool:
 
 
 def hide(text: str) -> str:
-    """Redact a text but for its placeholders and the scheme in front of a credential."""
+    """Redact a string except its placeholders and an authentication scheme such as "Bearer"."""
     if not text:
         return text
     scheme = _SCHEME.match(text)
@@ -227,7 +227,7 @@ def hide(text: str) -> str:
 
 
 def _hide_literal(text: str) -> str:
-    # A separator between placeholders ("${input:user}:${input:password}") tells nothing.
+    # A separator between placeholders ("${input:user}:${input:password}") reveals nothing.
     return text if len(text) <= 2 and set(text) <= set(" :,;/.@_-=|") else REDACTED
 
 
@@ -235,19 +235,19 @@ _REDACTED_PART: Final = re.compile(f"{PLACEHOLDER.pattern}|{re.escape(REDACTED)}
 
 
 class ServerMask(SecretMask):
-    """The values that one server was configured with."""
+    """Masks the secrets of one server: the values of its placeholders and its probable literal secrets."""
 
     @classmethod
     def between(cls, configured: MCPServerConfig, resolved: MCPServerConfig) -> Self:
-        """Return the mask for what resolving a configuration put in, and for its literal secrets."""
+        """Return the mask for the values that resolving a configuration inserted, and for its literal secrets."""
         shown = dict(strings_of(redacted_parameters(configured)))
         texts = strings_of(resolved.server_parameters.model_dump(mode="json"))
-        return cls(value for place, text in texts for value in _hidden(shown.get(place, ""), text))
+        return cls(value for place, text in texts for value in _masked_values(shown.get(place, ""), text))
 
 
-def _hidden(shown: str, text: str) -> Iterator[str]:
+def _masked_values(shown: str, text: str) -> Iterator[str]:
     if shown == text:
         return
     match = re.fullmatch("(.*?)".join(re.escape(part) for part in _REDACTED_PART.split(shown)), text, re.DOTALL)
-    # Where the parts do not add up, the whole is hidden rather than guessed at.
+    # If the parts cannot be aligned, mask the whole string.
     yield from match.groups() if match else [text]

@@ -1,4 +1,4 @@
-"""The documents of one MCP server: read by its catalogue where it offers one, else one by one."""
+"""Reads the documents of one MCP server: from its catalogue if it has one, otherwise one by one."""
 
 import asyncio
 import logging
@@ -27,15 +27,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 FEW: Final = 8
-"""So many changed documents are read one by one; for more the whole catalogue is read again."""
+"""Up to this many changed documents are read one by one; for more the catalogue is read again."""
 
 LONG: Final = 1024 * 1024
-"""Replies longer than this are taken apart in a thread, to keep the event loop free."""
+"""Longer replies are parsed in a thread, to keep the event loop free."""
 
 
 @dataclass(slots=True)
 class _Marks:
-    """What is to be read again: the whole host, or the documents of these doc-refs."""
+    """What to read again: the whole host, or the documents of these doc-refs."""
 
     stale: bool = True
     changed: set[str] = field(default_factory=set)
@@ -43,11 +43,11 @@ class _Marks:
 
 @dataclass(slots=True)
 class _Host:
-    """What is known of the documents of one host.
+    """The documents of one host.
 
     Attributes:
-        offers_catalogue: Whether level 0 can be read; None until that was tried.
-        early: The catalogue was read before updates of its documents were told.
+        offers_catalogue: Whether level 0 can be read; None before the first attempt.
+        early: The catalogue was read before the subscriptions to its documents were active.
     """
 
     entries: Entries = field(default_factory=dict)
@@ -57,21 +57,21 @@ class _Host:
 
 
 class ServerDocuments:
-    """Reads the documents of one MCP server, and only what is not known of them."""
+    """Reads the documents of one MCP server, and reads only what is new or changed."""
 
     def __init__(self, server: CachedServer) -> None:
         self._server = server
         self._hosts: dict[str, _Host] = {}
 
-    # What is heard
+    # Changes
 
     def list_changed(self) -> None:
-        """Documents came or went: a catalogue names others now. What is read one by one shows by itself."""
+        """Documents were added or removed: read catalogues again. Documents read one by one follow the list."""
         for host in self._hosts.values():
             host.marks.stale = host.marks.stale or host.offers_catalogue is not False
 
     def mark(self, uri: str) -> None:
-        """The document of this URI may be different, or the catalogue, if it is one."""
+        """Mark the document of this URI, or the catalogue if it is one, as changed."""
         try:
             parsed = parse_dpe_uri(uri)
         except InvalidDPEUri:
@@ -87,16 +87,16 @@ class ServerDocuments:
             known.marks.changed.add(parsed.doc_ref)
 
     def mark_early(self) -> bool:
-        """Mark the catalogues that were read before updates were told; return whether there are any."""
+        """Mark the catalogues that were read before subscriptions were active; return whether there are any."""
         early = [host for host in self._hosts.values() if host.early]
         for host in early:
             host.marks.stale, host.early = True, False
         return bool(early)
 
     def mark_unlisted(self, listing: ResourceList) -> bool:
-        """Mark the catalogues that name documents which the server does not list; return whether there are any.
+        """Mark the catalogues with documents that the server does not list; return whether there are any.
 
-        Of those documents a list tells nothing, not even that it changed.
+        A changed resource list does not show changes of those documents.
         """
         found = [
             host
@@ -111,14 +111,14 @@ class ServerDocuments:
 
     @property
     def documents(self) -> list[DPEDocumentSummary]:
-        """What is known now."""
+        """The documents read so far."""
         return [entry for host in self._hosts.values() for entry in host.entries.values()]
 
     async def read(self) -> SMCPError | None:
-        """Read what is not known; return why that is incomplete, if it is.
+        """Read what is new or changed; return an error if the result is incomplete.
 
         Raises:
-            SMCPError: Not even the list could be read.
+            SMCPError: The list could not be read.
         """
         listing = await self._server.listing()
         for gone in self._hosts.keys() - listing.hosts.keys():
@@ -128,7 +128,7 @@ class ServerDocuments:
         return next((problem for problem in problems if problem is not None), None)
 
     async def _read_host(self, name: str, host: _Host, listing: ResourceList) -> SMCPError | None:
-        # Taken first: what is told while reading is to be read once more. What could not be read is put back.
+        # Reset before reading, so that changes during the read are kept. What could not be read is marked again below.
         marks, host.marks = host.marks, _Marks(stale=False)
         listed = listing.hosts[name]
 
@@ -153,27 +153,27 @@ class ServerDocuments:
     ) -> None:
         if host.offers_catalogue is not False:
             host.early = not self._server.watches(*listed.values())
-            entries = await self._ask_for_catalogue(name, describe)
+            entries = await self._request_catalogue(name, describe)
             if entries is not None:
                 host.entries, host.offers_catalogue = entries, True
                 marks.stale, marks.changed = False, set()
                 return
             host.early = False
             if host.offers_catalogue:
-                # It may be a bad moment. If it is not, the documents are read one by one next time.
+                # Perhaps a temporary failure. If not, the documents are read one by one next time.
                 host.offers_catalogue = None
                 raise ToolFailed(f"The MCP server {self._server.name!r} gave no catalogue of {name}")
             host.offers_catalogue = False
         marks.stale, marks.changed = False, set(host.entries)
 
-    async def _ask_for_catalogue(self, name: str, describe: Describe) -> Entries | None:
+    async def _request_catalogue(self, name: str, describe: Describe) -> Entries | None:
         try:
             contents = await self._server.read(build_dpe_uri(name))
         except (ToolFailed, RequestTimeout):
             raise
         except SMCPError:
             return None
-        return await _take_apart(contents, partial(catalogue_entries, contents, self._server.name, name, describe))
+        return await _parse(contents, partial(catalogue_entries, contents, self._server.name, name, describe))
 
     async def _read_documents(self, host: _Host, marks: _Marks, listed: Mapping[str, str], describe: Describe) -> None:
         unknown = listed.keys() - host.entries.keys()
@@ -191,7 +191,7 @@ class ServerDocuments:
         async def work() -> None:
             for doc_ref, uri in waiting:
                 try:
-                    host.entries[doc_ref] = await self._ask_for_document(doc_ref, uri, describe)
+                    host.entries[doc_ref] = await self._request_document(doc_ref, uri, describe)
                 except (ToolFailed, RequestTimeout) as error:
                     unanswered.append(error)
                     continue
@@ -200,20 +200,22 @@ class ServerDocuments:
                 except SMCPError as error:
                     host.entries.pop(doc_ref, None)
                     refused.append(error)
-                    logger.warning("Cannot read %s: %s", uri, error, extra={"server": self._server.name})
+                    logger.warning(
+                        "document not read: uri=%s reason=%s", uri, error, extra={"server": self._server.name}
+                    )
                 marks.changed.discard(doc_ref)
 
         await asyncio.gather(*(work() for _ in range(min(len(wanted), self._server.limits.at_once))))
         if unanswered or (refused and not host.entries):
             raise (unanswered or refused)[0]
 
-    async def _ask_for_document(self, doc_ref: str, uri: str, describe: Describe) -> DPEDocumentSummary:
+    async def _request_document(self, doc_ref: str, uri: str, describe: Describe) -> DPEDocumentSummary:
         contents = await self._server.read(uri)
-        item = await _take_apart(contents, partial(parse_json, contents))
+        item = await _parse(contents, partial(parse_json, contents))
         return summary_of(item, self._server.name, doc_ref, uri, describe(doc_ref))
 
 
-async def _take_apart(contents: Sequence[Any], work: Callable[[], T]) -> T:
+async def _parse(contents: Sequence[Any], work: Callable[[], T]) -> T:
     texts = (item.get("text") for item in contents if isinstance(item, Mapping))
     if sum(len(text) for text in texts if isinstance(text, str)) < LONG:
         return work()

@@ -1,4 +1,4 @@
-"""What went wrong with an MCP server and what its owner can do, in words. Pure."""
+"""Describes why an MCP server failed and what its owner can do about it. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,22 +10,22 @@ from a2c_smcp.computer.config.secret_detection import redact_value
 from a2c_smcp.redaction import redact_text
 
 Retry = Literal["counted", "always", "slow", "never"]
-"""When a failed server is started again: soon until it failed too often, soon for ever (it is out of reach), after
-minutes, or only by its owner."""
+"""How a failed server is restarted: soon, until it failed too often ("counted"); always soon, because it is unreachable
+("always"); after minutes ("slow"); or only by its owner ("never")."""
 
 MAX_SUMMARY: Final = 400
 SAMPLES: Final = 3
 SAMPLE_LENGTH: Final = 120
 
-_TELLING: Final = re.compile(
+_INFORMATIVE: Final = re.compile(
     r"error|exception|cannot|can't|could not|not found|no such|denied|fail|invalid|missing|required|refused|usage",
     re.IGNORECASE,
 )
-_NAMING: Final = re.compile(
+_NAMES_CAUSE: Final = re.compile(
     r"not found|no such|cannot find|can't find|not in this registry|denied|no module named|is required|refused",
     re.IGNORECASE,
 )
-"""What names the cause, as against a line that only says that there was an error."""
+"""Words that name a cause, unlike a line that only reports an error."""
 
 _INSTALL: Final = {
     "npx": "install Node.js",
@@ -45,8 +45,8 @@ class ServerFailure:
     """Why a server does not run.
 
     Attributes:
-        problem: What went wrong, with the server's own words: for its owner only.
-        kind: What an Agent may learn of it: no output of the server, no text of the configuration.
+        problem: The description for the owner; may quote output of the server.
+        kind: The description for Agents: no output of the server, no text of the configuration.
     """
 
     problem: str
@@ -57,25 +57,27 @@ class ServerFailure:
 
 @dataclass(slots=True)
 class ProcessOutput:
-    """What a process wrote that was not meant for us: its standard error, and what is no message on standard output."""
+    """Output of a process outside the protocol: its standard error, and non-messages on standard output."""
 
     errors: Sequence[str] = ()
     garbage: int = 0
     samples: list[str] = field(default_factory=list)
 
-    def heard_garbage(self, text: str) -> None:
-        """Count a line of standard output that is no message, and remember the first ones."""
+    def add_garbage(self, text: str) -> None:
+        """Count a line of standard output that is not a message, and keep the first ones as samples."""
         self.garbage += 1
         if len(self.samples) < SAMPLES:
             self.samples.append(text[:SAMPLE_LENGTH])
 
-    def last_words(self) -> str:
-        """Return the lines of standard error that tell most, redacted; empty when there are none."""
-        # Frames and source lines of a stack trace are indented; what they led to is not.
+    def error_summary(self) -> str:
+        """Return the most informative lines of standard error, redacted; empty when there are none."""
+        # Skip the indented frames of a stack trace, but not the exception after them.
         lines = [line for line in self.errors if line.strip() and not line[0].isspace() and "Traceback (" not in line]
-        telling = [line for line in lines if _NAMING.search(line)] or [line for line in lines if _TELLING.search(line)]
-        telling = telling or lines
-        return shorten(" / ".join(redact_text(line) for line in telling[-2:]), MAX_SUMMARY)
+        chosen = [line for line in lines if _NAMES_CAUSE.search(line)] or [
+            line for line in lines if _INFORMATIVE.search(line)
+        ]
+        chosen = chosen or lines
+        return shorten(" / ".join(redact_text(line) for line in chosen[-2:]), MAX_SUMMARY)
 
 
 def shorten(text: str, length: int) -> str:
@@ -84,17 +86,17 @@ def shorten(text: str, length: int) -> str:
 
 
 def _shown(command: str) -> str:
-    # The owner's own words, but one that writes a whole line here may have written a secret as well.
+    # An owner who writes a whole command line here may have written a secret as well.
     return repr(shorten(redact_value(command), MAX_SUMMARY))
 
 
 def prints_to_stdout(output: ProcessOutput) -> ServerFailure | None:
-    """What a server that runs but prints to standard output is told."""
+    """A running server prints other text to standard output; None if it does not."""
     if not output.garbage:
         return None
     first = redact_text(output.samples[0])
     return ServerFailure(
-        f"it prints to standard output what is no MCP message: {output.garbage} so far, the first: {first!r}",
+        f"it prints lines to standard output that are not MCP messages: {output.garbage} so far, the first: {first!r}",
         "make it log to standard error; standard output belongs to the protocol",
         "it prints to standard output",
     )
@@ -119,7 +121,7 @@ def no_directory() -> ServerFailure:
 
 
 def cannot_run(command: str, reason: str) -> ServerFailure:
-    """The program exists but the system will not run it."""
+    """The program exists but the system cannot run it."""
     return ServerFailure(
         f"the command {_shown(command)} cannot be run: {reason}",
         "check that it is executable and a program of this machine (a script needs its first line to name one)",
@@ -128,20 +130,20 @@ def cannot_run(command: str, reason: str) -> ServerFailure:
 
 
 def exited(code: int | None, output: ProcessOutput, *, running: bool) -> ServerFailure:
-    """The process ended by itself."""
+    """The process exited."""
     when = "while running" if running else "before it answered"
     how = "closed its output" if code is None else f"exited with code {code}"
     if code is not None and code < 0:
         how = f"was killed by signal {-code}"
-    words = output.last_words() or _printed(output)
+    words = output.error_summary() or _printed(output)
     said = f": {words}" if words else ", and said nothing"
     kind = f"it {how} {when}"
     return ServerFailure(kind + said, _exit_advice(code, words, running=running), kind)
 
 
 def no_response(seconds: float, output: ProcessOutput | None, *, running: bool = False) -> ServerFailure:
-    """The server does not answer."""
-    words = (output.last_words() or _printed(output)) if output is not None else ""
+    """The server does not respond."""
+    words = (output.error_summary() or _printed(output)) if output is not None else ""
     said = f"; it said: {words}" if words else ""
     if running:
         kind = f"it stopped answering for {seconds_text(seconds)}"
@@ -149,14 +151,14 @@ def no_response(seconds: float, output: ProcessOutput | None, *, running: bool =
     kind = f"it did not answer the MCP handshake within {seconds_text(seconds)}"
     if output is None:
         return ServerFailure(kind + said, "check that the URL is that of an MCP server", kind)
-    # To start it again at once would only begin the same download anew.
+    # An immediate restart would only begin the same download again.
     advice = "check that the command starts an MCP server in stdio mode; if it needs longer, raise its start_timeout"
     return ServerFailure(kind + said, advice, kind, retry="slow")
 
 
 def refused_handshake(message: str, output: ProcessOutput | None) -> ServerFailure:
-    """The server answered the handshake with an error or with nonsense."""
-    words = output.last_words() if output is not None else ""
+    """The server answered the handshake with an error or an invalid message."""
+    words = output.error_summary() if output is not None else ""
     said = f"; it said: {words}" if words else ""
     return ServerFailure(
         f"the MCP handshake failed: {shorten(redact_text(message), 200)}{said}",
@@ -166,10 +168,10 @@ def refused_handshake(message: str, output: ProcessOutput | None) -> ServerFailu
 
 
 def unreachable(reason: str, *, in_time: bool = True) -> ServerFailure:
-    """The URL cannot be reached: that may pass, so it is tried for ever.
+    """The URL cannot be reached. This may be temporary, so it is retried forever.
 
     Args:
-        in_time: False where it did not answer in time.
+        in_time: False if the request timed out.
     """
     return ServerFailure(
         f"it cannot be reached: {shorten(redact_text(reason), 200)}",
@@ -180,7 +182,7 @@ def unreachable(reason: str, *, in_time: bool = True) -> ServerFailure:
 
 
 def bad_status(status: int) -> ServerFailure:
-    """The URL answered with an HTTP status that is no answer."""
+    """The URL answered with an HTTP error status."""
     retry: Retry = "counted"
     if status in (401, 403):
         kind, advice = "it refused the credentials", "check the headers and the inputs they take values from"
@@ -197,26 +199,26 @@ def bad_status(status: int) -> ServerFailure:
 
 
 def session_lost() -> ServerFailure:
-    """A server on HTTP no longer knows our session: it was restarted."""
+    """An HTTP server no longer knows the session, probably because it was restarted."""
     kind = "it forgot the session, as after a restart"
     return ServerFailure(kind, "nothing; it is connected again", kind, retry="always")
 
 
 def stream_lost() -> ServerFailure:
-    """The stream on which a server on HTTP speaks to us broke."""
+    """The event stream of an HTTP server broke."""
     kind = "its event stream broke"
     return ServerFailure(kind, "nothing; it is connected again", kind, retry="always")
 
 
 def answer_too_large(length: str, limit: int) -> ServerFailure:
-    """An answer over the limit came on the stream of all requests and did not say which one it belongs to."""
+    """A reply over the size limit arrived on the shared stream and could not be matched to its request."""
     kind = f"its answer of {length} is over the limit of {limit} bytes"
     advice = "ask for less at a time, or raise max_message in its configuration; it is connected again"
     return ServerFailure(kind, advice, kind, retry="always")
 
 
 def unresolved(message: str) -> ServerFailure:
-    """A value of the configuration could not be found. Asking a person again and again would not help."""
+    """A placeholder of the configuration has no value. Retrying would only ask a person again and again."""
     return ServerFailure(
         f"its configuration could not be completed: {message}",
         "set the input, then start the server again",
@@ -226,7 +228,7 @@ def unresolved(message: str) -> ServerFailure:
 
 
 def internal(error: str) -> ServerFailure:
-    """The Computer itself failed."""
+    """The Computer itself has a bug."""
     kind = f"an internal error ({error})"
     return ServerFailure(kind, "please report it", kind)
 

@@ -1,4 +1,7 @@
-"""What the two HTTP links share: a client that sees every answer, and fails one request instead of the whole link."""
+"""The base of both HTTP transports, and the streamable one.
+
+Its HTTP client observes every response, and fails a single request instead of the whole transport.
+"""
 
 import asyncio
 import logging
@@ -19,22 +22,22 @@ from a2c_smcp.computer.config.secret_detection import ServerMask
 from a2c_smcp.computer.mcp import diagnosis
 from a2c_smcp.computer.mcp.diagnosis import ServerFailure
 from a2c_smcp.computer.mcp.framing import OversizedMessage, SseSplitter
-from a2c_smcp.computer.mcp.jsonrpc import encode, in_place_of, too_large
+from a2c_smcp.computer.mcp.jsonrpc import encode, replacement_for, too_large
 from a2c_smcp.computer.mcp.transport import MAX_MESSAGE, McpTransport, MessageReader, MessageWriter
 
 SESSION_HEADER: Final = "mcp-session-id"
 CLOSE_SECONDS: Final = 2.0
-# The SDK tries a broken event stream again so often, and then says nothing more.
-GIVES_UP_AFTER: Final = 2
+# The SDK retries a broken event stream this often and then gives up silently.
+SDK_STREAM_RETRIES: Final = 2
 NO_REPLY: Final = {"lost": True}
-"""The data of the error that stands for an answer that never came."""
+"""The data of the error reply that replaces a missing reply."""
 
 
 class HttpTransport(McpTransport):
-    """What is known of a server from its HTTP answers.
+    """The state of a server as its HTTP responses show it.
 
     Attributes:
-        max_message: Bytes of the longest message taken from it.
+        max_message: The size limit of a message from the server, in bytes.
     """
 
     def __init__(self, mask: ServerMask, max_message: int) -> None:
@@ -46,22 +49,22 @@ class HttpTransport(McpTransport):
         self._session_lost = False
         self._streams = 0
         self._broken_streams = 0
-        _hide_in_logs(mask)
+        _mask_logs(mask)
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of the latest answer to a message; None if it brought none."""
+        """The HTTP status of the latest response to a message; None if there was no response."""
         return self._status
 
     @property
     def lost(self) -> ServerFailure | None:
-        """The server forgot us, or cannot tell us of changes any more."""
+        """The server no longer knows the session, or its event stream is broken."""
         if self._session_lost:
             return diagnosis.session_lost()
-        return diagnosis.stream_lost() if self._broken_streams >= GIVES_UP_AFTER else None
+        return diagnosis.stream_lost() if self._broken_streams >= SDK_STREAM_RETRIES else None
 
     def explain(self, *, running: bool) -> ServerFailure | None:
-        """Judge by the latest answer to a message."""
+        """Return the failure that the latest response to a message shows."""
         if (failure := self.lost) is not None:
             return failure
         if self._error is not None:
@@ -72,8 +75,8 @@ class HttpTransport(McpTransport):
             return diagnosis.bad_status(self._status)
         return None
 
-    def answered(self, request: httpx2.Request, status: int) -> None:
-        """Take note of an answer."""
+    def on_response(self, request: httpx2.Request, status: int) -> None:
+        """Record a response."""
         match request.method:
             case "POST":
                 self._status, self._error = status, None
@@ -87,16 +90,16 @@ class HttpTransport(McpTransport):
                 self._broken_streams += 1
                 self._session_lost |= status == 404 and SESSION_HEADER in request.headers
             case _:
-                # A server need not offer such a stream, and says so with one status or another.
+                # The event stream is optional; servers refuse it with various statuses.
                 return
         if status >= 400:
             self.on_doubt()
 
-    def unattributed(self, size: int | None) -> None:
-        """Take note of an answer over the limit that belongs to a request nobody can tell."""
+    def on_unmatched_reply(self, size: int | None) -> None:
+        """Record a reply over the limit whose request is unknown."""
 
-    def failed(self, request: httpx2.Request, error: Exception) -> None:
-        """Take note that there was no answer, or that it broke off."""
+    def on_failure(self, request: httpx2.Request, error: Exception) -> None:
+        """Record that there was no response, or only a part of one."""
         if request.method == "GET":
             self._broken_streams += 1
         else:
@@ -105,51 +108,51 @@ class HttpTransport(McpTransport):
 
 
 class ObservedHttpClient(httpx2.AsyncClient):
-    """An HTTP client whose link learns of every answer.
+    """An HTTP client that reports every response to its transport.
 
-    A message that cannot be delivered is answered here with a JSON-RPC error, because the SDK would let one failed
-    request take down all others of the server. An answer over the limit is replaced by one, because the SDK has no
-    limit for JSON, and ends a stream at an event over its limit.
+    If a message cannot be delivered, the client replies with a JSON-RPC error, because in the SDK one failed request
+    would fail all others of the server. It replaces a reply over the size limit by an error too, because the SDK has no
+    limit for JSON and ends a stream at an event over its limit.
     """
 
-    def __init__(self, link: HttpTransport, **options: Any) -> None:
+    def __init__(self, transport: HttpTransport, **options: Any) -> None:
         super().__init__(**options)
-        self._link = link
+        self._mcp_transport = transport
 
     @classmethod
     async def to(
-        cls, link: HttpTransport, *, headers: Mapping[str, str] | None, patience: float, silence: float
+        cls, transport: HttpTransport, *, headers: Mapping[str, str] | None, patience: float, silence: float
     ) -> "ObservedHttpClient":
-        """Return a client with the configured headers, and the seconds for a connection and for silence on it."""
+        """Return a client with the configured headers and timeouts: `patience` to connect, `silence` to read."""
         times = httpx2.Timeout(patience, read=silence)
         certificates = await asyncio.to_thread(_certificates)
-        # As bytes, because a text with other letters than ASCII would be refused.
+        # As bytes, because the client rejects strings that are not ASCII.
         encoded = [(name.encode(), value.encode(errors="replace")) for name, value in (headers or {}).items()]
-        return cls(link, headers=encoded, timeout=times, verify=certificates)
+        return cls(transport, headers=encoded, timeout=times, verify=certificates)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send, tell the link how it went, and let no network error through."""
+        """Send a request and report the result to the transport. Network errors of a POST become error replies."""
         if request.method == "DELETE":
-            return await self._take_leave(request, **options)
+            return await self._end_session(request, **options)
         stream = options.pop("stream", False)
         try:
             response = await super().send(request, stream=True, **options)
         except httpx2.TransportError as error:
-            self._link.failed(request, error)
+            self._mcp_transport.on_failure(request, error)
             if request.method == "GET":
                 raise
             return _no_answer(request, error)
-        self._link.answered(request, response.status_code)
-        response.stream = _Watched(response, self._link)
-        # It is decoded where it is counted.
+        self._mcp_transport.on_response(request, response.status_code)
+        response.stream = _LimitedBody(response, self._mcp_transport)
+        # `_LimitedBody` has decoded it already.
         response.headers.pop("content-encoding", None)
         if not stream:
             await response.aread()
         return response
 
-    async def _take_leave(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        # The session ends in any case; a server that is gone need not be waited for.
-        if self._link.explain(running=True) is None:
+    async def _end_session(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        # The session ends in any case: do not wait for a server that is gone.
+        if self._mcp_transport.explain(running=True) is None:
             try:
                 async with asyncio.timeout(CLOSE_SECONDS):
                     response = await super().send(request, **options | {"stream": True})
@@ -162,16 +165,16 @@ class ObservedHttpClient(httpx2.AsyncClient):
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    # Reading the authorities takes a tenth of a second.
+    # Loading the certificate authorities takes a tenth of a second.
     return httpx2.create_ssl_context()
 
 
-class _Watched(httpx2.AsyncByteStream):
-    """A body that ends where the connection breaks, instead of raising, and holds no message over the limit."""
+class _LimitedBody(httpx2.AsyncByteStream):
+    """A response body that ends, instead of raising, when the connection breaks, and has no message over the limit."""
 
-    def __init__(self, response: httpx2.Response, link: HttpTransport) -> None:
+    def __init__(self, response: httpx2.Response, transport: HttpTransport) -> None:
         headers = response.headers
-        self._link = link
+        self._transport = transport
         self._request = response.request
         self._stream = cast("httpx2.AsyncByteStream", response.stream)
         self._encoding = headers.get("content-encoding", "identity")
@@ -184,18 +187,18 @@ class _Watched(httpx2.AsyncByteStream):
                 async for piece in pieces:
                     yield piece
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            # A notification stream that breaks is opened again by the SDK; whether it can be is seen then.
+            # The SDK reopens a broken notification stream; its response shows whether that works.
             if self._request.method == "GET":
-                self._link.on_doubt()
+                self._transport.on_doubt()
             else:
-                self._link.failed(self._request, error)
+                self._transport.on_failure(self._request, error)
 
     async def aclose(self) -> None:
         """Close the body itself."""
         await self._stream.aclose()
 
     async def _whole(self) -> AsyncGenerator[bytes, None]:
-        limit = self._link.max_message
+        limit = self._transport.max_message
         if self._encoding == "identity" and self._length.isdecimal() and int(self._length) > limit:
             yield _json(too_large(_id_of(self._request), limit, int(self._length)))
             return
@@ -209,32 +212,32 @@ class _Watched(httpx2.AsyncByteStream):
         yield bytes(body)
 
     async def _events(self) -> AsyncGenerator[bytes, None]:
-        events = SseSplitter(self._link.max_message)
-        answered = False
+        events = SseSplitter(self._transport.max_message)
+        replied = False
         async with aclosing(self._decoded()) as chunks:
             async for chunk in chunks:
                 for event in events.feed(chunk):
                     if not isinstance(event, OversizedMessage):
                         yield event
                         continue
-                    own = _id_of(self._request)
-                    error = None if answered else in_place_of(event, own)
+                    request_id = _id_of(self._request)
+                    error = None if replied else replacement_for(event, request_id)
                     if error is not None:
                         if error.id is None:
-                            self._link.unattributed(event.size)
+                            self._transport.on_unmatched_reply(event.size)
                         yield _event(error)
-                        if own is not None:
+                        if request_id is not None:
                             return
-                    elif event.size is not None and not answered:
-                        self._link.on_gap()
-                    answered = event.size is None and (answered or error is not None)
-        if events.skipping and (own := _id_of(self._request)) is not None:
-            yield _event(too_large(own, self._link.max_message))
+                    elif event.size is not None and not replied:
+                        self._transport.on_gap()
+                    replied = event.size is None and (replied or error is not None)
+        if events.skipping and (request_id := _id_of(self._request)) is not None:
+            yield _event(too_large(request_id, self._transport.max_message))
 
     def _decoded(self) -> AsyncGenerator[bytes, None]:
         if self._encoding == "identity":
             return cast("AsyncGenerator[bytes, None]", aiter(self._stream))
-        # The client library decodes in pieces of bounded size, however much the encoding compresses.
+        # The HTTP library decodes in chunks of bounded size, whatever the compression ratio.
         encoded = httpx2.Response(
             200, headers={"content-encoding": self._encoding}, stream=self._stream, request=self._request
         )
@@ -242,7 +245,7 @@ class _Watched(httpx2.AsyncByteStream):
 
 
 def _id_of(request: httpx2.Request) -> RequestId | None:
-    """Return the id of the JSON-RPC request that an HTTP request carries; None if it carries none."""
+    """Return the id of the JSON-RPC request in an HTTP request; None if there is none."""
     if request.method != "POST":
         return None
     match from_json(request.content):
@@ -265,12 +268,12 @@ def _no_answer(request: httpx2.Request, error: Exception) -> httpx2.Response:
 
 
 def unreachable(error: Exception) -> ServerFailure:
-    """Return the failure of a server that did not answer."""
+    """Return the failure of a server that did not respond."""
     return diagnosis.unreachable(reason(error), in_time=not isinstance(error, httpx2.TimeoutException))
 
 
 def reason(error: Exception) -> str:
-    """Say in words why there was no answer."""
+    """Describe why there was no response."""
     match error:
         case httpx2.ConnectTimeout():
             return "no connection within the time-out"
@@ -282,8 +285,8 @@ def reason(error: Exception) -> str:
             return str(error) or "the connection broke"
 
 
-class _HiddenInLogs(logging.Filter):
-    """Hides configured values in what the libraries below log: URLs can carry secrets."""
+class _MaskingFilter(logging.Filter):
+    """Masks configured values in the logs of the HTTP libraries: URLs can contain secrets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -291,7 +294,7 @@ class _HiddenInLogs(logging.Filter):
         self._formatter = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record pass, masked."""
+        """Mask every record; drop none."""
         text = record.getMessage()
         for mask in tuple(self.masks):
             text = mask.hide(text)
@@ -304,10 +307,10 @@ class _HiddenInLogs(logging.Filter):
         return True
 
 
-_FILTER: Final = _HiddenInLogs()
+_FILTER: Final = _MaskingFilter()
 
 
-def _hide_in_logs(mask: ServerMask) -> None:
+def _mask_logs(mask: ServerMask) -> None:
     for name in ("httpx2", "mcp.client.streamable_http"):
         logging.getLogger(name).addFilter(_FILTER)
     _FILTER.masks.add(mask)
@@ -324,7 +327,7 @@ class StreamableTransport(HttpTransport):
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> tuple[MessageReader, MessageWriter]:
-        """Prepare; nothing is sent before the first message."""
+        """Create the client; nothing is sent before the first message."""
         parameters = self._parameters
         client = await self._stack.enter_async_context(
             await ObservedHttpClient.to(
@@ -339,7 +342,7 @@ class StreamableTransport(HttpTransport):
                 parameters.url,
                 http_client=client,
                 terminate_on_close=parameters.terminate_on_close,
-                # The client has a limit of its own, which fails one request only.
+                # The client enforces its request_id limit, which fails only one request.
                 max_sse_event_size=None,
             )
         )
@@ -351,5 +354,5 @@ class StreamableTransport(HttpTransport):
 
     @property
     def is_sse(self) -> bool:
-        """Whether the endpoint refused messages in the way of the older transport, which has another door for them."""
+        """Whether the endpoint refused a message like a server of the older transport, which expects a GET first."""
         return self.status in (404, 405)

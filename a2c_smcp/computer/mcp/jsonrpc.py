@@ -1,4 +1,6 @@
-"""JSON-RPC messages as text: what `mcp` validates twice is told apart here by its keys, at a tenth of the cost."""
+"""Encodes and decodes JSON-RPC messages. The kind of a message follows from its keys, which costs a tenth of `mcp`'s
+validation of the union. Pure.
+"""
 
 import json
 import re
@@ -25,21 +27,23 @@ _ID: Final = rb'"id"\s*:\s*(\d{1,18}|"(?:[^"\\]|\\.)*")'
 _VERSION: Final = rb'"jsonrpc"\s*:\s*"2\.0"'
 _FIRST_ID: Final = re.compile(rb"\{\s*(?:" + _VERSION + rb"\s*,\s*)?" + _ID + rb'\s*,\s*"(?:result|error)"')
 _LAST_ID: Final = re.compile(_ID + rb"\s*(?:,\s*" + _VERSION + rb"\s*)?\}$")
-"""Where an answer names its request: before the result, or after it."""
+"""The position of the request id in a reply: before or after the result."""
 
 _BEFORE: Final = rb"\{\s*(?:(?:" + _VERSION + rb"|" + _ID + rb")\s*,\s*)*"
 _ANSWER: Final = re.compile(_BEFORE + rb'"(?:result|error)"')
 _CALL: Final = re.compile(_BEFORE + rb'"(?:method|params)"')
-"""How an answer begins, and how a request or notification does."""
+"""The beginning of a reply, and of a request or notification."""
 
-_UNREADABLE: Final = ErrorData(code=INTERNAL_ERROR, message="The server answered in bytes that are not of its encoding")
+_ENCODING_ERROR: Final = ErrorData(
+    code=INTERNAL_ERROR, message="The server answered in bytes that are not of its encoding"
+)
 
 
 def decode(line: RawLine, encoding: str = "utf-8", errors: str = "strict") -> list[JSONRPCMessage]:
-    """Return the messages of one line: one, or those of a batch.
+    """Return the messages of one line: one message or a batch.
 
-    An answer that breaks the encoding or is over the limit becomes an error to the same request, because a request
-    whose answer was thrown away would wait for ever.
+    A reply with invalid encoding or over the size limit becomes an error reply to the same request, because a request
+    whose reply is discarded would wait forever.
 
     Raises:
         ValueError: The line is not JSON-RPC.
@@ -54,7 +58,7 @@ def decode(line: RawLine, encoding: str = "utf-8", errors: str = "strict") -> li
         try:
             text = line if isinstance(line, str) else line.decode(encoding, errors)
         except UnicodeDecodeError as error:
-            return _unreadable(error.object.decode(encoding, "replace"))
+            return _encoding_errors(error.object.decode(encoding, "replace"))
         value = _lenient(text)
     messages = [_message(item) for item in (value if isinstance(value, list) else [value])]
     if not messages:
@@ -63,7 +67,7 @@ def decode(line: RawLine, encoding: str = "utf-8", errors: str = "strict") -> li
 
 
 def too_large(request: RequestId | None, limit: int, size: int | None = None) -> JSONRPCError:
-    """Return the error that stands for an answer over the limit; `size` is None if it was not read to its end."""
+    """Return the error reply that replaces a reply over the limit; `size` is None if it was not read completely."""
     data: dict[str, Any] = {"limit": "message size", "value": limit}
     return JSONRPCError(
         jsonrpc="2.0",
@@ -78,18 +82,18 @@ def too_large(request: RequestId | None, limit: int, size: int | None = None) ->
 
 
 def bytes_text(limit: int, size: int | None) -> str:
-    """Say how long a message over the limit is, as far as that is known."""
+    """Describe the size of a message over the limit, as far as it is known."""
     return f"more than {limit} bytes" if size is None else f"{size} bytes"
 
 
-def in_place_of(event: OversizedMessage, request: RequestId | None) -> JSONRPCError | None:
-    """Return the error that takes the place of an event over the limit.
+def replacement_for(event: OversizedMessage, request: RequestId | None) -> JSONRPCError | None:
+    """Return the error reply that replaces an event over the limit.
 
-    None if the event is no answer, or if what came of it so far does not show whose answer it is. An answer that names
-    its request nowhere it can be seen gets an error without an id.
+    None if the event is not a reply, or if it is incomplete and its request is still unknown. A complete reply whose
+    request id is not in the kept bytes gets an error without an id.
 
     Args:
-        request: The request that the stream belongs to; None if it is a stream of the whole session.
+        request: The request that the stream belongs to; None for a stream of the whole session.
     """
     complete = event.size is not None
     if request is not None and _ANSWER.match(event):
@@ -100,7 +104,7 @@ def in_place_of(event: OversizedMessage, request: RequestId | None) -> JSONRPCEr
 
 
 def encode(message: JSONRPCMessage, encoding: str = "utf-8") -> str:
-    """Return the text of a message, without a line break. Other encodings than UTF-8 get plain ASCII."""
+    """Return the JSON of a message without line breaks; pure ASCII if the encoding is not UTF-8."""
     if encoding == "utf-8":
         return message.model_dump_json(by_alias=True, exclude_unset=True)
     return json.dumps(message.model_dump(mode="json", by_alias=True, exclude_unset=True), separators=(",", ":"))
@@ -133,18 +137,18 @@ def _too_large(line: OversizedMessage) -> JSONRPCMessage:
     return too_large(json.loads(found[1]), line.limit, line.size)
 
 
-def _unreadable(text: str) -> list[JSONRPCMessage]:
+def _encoding_errors(text: str) -> list[JSONRPCMessage]:
     try:
         value = json.loads(text)
     except RecursionError as error:
         raise ValueError("too deep") from error
-    answers = [item for item in (value if isinstance(value, list) else [value]) if _answers(item)]
+    answers = [item for item in (value if isinstance(value, list) else [value]) if _is_reply(item)]
     if not answers:
         raise ValueError("not a JSON-RPC message")
-    return [JSONRPCError(jsonrpc="2.0", id=item["id"], error=_UNREADABLE) for item in answers]
+    return [JSONRPCError(jsonrpc="2.0", id=item["id"], error=_ENCODING_ERROR) for item in answers]
 
 
-def _answers(item: Any) -> bool:
+def _is_reply(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("id"), int | str) and ("result" in item or "error" in item)
 
 
@@ -161,7 +165,7 @@ def _lenient(text: str) -> Any:
 
 
 def _without_surrogates(value: Any) -> Any:
-    # JavaScript can write half a character; it is no text, and nothing behind this point could encode it.
+    # JavaScript can emit a lone surrogate, which could not be encoded again later.
     match value:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

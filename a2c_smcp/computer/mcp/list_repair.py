@@ -1,7 +1,7 @@
-"""Lists in which an entry breaks a rule of the protocol: repaired, or left out with a reason. Pure.
+"""Repairs list entries that violate the protocol, or rejects them with a reason. Pure.
 
-The SDK refuses such a list as a whole, so that one tool would hide all the others. Many servers, though, leave out the
-type of a schema, or the name of a resource.
+The SDK rejects the whole list, so that one invalid tool would hide all others. Many servers omit the type of a schema
+or the name of a resource.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ from a2c_smcp.validation import error_words
 
 OBJECT: Final = "object"
 
-_KINDS: Final = {
+_OPTIONAL_TYPES: Final = {
     "title": str,
     "description": str,
     "mimeType": str,
@@ -34,19 +34,19 @@ _LISTS: Final = {
     "resources": ("resource", "uri", "resources/list"),
     "resourceTemplates": ("resource template", "uriTemplate", "resources/templates/list"),
 }
-"""By the field of a result: what its entries are, the field that names one, and the method whose result it is."""
+"""By result field: the kind of its entries, the field with an entry's name, and the method that returns it."""
 
 MAX_SHOWN: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedEntry:
-    """An entry of a list that is not offered.
+    """A list entry that is not offered.
 
     Attributes:
         kind: `tool`, `resource` or `resource template`.
-        name: Its name or URI, shortened; empty where it has none.
-        why: The field that breaks a rule, and how; never a value.
+        name: Its name or URI, shortened; empty if it has none.
+        why: The invalid field and the reason; never a value.
     """
 
     kind: str
@@ -58,37 +58,37 @@ class RejectedEntry:
 
 
 def repair_lists(result: Json, version: str | None = None) -> list[RejectedEntry]:
-    """Repair the entries of a list in place, and leave out those that cannot be; other results stay as they are.
+    """Repair the entries of a list result in place and remove those that cannot be repaired; return the removed ones.
 
     Args:
-        version: The negotiated protocol version; with it, the entries that the SDK would refuse are left out as well.
+        version: The negotiated protocol version; if given, entries that the SDK would reject are removed as well.
     """
-    left_out: list[RejectedEntry] = []
-    # Only the newer era knows results that are no objects.
-    loose = "resultType" in result
+    rejected: list[RejectedEntry] = []
+    # Only the newer protocol era allows output that is not an object.
+    any_output = "resultType" in result
     for field, (kind, address, method) in _LISTS.items():
         if not isinstance(entries := result.get(field), list):
             continue
         kept = []
         for entry in entries:
-            why = _mend_tool(entry, loose=loose) if field == "tools" else _mend_resource(entry, address)
+            why = _repair_tool(entry, any_output=any_output) if field == "tools" else _repair_resource(entry, address)
             if why is None:
                 kept.append(entry)
             else:
-                left_out.append(_left_out(kind, address, entry, why))
-        refused = _refused(result, field, method, kept, version)
-        left_out += (_left_out(kind, address, kept[index], why) for index, why in refused.items())
-        result[field] = [entry for index, entry in enumerate(kept) if index not in refused]
-    return left_out
+                rejected.append(_rejected(kind, address, entry, why))
+        invalid = _invalid_entries(result, field, method, kept, version)
+        rejected += (_rejected(kind, address, kept[index], why) for index, why in invalid.items())
+        result[field] = [entry for index, entry in enumerate(kept) if index not in invalid]
+    return rejected
 
 
-def _left_out(kind: str, address: str, entry: object, why: str) -> RejectedEntry:
+def _rejected(kind: str, address: str, entry: object, why: str) -> RejectedEntry:
     name = entry.get(address) if isinstance(entry, dict) else None
     return RejectedEntry(kind, name[:MAX_SHOWN] if isinstance(name, str) else "", why)
 
 
-def _refused(result: Json, field: str, method: str, entries: list[Any], version: str | None) -> dict[int, str]:
-    """Return the entries that the SDK would refuse the whole list for, by index, with the reason."""
+def _invalid_entries(result: Json, field: str, method: str, entries: list[Any], version: str | None) -> dict[int, str]:
+    """Return the entries that would make the SDK reject the list: index and reason."""
     if version is None or not entries:
         return {}
     try:
@@ -109,8 +109,8 @@ def _place(parts: Iterable[int | str]) -> str:
     return ".".join(str(part)[:MAX_SHOWN] for part in parts) or "entry"
 
 
-def _mend_tool(tool: object, *, loose: bool) -> str | None:
-    """Repair a tool; return why it cannot be offered, or None."""
+def _repair_tool(tool: object, *, any_output: bool) -> str | None:
+    """Repair a tool; return the reason if it cannot be offered."""
     if not isinstance(tool, dict):
         return "entry: not an object"
     if not isinstance(tool.get("name"), str):
@@ -121,12 +121,12 @@ def _mend_tool(tool: object, *, loose: bool) -> str | None:
         tool["inputSchema"] = {key: value for key, value in known.items() if key != "properties"} | {"type": OBJECT}
         if isinstance(known.get("properties"), dict):
             tool["inputSchema"]["properties"] = known["properties"]
-    # A model provider refuses a request in which one tool has such a schema, in either era.
+    # Model providers reject a whole request if one tool has such a schema.
     if (wrong := _schema_problem(tool["inputSchema"])) is not None:
         return f"inputSchema.{wrong}"
     output = tool.get("outputSchema")
     if output is not None and not (
-        (isinstance(output, dict) if loose else _is_of_object(output)) and _schema_problem(output) is None
+        (isinstance(output, dict) if any_output else _is_of_object(output)) and _schema_problem(output) is None
     ):
         del tool["outputSchema"]
     execution = tool.get("execution")
@@ -134,12 +134,12 @@ def _mend_tool(tool: object, *, loose: bool) -> str | None:
         isinstance(execution, dict) and execution.get("taskSupport", "optional") in _TASK_SUPPORT
     ):
         del tool["execution"]
-    _mend_manners(tool)
+    _drop_invalid_fields(tool)
     return None
 
 
 def _schema_problem(schema: Json) -> str | None:
-    """Return what makes a JSON Schema of an object unusable, or None."""
+    """Return why the JSON Schema of an object is unusable, or None."""
     if not isinstance(schema.get("$schema"), str | None):
         return "$schema: not a string"
     required = schema.get("required")
@@ -153,21 +153,21 @@ def _schema_problem(schema: Json) -> str | None:
     return None
 
 
-def _mend_resource(entry: object, address: str) -> str | None:
-    """Repair a resource or a template; return why it cannot be offered, or None."""
+def _repair_resource(entry: object, address: str) -> str | None:
+    """Repair a resource or a template; return the reason if it cannot be offered."""
     if not isinstance(entry, dict):
         return "entry: not an object"
     if not isinstance(entry.get(address), str):
         return f"{address}: missing or not a string"
     if not isinstance(entry.get("name"), str):
         entry["name"] = entry[address]
-    _mend_manners(entry)
+    _drop_invalid_fields(entry)
     return None
 
 
-def _mend_manners(entry: Json) -> None:
-    """Take out of an entry what is for show, where it is of another kind than it should be."""
-    for name, kind in _KINDS.items():
+def _drop_invalid_fields(entry: Json) -> None:
+    """Remove optional fields of an entry that have the wrong type."""
+    for name, kind in _OPTIONAL_TYPES.items():
         if entry.get(name) is not None and not isinstance(entry[name], kind):
             del entry[name]
     if icons := entry.get("icons"):

@@ -1,8 +1,8 @@
-"""Which era of the protocol a server speaks: found out once, remembered for its next starts.
+"""Negotiates the protocol era of a server, and remembers it for its next starts.
 
-The newer era is asked for first, because a server of both eras offers more there (subscriptions that older SDKs cannot
-declare). A server of the older era answers that question with an error within a millisecond. One that ignores it costs
-`PATIENCE`, once: then the older handshake follows on its heels, and whichever answer comes is right.
+The newer era is tried first, because a server of both eras offers more there (subscriptions that older SDKs cannot
+declare). A server of the older era replies with an error within a millisecond. One that ignores the request costs
+`PATIENCE` seconds once; the older handshake follows, and either reply is accepted.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ PATIENCE: Final = 3.0
 
 @dataclass(slots=True)
 class NegotiationMemory:
-    """What was learned of a server in its earlier lives.
+    """What earlier runs of a server showed.
 
     Attributes:
-        older: It speaks the older era: the question is not worth asking again.
-        asking: The question was put and the handshake not yet done. A server that dies of it is not asked again.
-        sse: Its URL turned out to speak the older HTTP transport.
+        older: The server speaks the older era: do not try the newer one retry.
+        discovering: The newer era was tried and the handshake is not done. If the server dies now, do not try retry.
+        sse: The URL turned out to speak the older HTTP transport.
     """
 
     older: bool = False
-    asking: bool = False
+    discovering: bool = False
     sse: bool = False
 
 
@@ -41,37 +41,37 @@ async def negotiate(session: ClientSession, memory: NegotiationMemory, *, patien
     """Agree with the server on an era and a version.
 
     Raises:
-        MCPError: The server refused, or went away.
-        ValidationError: It answered with something else than the protocol's own messages.
-        RuntimeError: It speaks only versions that we do not.
+        MCPError: The server refused or closed the connection.
+        ValidationError: The server replied with an invalid message.
+        RuntimeError: No protocol version in common.
     """
-    died_of_the_question, memory.asking = memory.asking, False
-    if not memory.older and not died_of_the_question:
-        memory.asking = True
+    died_while_discovering, memory.discovering = memory.discovering, False
+    if not memory.older and not died_while_discovering:
+        memory.discovering = True
         if await _discover(session, LATEST_MODERN_VERSION, patience):
-            memory.asking = False
+            memory.discovering = False
             return
     try:
         await session.initialize()
     except MCPError as error:
-        # It heard the question after all, late, and now insists on the newer era.
+        # The server processed the first request late and now requires the newer era.
         version = _common_version(error)
         if version is None or not await _discover(session, version, patience):
             raise
-    memory.asking = False
+    memory.discovering = False
     memory.older = not is_modern(session)
 
 
-async def _discover(session: ClientSession, version: str, patience: float, *, again: bool = True) -> bool:
+async def _discover(session: ClientSession, version: str, patience: float, *, retry: bool = True) -> bool:
     raw: dict[str, Any] | None = None
     with anyio.move_on_after(patience):
         try:
             raw = await session.send_discover(version)
         except MCPError as error:
             other = _common_version(error)
-            if other is None or not again:
+            if other is None or not retry:
                 return False
-            return await _discover(session, other, patience, again=False)
+            return await _discover(session, other, patience, retry=False)
     try:
         result = DiscoverResult.model_validate(raw)
     except ValidationError:

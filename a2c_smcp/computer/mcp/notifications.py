@@ -1,8 +1,8 @@
-"""What a server says by itself: taken off its stream early, counted, and told to the Computer in bounded portions.
+"""Handles a server's notifications before the SDK sees them: merged, rate-limited, and passed on to the Computer.
 
-The SDK starts a task for every notification. A server that floods would fill the loop with them, so those that only say
-"look again" are merged here, and whatever is not an answer is let through at a bounded rate: the pipe or socket
-behind fills up and it is the server that waits.
+The SDK starts a task for every notification, so a flood would fill the event loop. Notifications that only announce a
+change are merged here. Everything that is not a reply passes at a bounded rate: the pipe or socket fills up and the
+server has to wait.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ from a2c_smcp.types import SERVER_NAME
 
 logger = logging.getLogger(__name__)
 
-# Between two tellings of what changed. The first comes at once.
+# Seconds between two calls of the listener about merged notifications. The first comes at once.
 NOTIFY_INTERVAL: Final = 0.05
-# Resources that wait to be told of; a server that names more meanwhile waits.
+# Updated resources that may be pending; reading from the server pauses above that.
 MAX_URIS: Final = 1_000
-# Unasked messages a second, and how many may come at once.
+# Requests and notifications of the server a second, and the allowed burst.
 RATE: Final = 2_000.0
 BURST: Final = 2_000.0
 YIELD_EVERY: Final = 32
 
 
 class ServerNotifications:
-    """What a server has said to have changed since its listener was last told."""
+    """Merges the changes that a server announces between two calls of its listener."""
 
     def __init__(self, server: SERVER_NAME, listener: ServerListener) -> None:
         self._server = server
@@ -43,17 +43,17 @@ class ServerNotifications:
         self._resources = False
         self._uris: dict[str, None] = {}
         self._timer: asyncio.Handle | None = None
-        self._told_at = -NOTIFY_INTERVAL
-        self._room = asyncio.Event()
-        self._room.set()
+        self._notified_at = -NOTIFY_INTERVAL
+        self._capacity = asyncio.Event()
+        self._capacity.set()
 
     def tools(self) -> None:
-        """The tool list may differ."""
+        """The tool list may have changed."""
         self._tools = True
         self._schedule()
 
     def resources(self) -> None:
-        """The resource list may differ."""
+        """The resource list may have changed."""
         self._resources = True
         self._schedule()
 
@@ -61,42 +61,42 @@ class ServerNotifications:
         """A resource has new contents."""
         self._uris[uri] = None
         if len(self._uris) >= MAX_URIS:
-            self._room.clear()
+            self._capacity.clear()
         self._schedule()
 
     def everything(self, uris: Iterable[str] = ()) -> None:
-        """Nothing is known for sure: the server came or went, or notifications may have been lost."""
+        """Everything may have changed: the server started or stopped, or notifications may have been lost."""
         self._tools = self._resources = True
         self._uris.update(dict.fromkeys(uris))
         self._schedule()
 
-    def tell_tools(self) -> None:
-        """Tell at once of a changed tool list, if the server announced one."""
+    def flush_tools(self) -> None:
+        """Notify the listener at once of a changed tool list, if a change is pending."""
         if self._tools:
             self._tools = False
             notify(self._listener.tools_changed, self._server)
 
-    async def room(self) -> None:
-        """Wait until more can be taken in."""
-        await self._room.wait()
+    async def capacity(self) -> None:
+        """Wait until another updated resource can be recorded."""
+        await self._capacity.wait()
 
     def close(self) -> None:
-        """Tell what is left."""
+        """Notify the listener of the pending changes."""
         if self._timer is not None:
             self._timer.cancel()
-            self._tell()
+            self._flush()
 
     def _schedule(self) -> None:
         if self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(max(0.0, self._told_at + NOTIFY_INTERVAL - loop.time()), self._tell)
+            self._timer = loop.call_later(max(0.0, self._notified_at + NOTIFY_INTERVAL - loop.time()), self._flush)
 
-    def _tell(self) -> None:
+    def _flush(self) -> None:
         self._timer = None
-        self._told_at = asyncio.get_running_loop().time()
+        self._notified_at = asyncio.get_running_loop().time()
         tools, resources, uris = self._tools, self._resources, self._uris
         self._tools, self._resources, self._uris = False, False, {}
-        self._room.set()
+        self._capacity.set()
         if tools:
             notify(self._listener.tools_changed, self._server)
         if resources:
@@ -106,33 +106,33 @@ class ServerNotifications:
 
 
 def notify(listener: Callable[..., None], *arguments: str) -> None:
-    """Call a listener, whose mistakes are not the server's."""
+    """Call a listener; its exceptions are logged and do not affect the server."""
     call_guarded(logger, "a listener of an MCP server", listener, *arguments, server=arguments[0])
 
 
 class NotificationFilter(MessageReadStream):
-    """A link's messages on their way to the SDK, without those that `ServerNotifications` has taken.
+    """The messages of a transport without those that `ServerNotifications` handles.
 
     Attributes:
-        ended: Whether the stream has come to its end.
-        heard_at: When the server last said anything.
+        ended: Whether the stream has ended.
+        received_at: When the last message arrived.
         version: The negotiated protocol version, once it is known.
-        on_left_out: Called with the entries of a list that break a rule and were taken out of it.
+        on_rejected: Called with the entries that were removed from a list because they are invalid.
     """
 
-    def __init__(self, source: MessageReader, news: ServerNotifications, on_end: Callable[[], None]) -> None:
+    def __init__(self, source: MessageReader, notifications: ServerNotifications, on_end: Callable[[], None]) -> None:
         self.version: str | None = None
-        self.on_left_out: Callable[[list[RejectedEntry]], None] = _ignore
+        self.on_rejected: Callable[[list[RejectedEntry]], None] = _ignore
         self.ended = False
-        self.heard_at = 0.0
+        self.received_at = 0.0
         self._source = source
-        self._news = news
+        self._notifications = notifications
         self._on_end = on_end
-        self._meter = TokenBucket(RATE, BURST)
-        self._turns = 0
+        self._rate = TokenBucket(RATE, BURST)
+        self._received = 0
 
     async def receive(self) -> Incoming:
-        """The next message for the SDK."""
+        """Return the next message for the SDK."""
         clock = asyncio.get_running_loop().time
         while True:
             try:
@@ -140,22 +140,22 @@ class NotificationFilter(MessageReadStream):
             except (anyio.EndOfStream, anyio.ClosedResourceError):
                 self._end()
                 raise anyio.EndOfStream from None
-            self.heard_at = clock()
-            self._turns += 1
-            if self._turns % YIELD_EVERY == 0:
+            self.received_at = clock()
+            self._received += 1
+            if self._received % YIELD_EVERY == 0:
                 await yield_to_loop()
-            if isinstance(item, SessionMessage) and not _unasked(item.message):
+            if isinstance(item, SessionMessage) and not _is_unsolicited(item.message):
                 response = item.message
-                if isinstance(response, JSONRPCResponse) and (left_out := repair_lists(response.result, self.version)):
-                    self.on_left_out(left_out)
+                if isinstance(response, JSONRPCResponse) and (rejected := repair_lists(response.result, self.version)):
+                    self.on_rejected(rejected)
                 return item
-            if pause := self._meter.wait(self.heard_at):
+            if pause := self._rate.wait(self.received_at):
                 await asyncio.sleep(pause)
-            if isinstance(item, SessionMessage) and not await self._taken(item.message):
+            if isinstance(item, SessionMessage) and not await self._handled(item.message):
                 return item
 
     async def aclose(self) -> None:
-        """Close the source too."""
+        """Close the source as well."""
         self._end()
         await self._source.aclose()
 
@@ -164,15 +164,15 @@ class NotificationFilter(MessageReadStream):
             self.ended = True
             self._on_end()
 
-    async def _taken(self, message: JSONRPCMessage) -> bool:
+    async def _handled(self, message: JSONRPCMessage) -> bool:
         match message:
             case JSONRPCNotification(method="notifications/resources/updated", params={"uri": str(uri)}):
-                await self._news.room()
-                self._news.updated(uri)
+                await self._notifications.capacity()
+                self._notifications.updated(uri)
             case JSONRPCNotification(method="notifications/resources/list_changed"):
-                self._news.resources()
+                self._notifications.resources()
             case JSONRPCNotification(method="notifications/tools/list_changed"):
-                self._news.tools()
+                self._notifications.tools()
             case JSONRPCNotification(method="notifications/message" | "notifications/prompts/list_changed"):
                 pass
             case _:
@@ -184,5 +184,5 @@ def _ignore(_: list[RejectedEntry]) -> None:
     return
 
 
-def _unasked(message: JSONRPCMessage) -> bool:
+def _is_unsolicited(message: JSONRPCMessage) -> bool:
     return isinstance(message, JSONRPCNotification | JSONRPCRequest)

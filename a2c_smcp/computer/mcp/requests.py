@@ -1,4 +1,7 @@
-"""What a running MCP server can be asked, in JSON both ways."""
+"""The requests to a running MCP server, with plain JSON in and out.
+
+Results look the same in both protocol eras. Errors keep the server's code, without configured values.
+"""
 
 import asyncio
 import json
@@ -33,66 +36,66 @@ logger = logging.getLogger(__name__)
 
 _KINDS: Final = {"tools": "tool", "resources": "resource", "resourceTemplates": "resource template"}
 
-# The SDK has validated a result before it asks for its type; as JSON it need not be built into models and dumped again.
+# The SDK validates a result before it converts it to this type: plain JSON avoids building models and dumping them.
 _RAW: Final[Any] = TypeAdapter(dict[str, Any])
 
 
 class _Request(Request[dict[str, Any], str]):
-    """Any request: the wire names are ours to give."""
+    """Any request, by its wire name."""
 
 
 class ServerRequests(ABC):
-    """The requests of a session. Each raises `ToolFailed` when the server does not run or dies under it."""
+    """The requests of a session. Each raises `ToolFailed` if the server is not running or dies meanwhile."""
 
     name: SERVER_NAME
     _mask: ServerMask
     _capabilities: Json
-    _left_out: dict[tuple[str, str], str]
-    """The entries of its lists that are not offered: what and which, and why."""
+    _rejected: dict[tuple[str, str], str]
+    """The rejected entries of its lists: kind and name, and the reason."""
 
     @abstractmethod
-    def _living(self) -> ServerRun:
-        """Return the life to ask.
+    def _current_run(self) -> ServerRun:
+        """Return the current run.
 
         Raises:
-            ToolFailed: The server does not run.
+            ToolFailed: The server is not running.
         """
 
     async def list_tools(self) -> list[Json]:
-        """All tools (every cursor), in MCP's JSON form; none if it offers none."""
+        """Return all tools (every page) in MCP's JSON form."""
         pages = walk(partial(self._page, "tools/list", "tools"), PageLimits(), self._list_cut)
         return [tool async for page in pages for tool in page]
 
     async def call_tool(
         self, name: str, arguments: Json, *, progress: ProgressCallback | None = None, meta: Json | None = None
     ) -> Json:
-        """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON."""
+        """Run a tool and return its `CallToolResult` as JSON. Cancelling the task cancels the call at the server."""
         params = with_meta({"name": name, "arguments": arguments}, meta)
         try:
-            return plain_result(await self._ask("tools/call", params, timed=False, progress=progress))
+            return plain_result(await self._request("tools/call", params, timed=False, progress=progress))
         except SMCPError as error:
             if error.code != HEADER_MISMATCH:
                 raise
-        # The newer era over HTTP: the server did not run the tool; it wants headers that follow from the tool's schema.
+        # Newer era over HTTP: the server requires headers that depend on the tool's schema, and did not run the tool.
         await self._learn_headers(name)
-        return plain_result(await self._ask("tools/call", params, timed=False, progress=progress))
+        return plain_result(await self._request("tools/call", params, timed=False, progress=progress))
 
     async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
-        """One page of resources and the next cursor."""
+        """Return one page of resources and the next cursor."""
         return await self._page("resources/list", "resources", cursor)
 
     async def list_resource_templates(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
-        """One page of templates and the next cursor."""
+        """Return one page of templates and the next cursor."""
         return await self._page("resources/templates/list", "resourceTemplates", cursor)
 
     async def read_resource(self, uri: str) -> list[Json]:
-        """The contents of a resource."""
+        """Return the contents of a resource."""
         contents: list[Json] = (await self.read(uri))["contents"]
         return contents
 
     async def read(self, uri: str, *, meta: Json | None = None) -> Json:
-        """The contents of a resource as `contents`, and the `_meta` of the answer as `meta` where it has one."""
-        answer = plain_result(await self._ask("resources/read", with_meta({"uri": uri}, meta)))
+        """Return the `contents` of a resource, and the `_meta` of the reply as `meta` if it has one."""
+        answer = plain_result(await self._request("resources/read", with_meta({"uri": uri}, meta)))
         found: Json = {"contents": answer.get("contents", [])}
         if isinstance(own := answer.get("_meta"), dict) and own:
             found["meta"] = own
@@ -101,20 +104,20 @@ class ServerRequests(ABC):
     async def complete(
         self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
     ) -> Json:
-        """The `completion` object of `completion/complete`."""
+        """Return the `completion` object of `completion/complete`."""
         params = {"ref": ref, "argument": argument} | ({} if context is None else {"context": context})
-        completion: Json = (await self._ask("completion/complete", with_meta(params, meta)))["completion"]
+        completion: Json = (await self._request("completion/complete", with_meta(params, meta)))["completion"]
         return completion
 
     async def _page(self, method: str, key: str, cursor: str | None) -> tuple[list[Json], str | None]:
-        self._living()
+        self._current_run()
         if method.partition("/")[0] not in self._capabilities:
             return [], None
         if cursor is None:
             kind = _KINDS[key]
-            self._left_out = {entry: why for entry, why in self._left_out.items() if entry[0] != kind}
+            self._rejected = {entry: why for entry, why in self._rejected.items() if entry[0] != kind}
         try:
-            raw = await self._ask(method, {} if cursor is None else {"cursor": cursor})
+            raw = await self._request(method, {} if cursor is None else {"cursor": cursor})
         except SMCPError as error:
             if error.code == METHOD_NOT_FOUND:
                 return [], None
@@ -123,13 +126,13 @@ class ServerRequests(ABC):
         return raw.get(key, []), after if isinstance(after, str) and after else None
 
     async def _learn_headers(self, tool: str) -> None:
-        life = self._living()
+        run = self._current_run()
 
         async def names(cursor: str | None) -> Page[str]:
             try:
-                page = await life.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
+                page = await run.session.list_tools(params=PaginatedRequestParams(cursor=cursor))
             except (MCPError, ValidationError) as error:
-                raise self._failed(life, error) from error
+                raise self._failed(run, error) from error
             return [listed.name for listed in page.tools], page.next_cursor
 
         async for page in walk(names, PageLimits(), self._list_cut):
@@ -139,58 +142,58 @@ class ServerRequests(ABC):
     def _list_cut(self, reason: str) -> None:
         logger.warning("tool list cut: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
 
-    async def _ask(
+    async def _request(
         self, method: str, params: Json, *, timed: bool = True, progress: ProgressCallback | None = None
     ) -> dict[str, Any]:
-        life = self._living()
-        token = life.begin()
+        run = self._current_run()
+        token = run.begin_request()
         abandoned = True
-        limit = life.timing.request if timed else None
+        limit = run.timing.request if timed else None
         try:
             async with asyncio.timeout(limit):
-                answer: dict[str, Any] = await life.session.send_request(
-                    _Request(method=method, params=params), _RAW, progress_callback=self._heard(progress)
+                answer: dict[str, Any] = await run.session.send_request(
+                    _Request(method=method, params=params), _RAW, progress_callback=self._progress_callback(progress)
                 )
             abandoned = False
         except (MCPError, ValidationError, RuntimeError) as error:
             abandoned = False
-            raise self._failed(life, error) from error
-        except ValueError as error:  # nested deeper than the SDK can write
+            raise self._failed(run, error) from error
+        except ValueError as error:  # nested deeper than the SDK can encode
             abandoned = False
             raise BadRequest(f"This cannot be sent to MCP server {self.name!r}: {error}") from error
         except TimeoutError as error:
             message = f"MCP server {self.name!r} did not answer {method} within {seconds_text(limit or 0)}"
             raise RequestTimeout(message) from error
         finally:
-            life.end(token, abandoned=abandoned)
+            run.end_request(token, abandoned=abandoned)
         if answer.get("resultType") == "input_required":
-            raise ToolFailed(f"MCP server {self.name!r} asks for input that this Computer cannot give")
+            raise ToolFailed(f"MCP server {self.name!r} requires user input, which this Computer does not support")
         return answer
 
-    def _heard(self, progress: ProgressCallback | None) -> Any:
+    def _progress_callback(self, progress: ProgressCallback | None) -> Any:
         if progress is None:
             return None
 
-        async def told(done: float, total: float | None, message: str | None) -> None:
+        async def report(done: float, total: float | None, message: str | None) -> None:
             progress(done, total, message if message is None else self._mask.hide(message))
 
-        return told
+        return report
 
-    def _failed(self, life: ServerRun, error: Exception) -> SMCPError:
-        """Return what a failed request means to whoever asked."""
+    def _failed(self, run: ServerRun, error: Exception) -> SMCPError:
+        """Return the error for the caller of a failed request."""
         if not isinstance(error, MCPError):
-            if life.over:
-                return self._died(life)
+            if run.over:
+                return self._server_lost(run)
             return ToolFailed(f"MCP server {self.name!r} answered with something that is not an MCP result")
         if error.code == PARSE_ERROR:
             return ToolFailed(f"MCP server {self.name!r} answered with something that is not an MCP message")
-        if life.cut(error):
-            return self._died(life)
+        if run.is_transport_failure(error):
+            return self._server_lost(run)
         return error_of(error, self._mask)
 
-    def _died(self, life: ServerRun) -> ToolFailed:
-        failure = life.link.explain(running=True)
-        # Its own words stay with the owner, who finds them in the status and the log.
+    def _server_lost(self, run: ServerRun) -> ToolFailed:
+        failure = run.transport.explain(running=True)
+        # The server's output is for the owner only, in the status and the log.
         why = f": {failure.kind}" if failure is not None else ""
         return ToolFailed(
             f"MCP server {self.name!r} was lost while it worked on this{why}. It may or may not have been done, and is "
@@ -198,8 +201,8 @@ class ServerRequests(ABC):
         )
 
 
-# The codes that belong to the contract although a server raises them. Libraries that cannot raise a code of their own
-# put it into the data, or at the head of the text.
+# Codes of the contract that servers raise. Libraries that cannot set an error code put it into the data or at the
+# beginning of the message.
 _DOCUMENT_CODES: Final = frozenset(kind.code for kind in DocumentError.__subclasses__())
 _IN_TEXT: Final = re.compile(
     rf"(?:^|: |\[|\(|\bcode[ =:]+)(?P<code>{'|'.join(map(str, sorted(_DOCUMENT_CODES)))})(?=[:\])]| [-–—])"
@@ -208,9 +211,9 @@ _LONGEST_TEXT: Final = 20_000
 
 
 def error_of(error: MCPError, mask: ServerMask) -> SMCPError:
-    """Return the error a server answered with: its code, message and data, without configured values.
+    """Return the error that a server replied with: its code, message and data, without configured values.
 
-    A document error that came wrapped (in the data, or in the text of another error) is unwrapped.
+    A document error inside another error (in its data or its message) is unwrapped.
     """
     code, message, data = error.code, error.message, error.data
     if code not in _DOCUMENT_CODES:
@@ -226,7 +229,7 @@ def error_of(error: MCPError, mask: ServerMask) -> SMCPError:
 
 
 def plain_result(raw: Json) -> Json:
-    """Return a result without what only the newer era's envelope has, so that both eras look the same."""
+    """Return a result without the envelope fields of the newer era, so that both eras look the same."""
     raw.pop("resultType", None)
     meta = raw.get("_meta")
     if isinstance(meta, dict) and meta.pop(SERVER_INFO_META_KEY, None) is not None and not meta:
@@ -235,7 +238,7 @@ def plain_result(raw: Json) -> Json:
 
 
 def with_meta(params: Json, meta: Json | None) -> Json:
-    """Return the params of a request with what of `meta` is for the server."""
+    """Return the params of a request with the parts of `meta` that are for the server."""
     passed = passed_on(meta)
     return params | {"_meta": passed} if passed else params
 

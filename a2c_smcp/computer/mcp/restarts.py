@@ -1,4 +1,4 @@
-"""When a server that failed is started again. Pure: chance is given, time is counted by others."""
+"""Decides when a failed server is started again. Pure: the caller supplies randomness and measures time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """How patient a Computer is with a failing server. Times are seconds.
+    """Delays between restarts of a failing server, in seconds.
 
     Attributes:
-        first: The shortest pause before a new start; it doubles with every failure.
-        most: The longest pause.
-        failures: After so many failures without health between them, pauses become those of `long`.
-        health: A server that ran for so long has recovered: its failures are forgotten.
-        long: The pauses after too many failures, or after a start that took too long; the last one repeats.
+        first: The shortest delay; it doubles with every failure.
+        most: The longest delay.
+        failures: After this many failures in a row the delays of `long` apply.
+        health: A server that ran this long has recovered: its failures no longer count.
+        long: The delays after too many failures or a start that timed out; the last one repeats.
     """
 
     first: float = 0.5
@@ -25,10 +25,10 @@ class RestartPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RestartDelay:
-    """The time before the next start.
+    """The delay before the next start.
 
     Attributes:
-        long: Whether the server failed too often to be tried again soon.
+        long: Whether it is one of the long delays.
     """
 
     seconds: float
@@ -36,42 +36,42 @@ class RestartDelay:
 
 
 class RestartCounter:
-    """The failures of one server since it was last healthy."""
+    """Counts the failures of one server since it was last healthy."""
 
-    def __init__(self, policy: RestartPolicy, chance: Callable[[], float]) -> None:
+    def __init__(self, policy: RestartPolicy, random: Callable[[], float]) -> None:
         self._policy = policy
-        self._chance = chance
+        self._random = random
         self._pauses = 0
-        self._strikes = 0
+        self._failures = 0
         self._long = 0
 
-    def lived(self, seconds: float) -> None:
-        """Take note of how long the server ran; long enough and its failures are forgotten."""
+    def ran_for(self, seconds: float) -> None:
+        """Record how long the server ran; a healthy run resets the counter."""
         if seconds >= self._policy.health:
-            self.forget()
+            self.reset()
 
-    def forget(self) -> None:
-        """Begin anew, as for a server that never failed."""
-        self._pauses = self._strikes = self._long = 0
+    def reset(self) -> None:
+        """Start over, as for a server that never failed."""
+        self._pauses = self._failures = self._long = 0
 
-    def failed(self, *, strikes: bool = True, slow: bool = False) -> RestartDelay:
-        """Return how long to wait before the next start.
+    def next_delay(self, *, counts: bool = True, slow: bool = False) -> RestartDelay:
+        """Record a failure and return the delay before the next start.
 
         Args:
-            strikes: Whether the failure counts against the server. One that is merely out of reach does not.
-            slow: Whether it is of no use to try again soon, however seldom the server failed.
+            counts: Whether the failure counts towards the limit. An unreachable server does not count.
+            slow: Whether to use a long delay in any case.
         """
-        self._strikes += strikes
-        if slow or (strikes and self._strikes >= self._policy.failures):
+        self._failures += counts
+        if slow or (counts and self._failures >= self._policy.failures):
             steps = self._policy.long
             pause = steps[min(self._long, len(steps) - 1)]
             self._long += 1
-            return RestartDelay(pause * self._spread(), long=True)
-        # Beyond 2**32 the pause is the longest one anyway, and floats stay finite.
+            return RestartDelay(pause * self._jitter(), long=True)
+        # The exponent is capped so that the float stays finite; the delay is at its maximum by then.
         pause = min(self._policy.most, self._policy.first * 2.0 ** min(self._pauses, 32))
         self._pauses += 1
-        return RestartDelay(max(self._policy.first, pause * self._spread()))
+        return RestartDelay(max(self._policy.first, pause * self._jitter()))
 
-    def _spread(self) -> float:
-        # Jitter keeps the Computers of one remote server from coming back all at once.
-        return 0.5 + self._chance() / 2
+    def _jitter(self) -> float:
+        # Jitter keeps the Computers of one remote server from reconnecting at the same moment.
+        return 0.5 + self._random() / 2

@@ -1,4 +1,4 @@
-"""One MCP server as the Computer knows it: started, watched, started again, and asked. It outlives its processes."""
+"""The session of one configured MCP server: starts it, supervises it, restarts it. It outlives the server's runs."""
 
 import asyncio
 import logging
@@ -37,16 +37,16 @@ from a2c_smcp.errors import BadRequest, SMCPError, ToolFailed
 logger = logging.getLogger(__name__)
 
 ResolveConfig: TypeAlias = Callable[[MCPServerConfig], Awaitable[MCPServerConfig]]
-"""Replaces the placeholders of a configuration by their values; asked at every start of a server."""
+"""Replaces the placeholders of a configuration by their values; called at every start of a server."""
 
 SCHEMES: Final = ("window://", "dpe://")
-# Longer than any orderly end takes.
+# Longer than any orderly shutdown takes.
 STOP_SECONDS: Final = 15.0
 MAX_INSTRUCTIONS: Final = 20_000
-"""The most characters of a server's instructions that are passed on."""
+"""The most characters of a server's instructions that Agents get."""
 
-MAX_LEFT_OUT: Final = 100
-"""The most entries of its lists that are logged and shown as left out."""
+MAX_REJECTED: Final = 100
+"""The most rejected list entries of a server that are logged and shown."""
 
 _REFUSALS: Final = {
     ServerState.DISABLED: "is disabled; its owner can enable it",
@@ -59,7 +59,7 @@ _REFUSALS: Final = {
 
 
 class ServerSession(ServerRequests):
-    """Implements `ports.Session`. One task owns each life of the server; requests come from any task."""
+    """Implements `ports.McpSession`. One task owns all runs of the server; any task may send requests."""
 
     def __init__(
         self,
@@ -67,27 +67,27 @@ class ServerSession(ServerRequests):
         *,
         listener: ServerListener,
         resolve: ResolveConfig,
-        guardian: WatchdogClient | None = None,
+        watchdog: WatchdogClient | None = None,
         timing: Timing | None = None,
     ) -> None:
         self.name = config.name
         self._config = config
         self._listener = listener
         self._resolve = resolve
-        self._guardian = guardian
+        self._watchdog = watchdog
         self._timing = timing if timing is not None else Timing()
-        self._news = ServerNotifications(config.name, listener)
+        self._notifications = ServerNotifications(config.name, listener)
         self._restarts = RestartCounter(self._timing.restarts, random.random)
         self._memory = NegotiationMemory()
         self._mask = ServerMask()
-        self._wanted: Sequence[str] = ()
+        self._subscribed: Sequence[str] = ()
         self._watched: Sequence[str] = ()
-        self._life: ServerRun | None = None
+        self._run: ServerRun | None = None
         self._task: asyncio.Task[None] | None = None
-        self._leaving = False
+        self._stopping = False
         self._scope = anyio.CancelScope()
-        self._moved = asyncio.Event()
-        self._again = asyncio.Event()
+        self._state_changed = asyncio.Event()
+        self._retry_now = asyncio.Event()
         self._retry_at: float | None = None
         self._entered_at = 0.0
         self._state = ServerState.DISABLED if config.disabled else ServerState.STOPPED
@@ -98,27 +98,27 @@ class ServerSession(ServerRequests):
         self._capabilities: Json = {}
         self._server_info: Json | None = None
         self._version: str | None = None
-        self._left_out: dict[tuple[str, str], str] = {}
+        self._rejected: dict[tuple[str, str], str] = {}
         self._reported: set[RejectedEntry] = set()
 
     @property
     def config(self) -> MCPServerConfig:
-        """Its configuration, placeholders and all."""
+        """Its configuration with unresolved placeholders."""
         return self._config
 
     @property
     def instructions(self) -> str | None:
-        """What the running server tells models about itself, without configured values."""
-        life = self._life
-        text = life.session.instructions if life is not None and not life.over else None
+        """The running server's instructions for models, without configured values."""
+        run = self._run
+        text = run.session.instructions if run is not None and not run.over else None
         return self._mask.hide(text[:MAX_INSTRUCTIONS]) if isinstance(text, str) and text else None
 
     @property
     def status(self) -> ServerStatus:
-        """Its state now."""
+        """The current state."""
         failure = self._failure
-        if failure is None and self._life is not None and self._life.link.output is not None:
-            failure = diagnosis.prints_to_stdout(self._life.link.output)
+        if failure is None and self._run is not None and self._run.transport.output is not None:
+            failure = diagnosis.prints_to_stdout(self._run.transport.output)
         return ServerStatus(
             name=self.name,
             kind=self._config.type,
@@ -134,49 +134,49 @@ class ServerSession(ServerRequests):
             capabilities=self._capabilities,
             subscribes=self._subscribes,
             undeclared=self._undeclared and not self._subscribes,
-            left_out=[self._mask.hide(str(RejectedEntry(*entry, why))) for entry, why in self._left_out.items()],
+            left_out=[self._mask.hide(str(RejectedEntry(*entry, why))) for entry, why in self._rejected.items()],
         )
 
     async def settled(self) -> ServerState:
-        """Wait until it is no longer starting, and say what became of it."""
+        """Wait until it is no longer starting, and return its state."""
         while self._state is ServerState.STARTING:
-            self._moved.clear()
-            await self._moved.wait()
+            self._state_changed.clear()
+            await self._state_changed.wait()
         return self._state
 
     def start(self) -> None:
-        """Start it now, unless it is under way. Earlier failures are forgotten."""
+        """Start it now, unless it is starting or running. Earlier failures no longer count."""
         if self._task is not None and not self._task.done():
             if self._state in (ServerState.WAITING, ServerState.FAILED):
-                self._restarts.forget()
+                self._restarts.reset()
                 self._memory = NegotiationMemory()
                 self._enter(ServerState.STARTING, self._failure)
-                self._again.set()
+                self._retry_now.set()
             return
-        self._restarts.forget()
+        self._restarts.reset()
         self._memory = NegotiationMemory()
-        self._leaving = False
+        self._stopping = False
         self._scope = anyio.CancelScope()
         self._enter(ServerState.STARTING)
-        self._task = asyncio.create_task(self._own(), name=f"MCP server {self.name}")
+        self._task = asyncio.create_task(self._supervise(), name=f"MCP server {self.name}")
 
     async def stop(self, state: ServerState = ServerState.STOPPED) -> None:
-        """Stop it and wait until nothing of it is left; afterwards it is in `state`."""
+        """Stop it, wait until its processes have ended, and enter `state`."""
         task = self._task
         if task is not None and not task.done():
-            self._leaving = True
-            if self._life is not None:
-                # Orderly at first: a server on HTTP is told that its session ends.
-                self._life.leave()
+            self._stopping = True
+            if self._run is not None:
+                # Orderly first, so that an HTTP server learns that its session ends.
+                self._run.stop()
                 await asyncio.wait([task], timeout=STOP_SECONDS)
             self._scope.cancel()
             await asyncio.wait([task])
-        self._news.close()
+        self._notifications.close()
         self._retry_at = None
         self._enter(state)
 
     async def restart(self, config: MCPServerConfig) -> None:
-        """Start it anew with other parameters, of which nothing is known yet. One that was stopped stays so."""
+        """Restart it with new parameters. A stopped server stays stopped."""
         stopped = self._state is ServerState.STOPPED
         await self.stop()
         self._mask, self._restarted = ServerMask(), 0
@@ -187,75 +187,75 @@ class ServerSession(ServerRequests):
 
     @property
     def at_rest(self) -> ServerState:
-        """What it is when it does not run by configuration or by its owner's will."""
+        """State when intentionally not running."""
         return ServerState.DISABLED if self._config.disabled else ServerState.STOPPED
 
     def reconfigure(self, config: MCPServerConfig) -> None:
-        """Take on settings that need no restart."""
+        """Apply settings that need no restart."""
         self._config = config
-        if self._life is not None:
-            self._news.everything()
-            self._life.soon(self._settle_in)
+        if self._run is not None:
+            self._notifications.everything()
+            self._run.start_task(self._after_start)
 
-    def tell_tools(self) -> None:
-        """Tell the listener at once of a changed tool list, if the server announced one."""
-        self._news.tell_tools()
+    def flush_tools(self) -> None:
+        """Notify the listener at once of a changed tool list, if a change is pending."""
+        self._notifications.flush_tools()
 
     async def subscribe(self, uris: Sequence[str]) -> None:
-        """Be told of updates of exactly these resources; at a server that does not run, from its next start on."""
-        self._wanted = tuple(uris)
-        if self._life is not None:
-            await self._renew(self._life)
+        """Subscribe to exactly these resources for the Computer itself; effective at the next start if it is down."""
+        self._subscribed = tuple(uris)
+        if self._run is not None:
+            await self._renew_subscriptions(self._run)
 
     async def watch(self, uris: Sequence[str]) -> None:
-        """Be told of updates of exactly these resources, too: an Agent subscribed to them.
+        """Subscribe to exactly these resources for an Agent, in addition to those of `subscribe`.
 
         Raises:
-            SMCPError: The server does not run, or refuses one that was not watched before.
+            SMCPError: The server is not running, or refuses a new one.
         """
         new = set(uris).difference(self._watched)
         if not new:
             self._watched = tuple(uris)
-            if self._life is not None:
-                await self._renew(self._life)
+            if self._run is not None:
+                await self._renew_subscriptions(self._run)
             return
-        life = self._living()
+        run = self._current_run()
         before, self._watched = self._watched, tuple(uris)
-        await self._renew(life)
-        if life.subscriptions.unsupported:
+        await self._renew_subscriptions(run)
+        if run.subscriptions.unsupported:
             self._watched = before
             raise BadRequest(f"MCP server {self.name!r} takes no subscriptions", details={"mcp_server": self.name})
-        if refused := [error for uri in new if (error := life.subscriptions.refused.get(uri)) is not None]:
+        if refused := [error for uri in new if (error := run.subscriptions.refused.get(uri)) is not None]:
             self._watched = before
-            await self._renew(life)
-            raise self._failed(life, refused[0])
+            await self._renew_subscriptions(run)
+            raise self._failed(run, refused[0])
 
-    async def _renew(self, life: ServerRun) -> None:
-        """Subscribe to what is wanted; what an Agent wants also where the server does not declare that it can be."""
-        declared = self._subscribes or is_modern(life.session)
-        wanted = (*self._wanted, *self._watched) if declared else self._watched
-        if declared or wanted or life.subscriptions.uris:
-            await life.subscriptions.want(wanted)
+    async def _renew_subscriptions(self, run: ServerRun) -> None:
+        """Send the subscriptions; those of an Agent even if the server does not declare support."""
+        declared = self._subscribes or is_modern(run.session)
+        wanted = (*self._subscribed, *self._watched) if declared else self._watched
+        if declared or wanted or run.subscriptions.uris:
+            await run.subscriptions.subscribe(wanted)
 
-    def _living(self) -> ServerRun:
-        if self._life is None or self._life.over:
-            # Its own words stay with the owner, who finds them in the status and the log.
+    def _current_run(self) -> ServerRun:
+        if self._run is None or self._run.over:
+            # The server's output is for the owner only, in the status and the log.
             why = f" ({self._failure.kind})" if self._failure is not None else ""
             raise ToolFailed(f"MCP server {self.name!r} {_REFUSALS[self._state]}{why}")
-        return self._life
+        return self._run
 
-    async def _own(self) -> None:
+    async def _supervise(self) -> None:
         try:
             with self._scope:
-                await self._live_on()
+                await self._run_until_stopped()
         except Exception as error:
-            logger.exception("The session of an MCP server failed", extra={"server": self.name})
+            logger.exception("session failed: mcp_server=%s", self.name, extra={"server": self.name})
             self._enter(ServerState.FAILED, diagnosis.internal(type(error).__name__))
 
-    async def _live_on(self) -> None:
-        while (failure := await self._live()) is not None and not self._leaving:
+    async def _run_until_stopped(self) -> None:
+        while (failure := await self._run_once()) is not None and not self._stopping:
             logger.warning(
-                "MCP server %s failed: %s",
+                "server failed: mcp_server=%s problem=%s",
                 self.name,
                 self._mask.hide(failure.problem),
                 extra={"server": self.name, "retry": failure.retry},
@@ -263,84 +263,91 @@ class ServerSession(ServerRequests):
             if failure.retry == "never":
                 self._enter(ServerState.FAILED, failure)
                 return
-            pause = self._restarts.failed(strikes=failure.retry == "counted", slow=failure.retry == "slow")
-            self._again.clear()
+            pause = self._restarts.next_delay(counts=failure.retry == "counted", slow=failure.retry == "slow")
+            self._retry_now.clear()
             self._retry_at = self._now() + pause.seconds
             self._enter(ServerState.FAILED if pause.long else ServerState.WAITING, failure)
             with anyio.move_on_after(pause.seconds):
-                await self._again.wait()
+                await self._retry_now.wait()
             self._retry_at = None
             self._restarted += 1
             self._enter(ServerState.STARTING, failure)
 
-    async def _live(self) -> ServerFailure | None:
-        """Live once; return why it ended, or None if it was stopped."""
+    async def _run_once(self) -> ServerFailure | None:
+        """Run the server once; return why it ended, or None if it was stopped."""
         try:
             resolved = await self._resolve(self._config)
         except SMCPError as error:
             return diagnosis.unresolved(error.message)
         self._mask = ServerMask.between(self._config, resolved)
-        life, failure = await self._try(resolved)
-        if self._memory.asking:
-            # It went away at a question of the newer era. Perhaps because of it: at once again, without.
-            life, failure = await self._try(resolved)
-        if failure is not None and not life.running and isinstance(life.link, StreamableTransport) and life.link.is_sse:
+        run, failure = await self._attempt(resolved)
+        if self._memory.discovering:
+            # The server died during the request of the newer era, perhaps because of it: retry without.
+            run, failure = await self._attempt(resolved)
+        if (
+            failure is not None
+            and not run.running
+            and isinstance(run.transport, StreamableTransport)
+            and run.transport.is_sse
+        ):
             self._memory.sse = True
-            life, second = await self._try(resolved)
-            # Where the older transport does not answer either, the configured one is the one to mend.
-            self._memory.sse = life.running
-            failure = second if life.running else failure
+            run, second = await self._attempt(resolved)
+            # If the older transport fails as well, report the failure of the configured one.
+            self._memory.sse = run.running
+            failure = second if run.running else failure
         return failure
 
-    async def _try(self, resolved: MCPServerConfig) -> tuple[ServerRun, ServerFailure | None]:
-        link = transport_for(resolved, self._mask, self._guardian, grace=self._timing.grace, sse=self._memory.sse)
-        life = ServerRun(self.name, link, self._news, self._memory, self._timing, resolved.start_timeout)
-        life.on_left_out = self._leave_out
+    async def _attempt(self, resolved: MCPServerConfig) -> tuple[ServerRun, ServerFailure | None]:
+        transport = transport_for(resolved, self._mask, self._watchdog, grace=self._timing.grace, sse=self._memory.sse)
+        run = ServerRun(self.name, transport, self._notifications, self._memory, self._timing, resolved.start_timeout)
+        run.on_rejected = self._reject
         try:
-            return life, await life.run(lambda: self._running(life))
+            return run, await run.run(lambda: self._on_running(run))
         finally:
-            self._life = None
-            self._left_out = {}
-            if life.running:
-                self._restarts.lived(self._now() - life.started_at)
-                self._news.everything()
+            self._run = None
+            self._rejected = {}
+            if run.running:
+                self._restarts.ran_for(self._now() - run.started_at)
+                self._notifications.everything()
 
-    def _running(self, life: ServerRun) -> None:
-        self._life = life
-        self._version = life.session.protocol_version
-        self._server_info = _json(life.session.server_info)
-        self._capabilities = _json(life.session.server_capabilities) or {}
+    def _on_running(self, run: ServerRun) -> None:
+        self._run = run
+        self._version = run.session.protocol_version
+        self._server_info = _json(run.session.server_info)
+        self._capabilities = _json(run.session.server_capabilities) or {}
         self._undeclared = False
-        life.link.on_gap = lambda: self._news.everything((*self._wanted, *self._watched))
+        run.transport.on_gap = lambda: self._notifications.everything((*self._subscribed, *self._watched))
         self._enter(ServerState.RUNNING)
-        self._news.everything((*self._wanted, *self._watched))
-        life.soon(self._settle_in)
+        self._notifications.everything((*self._subscribed, *self._watched))
+        run.start_task(self._after_start)
 
-    async def _settle_in(self) -> None:
-        """What is done after each start: renew the subscriptions, and look for what was not declared."""
+    async def _after_start(self) -> None:
+        """After each start: renew the subscriptions, and detect undeclared windows and documents."""
         try:
-            life = self._living()
-            await self._renew(life)
+            run = self._current_run()
+            await self._renew_subscriptions(run)
             if not self._subscribes:
                 resources, _ = await self.list_resources()
                 if any(str(resource.get("uri", "")).lower().startswith(SCHEMES) for resource in resources):
                     self._undeclared = True
                     notify(self._listener.status_changed, self.name)
         except SMCPError as error:
-            logger.debug("A server did not settle in: %d", error.code, extra={"server": self.name})
+            logger.debug(
+                "setup after start failed: mcp_server=%s code=%d", self.name, error.code, extra={"server": self.name}
+            )
 
     @staticmethod
     def _now() -> float:
         return asyncio.get_running_loop().time()
 
-    def _leave_out(self, entries: list[RejectedEntry]) -> None:
+    def _reject(self, entries: list[RejectedEntry]) -> None:
         for entry in entries:
-            if len(self._left_out) < MAX_LEFT_OUT:
-                self._left_out[entry.kind, entry.name] = entry.why
-            if entry not in self._reported and len(self._reported) < MAX_LEFT_OUT:
+            if len(self._rejected) < MAX_REJECTED:
+                self._rejected[entry.kind, entry.name] = entry.why
+            if entry not in self._reported and len(self._reported) < MAX_REJECTED:
                 self._reported.add(entry)
                 logger.warning(
-                    "list entry left out server=%s %s",
+                    "list entry rejected: mcp_server=%s %s",
                     self.name,
                     self._mask.hide(str(entry)),
                     extra={"server": self.name},
@@ -359,7 +366,7 @@ class ServerSession(ServerRequests):
             self._state = state
             self._since = _now()
             self._entered_at = self._now()
-        self._moved.set()
+        self._state_changed.set()
         notify(self._listener.status_changed, self.name)
 
 
@@ -372,16 +379,16 @@ def _now() -> str:
 
 
 def transport_for(
-    config: MCPServerConfig, mask: ServerMask, guardian: WatchdogClient | None, *, grace: float, sse: bool = False
+    config: MCPServerConfig, mask: ServerMask, watchdog: WatchdogClient | None, *, grace: float, sse: bool = False
 ) -> McpTransport:
-    """Return the link for a configuration whose placeholders have been resolved.
+    """Return the transport for a configuration with resolved placeholders.
 
     Args:
         sse: Whether a URL configured for streamable HTTP turned out to speak the older transport.
     """
     limit = config.max_message or MAX_MESSAGE
     if isinstance(config, MCPServerStdioConfig):
-        return StdioTransport(config.server_parameters, guardian, grace=grace, max_message=limit)
+        return StdioTransport(config.server_parameters, watchdog, grace=grace, max_message=limit)
     if isinstance(config, MCPServerStreamableHttpConfig):
         if not sse:
             return StreamableTransport(config.server_parameters, mask, limit)

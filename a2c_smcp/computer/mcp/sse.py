@@ -1,6 +1,7 @@
-"""A link to an MCP server on the older HTTP transport: one event stream down, a POST for every message up.
+"""The older HTTP transport: one event stream from the server, a POST for every message to it.
 
-Not the SDK's: that one ends the session at an event over 1 MiB and lets a request wait for ever when its POST fails.
+The SDK's implementation is not used: it ends the session at an event over 1 MiB, and a request whose POST fails waits
+forever.
 """
 
 from collections import deque
@@ -29,7 +30,7 @@ from a2c_smcp.computer.mcp.transport import (
 
 
 class SseTransport(HttpTransport):
-    """One event stream of a server, and the endpoint it named."""
+    """One event stream of a server, and the endpoint that the server announced."""
 
     def __init__(self, parameters: MCPSSEParameters, mask: ServerMask, max_message: int = MAX_MESSAGE) -> None:
         super().__init__(mask, max_message)
@@ -47,19 +48,19 @@ class SseTransport(HttpTransport):
             raise
 
     async def __aexit__(self, *_: object) -> None:
-        """Let the stream go."""
+        """Close the stream."""
         with anyio.CancelScope(shield=True):
             await self._stack.aclose()
 
     @property
     def lost(self) -> ServerFailure | None:
-        """The stream is all there is of the session."""
+        """The session ends with its stream."""
         if self.too_large is not None:
             return self.too_large
         return diagnosis.stream_lost() if self.ended else super().lost
 
-    def unattributed(self, size: int | None) -> None:
-        """Give the session up: the request that was answered would wait for ever."""
+    def on_unmatched_reply(self, size: int | None) -> None:
+        """End the session: the request of this reply would wait forever."""
         self.too_large = diagnosis.answer_too_large(bytes_text(self.max_message, size), self.max_message)
 
     async def _open(self) -> tuple[MessageReadStream, MessageWriteStream]:
@@ -94,7 +95,7 @@ async def _endpoint(events: AsyncIterator[httpx2.ServerSentEvent], url: str) -> 
     async for event in events:
         if event.event == "endpoint":
             endpoint = urljoin(url, event.data)
-            # Our headers go there: a server cannot have them sent to somebody else.
+            # The configured headers go to the endpoint, so it must have the same origin.
             if urlsplit(endpoint)[:2] != urlsplit(url)[:2]:
                 raise TransportOpenError(
                     diagnosis.refused_handshake("the server wants messages to be sent to another origin", None)
@@ -110,9 +111,9 @@ def _no_stream() -> ServerFailure:
 class _SseReader(MessageReadStream):
     """The messages of the event stream."""
 
-    def __init__(self, events: AsyncIterator[httpx2.ServerSentEvent], link: SseTransport) -> None:
+    def __init__(self, events: AsyncIterator[httpx2.ServerSentEvent], transport: SseTransport) -> None:
         self._events = events
-        self._link = link
+        self._transport = transport
         self._batch: deque[JSONRPCMessage] = deque()
 
     async def receive(self) -> Incoming:
@@ -120,10 +121,10 @@ class _SseReader(MessageReadStream):
             try:
                 event = await anext(self._events)
             except (StopAsyncIteration, httpx2.HTTPError, httpx2.SSEError):
-                self._link.ended = True
+                self._transport.ended = True
                 raise anyio.EndOfStream from None
-            if self._link.too_large is not None:
-                self._link.ended = True
+            if self._transport.too_large is not None:
+                self._transport.ended = True
                 raise anyio.EndOfStream
             if event.event == "message" and event.data:
                 try:
@@ -133,11 +134,11 @@ class _SseReader(MessageReadStream):
         return SessionMessage(self._batch.popleft())
 
     async def aclose(self) -> None:
-        """The link closes the stream, when it is left."""
+        """Do nothing: the transport closes the stream."""
 
 
 class _PostWriter(MessageWriteStream):
-    """Messages to the endpoint, each posted by the task that sends it."""
+    """Posts messages to the endpoint, each in the task that sends it."""
 
     def __init__(self, client: ObservedHttpClient, endpoint: str) -> None:
         self._client = client
@@ -153,4 +154,4 @@ class _PostWriter(MessageWriteStream):
             raise anyio.BrokenResourceError
 
     async def aclose(self) -> None:
-        """The link closes the client, when it is left."""
+        """Do nothing: the transport closes the client."""

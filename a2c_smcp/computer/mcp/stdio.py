@@ -1,7 +1,7 @@
-"""A link to an MCP server that is a child process: JSON lines over its standard input and output.
+"""The transport to an MCP server that is a child process: JSON lines finished its standard input and output.
 
-The process leads a session and process group of its own, so that Ctrl-C at the terminal is not its business and closing
-reaches its children too. Messages go straight from the pipe to the SDK, without a task between.
+The process leads its own session and process group, so that Ctrl-C at the terminal does not reach it, and closing ends
+its children too. Messages go from the pipe directly to the SDK, without a task in between.
 """
 
 import asyncio
@@ -37,36 +37,36 @@ INHERITED: Final = (
     *("HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "SSL_CERT_DIR", "SSL_CERT_FILE"),
     *("TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
 )
-"""The variables a server gets from the Computer's own environment: none that commonly holds a secret."""
+"""The variables that a server inherits from the Computer: none that commonly contains a secret."""
 
 STDERR_LINES: Final = 60
 STDERR_LINE: Final = 64 * 1024
-# How much may wait to be read before the pipe is left to fill up.
+# Bytes that may be buffered before reading from the pipe pauses.
 HIGH_WATER: Final = 64 * 1024
 WRITE_AHEAD: Final = 1024 * 1024
-# Output that is still in the pipe when the process ends is read for so long, if a child holds the pipe open.
+# How long to read remaining output after the process ended, if a child keeps the pipe open.
 DRAIN_SECONDS: Final = 1.0
 GRACE_SECONDS: Final = 2.0
-# Who was killed is gone as soon as the machine, however busy, gets to it.
+# A killed process disappears as soon as the machine, however busy, schedules it.
 KILLED_SECONDS: Final = 10.0
 
 
 class StdioTransport(McpTransport):
     """One run of a server's process."""
 
-    probed = False
+    needs_probe = False
 
     def __init__(
         self,
         parameters: MCPServerStdioParameters,
-        guardian: WatchdogClient | None = None,
+        watchdog_client: WatchdogClient | None = None,
         *,
         grace: float = GRACE_SECONDS,
         max_message: int = MAX_MESSAGE,
     ) -> None:
         super().__init__()
         self._parameters = parameters
-        self._guardian = guardian
+        self._watchdog = watchdog_client
         self._grace = grace
         self._mark = "-"
         encoding = codecs.lookup(parameters.encoding).name
@@ -75,18 +75,18 @@ class StdioTransport(McpTransport):
 
     @property
     def pid(self) -> int:
-        """The process, which leads the group of the same number."""
+        """The process id, which is also the id of its process group."""
         return self._process.pid
 
     async def __aenter__(self) -> tuple[MessageReadStream, MessageWriteStream]:
         """Start the process."""
         parameters = self._parameters
         environment = {name: os.environ[name] for name in INHERITED if name in os.environ} | (parameters.env or {})
-        if self._guardian is not None:
-            environment |= (marks := self._guardian.environment())
+        if self._watchdog is not None:
+            environment |= (marks := self._watchdog.environment())
             self._mark = marks[watchdog.MARK]
         try:
-            # It takes a moment, and whoever gives up in the middle of it would leave a process to nobody.
+            # Shielded: a cancellation during the start would leave an unowned process behind.
             with anyio.CancelScope(shield=True):
                 await asyncio.get_running_loop().subprocess_exec(
                     lambda: self._process,
@@ -101,48 +101,48 @@ class StdioTransport(McpTransport):
                 )
         except (OSError, ValueError) as error:
             raise TransportOpenError(_cannot_start(error, parameters, environment.get("PATH"))) from error
-        if self._guardian is not None:
-            self._guardian.watch(self.pid)
-        self._process.widen()
+        if self._watchdog is not None:
+            self._watchdog.watch(self.pid)
+        self._process.enlarge_write_buffer()
         return _StdoutReader(self._process), _StdinWriter(self._process)
 
     async def __aexit__(self, *_: object) -> None:
-        """End the process and whatever it started: end of input, then SIGTERM, then SIGKILL."""
+        """End the process and its children: close its input, then SIGTERM, then SIGKILL."""
         with anyio.CancelScope(shield=True):
             try:
-                await self._leave()
+                await self._shut_down()
             except asyncio.CancelledError:
-                # The program itself is ending: no more patience.
+                # The program itself is ending: kill at once.
                 self._signal(signal.SIGKILL)
                 await self._process.ended_within(KILLED_SECONDS)
                 raise
             finally:
                 self._process.close()
-                if self._guardian is not None:
-                    self._guardian.forget(self.pid)
+                if self._watchdog is not None:
+                    self._watchdog.forget(self.pid)
 
     @property
     def lost(self) -> ServerFailure | None:
-        """The process has ended, or does not listen any more."""
-        return self.explain(running=True) if self._process.over.is_set() else None
+        """The process exited or closed a pipe."""
+        return self.explain(running=True) if self._process.finished.is_set() else None
 
     def explain(self, *, running: bool) -> ServerFailure | None:
-        """How the process ended; None while it lives."""
-        if not self._process.over.is_set():
+        """Return how the process ended; None while it runs."""
+        if not self._process.finished.is_set():
             return None
         return diagnosis.exited(self._process.exit_code, self._process.output, running=running)
 
     def work(self) -> ProcessActivity | None:
-        """What the process and whatever it started have done so far."""
-        if not self.pid or self._process.over.is_set():
+        """Return the activity of the process and its children."""
+        if not self.pid or self._process.finished.is_set():
             return None
         alive = watchdog.survivors({self.pid}, self._mark)
         done = [watchdog.work_of(pid) for pid in alive]
         return ProcessActivity(
-            frozenset(alive), sum(cpu for cpu, _ in done), sum(size for _, size in done), self._process.said
+            frozenset(alive), sum(cpu for cpu, _ in done), sum(size for _, size in done), self._process.stderr_bytes
         )
 
-    async def _leave(self) -> None:
+    async def _shut_down(self) -> None:
         process = self._process
         process.hang_up()
         if not await process.ended_within(self._grace):
@@ -150,7 +150,7 @@ class StdioTransport(McpTransport):
             if not await process.ended_within(self._grace):
                 self._signal(signal.SIGKILL)
                 await process.ended_within(KILLED_SECONDS)
-        # What the process started may have outlived it, in its group or outside.
+        # Children may outlive the process, inside or outside its group.
         clock = asyncio.get_running_loop().time
         for number, patience in ((signal.SIGTERM, self._grace), (signal.SIGKILL, KILLED_SECONDS)):
             if not await self._survivors():
@@ -171,22 +171,22 @@ class StdioTransport(McpTransport):
 
 
 class _Process(asyncio.SubprocessProtocol):
-    """The process as the loop reports it."""
+    """The protocol through which the event loop reports on the process."""
 
     def __init__(self, encoding: str, errors: str, max_message: int) -> None:
         self.encoding = encoding
         self.errors = errors
         self.output = ProcessOutput(errors=deque(maxlen=STDERR_LINES))
         self.lines: deque[RawLine] = deque()
-        self.over = asyncio.Event()
-        """Nothing more will be read."""
+        self.finished = asyncio.Event()
+        """Set when no more output will be read."""
         self.pid = 0
         self.exit_code: int | None = None
-        self.said = 0
-        """Bytes of standard error so far."""
-        self._waiting = 0
+        self.stderr_bytes = 0
+        """Bytes of standard error received so far."""
+        self._buffered = 0
         self._paused = False
-        self._unwanted = False
+        self._discarding = False
         self._output_ended = False
         self._stdout = LineSplitter(encoding, limit=max_message)
         self._stderr = LineSplitter(limit=STDERR_LINE)
@@ -202,59 +202,59 @@ class _Process(asyncio.SubprocessProtocol):
         self.pid = self._transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Take in output; past the high-water mark the process has to wait."""
+        """Buffer output; pause reading above the high-water mark."""
         if fd == 2:
-            self.said += len(data)
+            self.stderr_bytes += len(data)
             cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.feed(data))
-        elif not self._unwanted:
+        elif not self._discarding:
             self._take(self._stdout.feed(data))
-            if self._waiting > HIGH_WATER and not self._paused:
+            if self._buffered > HIGH_WATER and not self._paused:
                 self._paused = True
                 self._pipe(1).pause_reading()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
-        """A pipe was closed: at the end of the process, or by it."""
+        """A pipe was closed, by the process or by its end."""
         if fd == 1:
             self._output_ended = True
             self._take(self._stdout.end())
         if fd == 2:
             cast("deque[str]", self.output.errors).extend(_text(line) for line in self._stderr.end())
         else:
-            self._ending(at_once=fd == 1 and self._exited.is_set())
+            self._schedule_finish(at_once=fd == 1 and self._exited.is_set())
 
     def process_exited(self) -> None:
-        """The process has ended; a child of it may still hold its pipes."""
+        """The process has ended; a child may still hold its pipes."""
         self.exit_code = self._transport.get_returncode()
         self._exited.set()
-        self._ending(at_once=self._output_ended)
+        self._schedule_finish(at_once=self._output_ended)
 
-    def widen(self) -> None:
-        """Let a message or two wait for a busy process without making their senders wait."""
+    def enlarge_write_buffer(self) -> None:
+        """Enlarge the write buffer, so that a busy process does not block senders at once."""
         pipe = self._transport.get_pipe_transport(0)
         cast("asyncio.WriteTransport", pipe).set_write_buffer_limits(high=WRITE_AHEAD)
 
     def pause_writing(self) -> None:
-        """The process does not read as fast as we write."""
+        """The write buffer is full."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It has caught up."""
+        """The write buffer has space again."""
         self._writable.set()
 
     async def next_line(self) -> RawLine:
         """Wait for a line of standard output.
 
         Raises:
-            anyio.EndOfStream: There will be no more.
+            anyio.EndOfStream: There are no more lines.
         """
         while not self.lines:
-            if self.over.is_set():
+            if self.finished.is_set():
                 raise anyio.EndOfStream
             self._arrived.clear()
             await self._arrived.wait()
         line = self.lines.popleft()
-        self._waiting -= len(line)
-        if self._paused and self._waiting < HIGH_WATER // 2:
+        self._buffered -= len(line)
+        if self._paused and self._buffered < HIGH_WATER // 2:
             self._paused = False
             self._pipe(1).resume_reading()
         return line
@@ -266,14 +266,14 @@ class _Process(asyncio.SubprocessProtocol):
             anyio.BrokenResourceError: It is closed.
         """
         pipe = self._transport.get_pipe_transport(0)
-        if pipe is None or pipe.is_closing() or self.over.is_set():
+        if pipe is None or pipe.is_closing() or self.finished.is_set():
             raise anyio.BrokenResourceError
         cast("asyncio.WriteTransport", pipe).write(data)
         await self._writable.wait()
 
-    def hush(self) -> None:
-        """Read on only to throw away: a process that cannot write cannot leave."""
-        self._unwanted = True
+    def discard_output(self) -> None:
+        """Discard further output, but keep reading: a process that cannot write cannot exit."""
+        self._discarding = True
         self.lines.clear()
         if self._paused:
             self._paused = False
@@ -281,7 +281,7 @@ class _Process(asyncio.SubprocessProtocol):
 
     def hang_up(self) -> None:
         """Close standard input."""
-        self.hush()
+        self.discard_output()
         self._finish()
         if (pipe := self._transport.get_pipe_transport(0)) is not None:
             pipe.close()
@@ -293,17 +293,17 @@ class _Process(asyncio.SubprocessProtocol):
         return self._exited.is_set()
 
     def close(self) -> None:
-        """Let go of the pipes, whoever else holds them."""
+        """Close the pipes, even if a child still holds them."""
         self._finish()
         self._transport.close()
 
     def _take(self, lines: list[RawLine]) -> None:
         self.lines.extend(lines)
-        self._waiting += sum(map(len, lines))
+        self._buffered += sum(map(len, lines))
         self._arrived.set()
 
-    def _ending(self, *, at_once: bool) -> None:
-        # The exit code and the last output belong together, so the one that comes first waits a little for the other.
+    def _schedule_finish(self, *, at_once: bool) -> None:
+        # The exit code and the last output are reported together: whichever comes first waits briefly for the other.
         if at_once:
             self._finish()
         elif self._ends_at is None:
@@ -312,7 +312,7 @@ class _Process(asyncio.SubprocessProtocol):
     def _finish(self) -> None:
         if self._ends_at is not None:
             self._ends_at.cancel()
-        self.over.set()
+        self.finished.set()
         self._arrived.set()
         self._writable.set()
 
@@ -321,7 +321,7 @@ class _Process(asyncio.SubprocessProtocol):
 
 
 class _StdoutReader(MessageReadStream):
-    """The messages on the process's standard output. What is none comes as an exception."""
+    """The messages on the process's standard output; `receive` returns an exception for a line that is none."""
 
     def __init__(self, process: _Process) -> None:
         self._process = process
@@ -334,27 +334,27 @@ class _StdoutReader(MessageReadStream):
             try:
                 self._batch.extend(decode(line, process.encoding, process.errors))
             except ValueError as error:
-                process.output.heard_garbage(_text(line))
+                process.output.add_garbage(_text(line))
                 return error
         return SessionMessage(self._batch.popleft())
 
     async def aclose(self) -> None:
-        self._process.hush()
+        self._process.discard_output()
 
 
 class _StdinWriter(MessageWriteStream):
-    """Messages to the process's standard input."""
+    """Writes messages to the process's standard input."""
 
     def __init__(self, process: _Process) -> None:
         self._process = process
-        # Incremental, because a byte-order mark belongs before the first message only.
+        # Incremental, so that only the first message gets a byte-order mark.
         self._encoder = codecs.getincrementalencoder(process.encoding)()
 
     async def send(self, item: SessionMessage, /) -> None:
         await self._process.write(self._encoder.encode(f"{encode(item.message, self._process.encoding)}\n"))
 
     async def aclose(self) -> None:
-        """The link itself hangs up, when it is left."""
+        """Do nothing: the transport closes the pipe."""
 
 
 def _text(line: RawLine) -> str:

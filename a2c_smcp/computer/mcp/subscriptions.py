@@ -1,4 +1,4 @@
-"""Being told of changes: `resources/subscribe` in the older era, one `subscriptions/listen` stream in the newer."""
+"""Resource subscriptions: `resources/subscribe` in the older era, one `subscriptions/listen` stream in the newer."""
 
 import asyncio
 import logging
@@ -30,12 +30,12 @@ LISTEN_AGAIN: Final = (0.1, 0.5, 2.0, 5.0, 15.0, 60.0)
 
 
 class ServerSubscriptions:
-    """What one session is subscribed to.
+    """The subscriptions of one session.
 
     Attributes:
-        uris: What was asked for last.
-        refused: Which of them the server refused, with its answer.
-        unsupported: Whether the server knows no subscriptions.
+        uris: The latest requested set.
+        refused: Those that the server refused, with its error.
+        unsupported: Whether the server does not support subscriptions.
     """
 
     def __init__(
@@ -43,21 +43,21 @@ class ServerSubscriptions:
     ) -> None:
         self._server = server
         self._session = session
-        self._news = news
+        self._notifications = news
         self._tasks = tasks
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.uris: frozenset[str] = frozenset()
         self.refused: dict[str, MCPError] = {}
         self._stream: anyio.CancelScope | None = None
         self._first = True
         self.unsupported = False
 
-    async def want(self, uris: Sequence[str]) -> None:
-        """Be subscribed to exactly these, and return when the server has agreed.
+    async def subscribe(self, uris: Sequence[str]) -> None:
+        """Subscribe to exactly these resources, and return when the server has acknowledged them.
 
-        A resource that the server refuses is left out: it may be gone already.
+        A resource that the server refuses is skipped: it may be gone already.
         """
-        async with self._turn:
+        async with self._lock:
             wanted = frozenset(uris)
             if is_modern(self._session):
                 if self._stream is None or wanted != self.uris:
@@ -82,14 +82,19 @@ class ServerSubscriptions:
                     self.unsupported = error.code == METHOD_NOT_FOUND
                     if isinstance(request, SubscribeRequest):
                         self.refused[request.params.uri] = error
-                    logger.debug("A subscription was refused: %s", error.code, extra={"server": self._server})
+                    logger.debug(
+                        "subscription refused: mcp_server=%s code=%s",
+                        self._server,
+                        error.code,
+                        extra={"server": self._server},
+                    )
 
         news = [SubscribeRequest(params=SubscribeRequestParams(uri=uri)) for uri in sorted(wanted - self.uris)]
         olds = [UnsubscribeRequest(params=UnsubscribeRequestParams(uri=uri)) for uri in sorted(self.uris - wanted)]
         await asyncio.gather(*map(ask, news), *map(ask, olds))
 
     async def _listen(self, uris: frozenset[str]) -> None:
-        """Open a stream for `uris`, and only then close the one before: nothing that changes meanwhile is missed."""
+        """Open a stream for `uris`, and close the previous one only then, so that no change is missed."""
         if self.unsupported:
             return
         before = self._stream
@@ -98,7 +103,7 @@ class ServerSubscriptions:
         try:
             self._tasks.start_soon(self._keep_listening, scope, uris, opened)
         except RuntimeError:
-            return  # this life of the server has ended; the next one asks for all of them
+            return  # this run of the server has ended; the next one subscribes again
         self._stream = scope
         with anyio.move_on_after(ACKNOWLEDGED_WITHIN):
             await opened.wait()
@@ -119,11 +124,11 @@ class ServerSubscriptions:
                         resource_subscriptions=sorted(uris),
                     ) as stream:
                         if opened.is_set() or self._first:
-                            # What changed while nobody listened is unknown.
-                            self._news.everything(uris)
+                            # Changes may have been missed while no stream was open.
+                            self._notifications.everything(uris)
                         self._first = False
                         opened.set()
-                        # The intake has taken the events themselves; here only the end is heard.
+                        # `NotificationFilter` has handled the events; only the end of the stream matters here.
                         async for _ in stream:
                             pass
                 except MCPError as error:
@@ -133,6 +138,6 @@ class ServerSubscriptions:
                 opened.set()
                 if self.unsupported:
                     return
-                # A stream that lasted was no failure, however it ended.
+                # A stream that lasted long does not count as a failure, however it ended.
                 tries = 0 if clock() - began > LISTEN_AGAIN[-1] else min(tries + 1, len(LISTEN_AGAIN) - 1)
                 await asyncio.sleep(LISTEN_AGAIN[tries])

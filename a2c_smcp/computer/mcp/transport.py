@@ -1,4 +1,4 @@
-"""A link: an open way to an MCP server, of whatever transport, and the two streams it gives to the SDK."""
+"""The interface of a transport to an MCP server, and of the two message streams that it gives to the SDK."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -12,26 +12,26 @@ from mcp.shared.message import SessionMessage
 from a2c_smcp.computer.mcp.diagnosis import ProcessOutput, ServerFailure
 
 MAX_MESSAGE: Final = 64 * 1024 * 1024
-"""The longest message taken from a server, in bytes."""
+"""The default size limit of a message from a server, in bytes."""
 
 IDLE_BYTES: Final = 16 * 1024
 IDLE_SHARE: Final = 0.02
-"""What a process that only waits may move and compute, the latter as a share of the time."""
+"""The most I/O, and the most CPU time as a share of wall time, of a process that counts as idle."""
 
 Incoming: TypeAlias = SessionMessage | Exception
-"""A message, or a piece of the stream that was none."""
+"""A message, or the error for input that is not a message."""
 
 
 class MessageReadStream(ABC):
-    """What the SDK reads from. `receive` raises `anyio.EndOfStream` at the end."""
+    """The stream that the SDK reads from. `receive` raises `anyio.EndOfStream` at the end."""
 
     @abstractmethod
     async def receive(self) -> Incoming:
-        """The next message."""
+        """Return the next message."""
 
     @abstractmethod
     async def aclose(self) -> None:
-        """Nobody reads any more."""
+        """Close the reading side."""
 
     def __aiter__(self) -> Self:
         return self
@@ -50,7 +50,7 @@ class MessageReadStream(ABC):
 
 
 class MessageWriteStream(ABC):
-    """What the SDK writes to. `send` raises `anyio.BrokenResourceError` when nothing can be sent any more."""
+    """The stream that the SDK writes to. `send` raises `anyio.BrokenResourceError` when the stream is closed."""
 
     @abstractmethod
     async def send(self, item: SessionMessage, /) -> None:
@@ -58,7 +58,7 @@ class MessageWriteStream(ABC):
 
     @abstractmethod
     async def aclose(self) -> None:
-        """Nobody writes any more."""
+        """Close the writing side."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -71,10 +71,10 @@ class MessageReader(Protocol):
     """A stream of incoming messages: our own `MessageReadStream`, or one of the SDK's."""
 
     async def receive(self) -> Incoming:
-        """The next message."""
+        """Return the next message."""
 
     async def aclose(self) -> None:
-        """Nobody reads any more."""
+        """Close the reading side."""
 
 
 class MessageWriter(Protocol):
@@ -84,7 +84,7 @@ class MessageWriter(Protocol):
         """Send one message."""
 
     async def aclose(self) -> None:
-        """Nobody writes any more."""
+        """Close the writing side."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -92,7 +92,7 @@ class MessageWriter(Protocol):
 
 
 class TransportOpenError(Exception):
-    """A link could not be opened."""
+    """A transport could not be opened."""
 
     def __init__(self, failure: ServerFailure) -> None:
         super().__init__(failure.problem)
@@ -101,26 +101,26 @@ class TransportOpenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProcessActivity:
-    """What processes have done since they started.
+    """The activity of a server's processes since they started.
 
     Attributes:
-        processes: Their ids.
-        cpu: Processor time, in seconds.
+        processes: Process ids.
+        cpu: CPU time in seconds.
         moved: Bytes read and written.
-        said: Bytes written to standard error.
+        stderr: Bytes written to standard error.
     """
 
     processes: frozenset[int]
     cpu: float
     moved: int
-    said: int
+    stderr: int
 
     def exceeds(self, before: "ProcessActivity | None", seconds: float) -> bool:
-        """Whether so much was done since `before`, these seconds ago, that a process is at work and not just there."""
+        """Whether the processes did more since `before`, `seconds` ago, than idle processes do."""
         if before is None:
             return False
         return (
-            self.said > before.said
+            self.stderr > before.stderr
             or bool(self.processes - before.processes)
             or self.moved - before.moved > IDLE_BYTES
             or self.cpu - before.cpu > seconds * IDLE_SHARE
@@ -128,28 +128,28 @@ class ProcessActivity:
 
 
 class McpTransport(ABC):
-    """One connection to one server, from opening to closing. Entered and left by one task.
+    """One connection to one server, from opening to closing. One task enters and leaves it.
 
     Attributes:
-        probed: Whether the link cannot tell by itself that the server is gone, so that it must be asked.
-        output: What the server's process wrote beside the protocol, where there is a process.
+        needs_probe: Whether the transport cannot detect by itself that the server is gone, so that it must be pinged.
+        output: What the server's process wrote outside the protocol, if there is a process.
     """
 
-    probed: bool = True
+    needs_probe: bool = True
     output: ProcessOutput | None = None
 
     def __init__(self) -> None:
         self.on_doubt: Callable[[], None] = _ignore
-        """Told when something happened that makes a look at the server worth while."""
+        """Called when something suggests that the server may be gone."""
         self.on_gap: Callable[[], None] = _ignore
-        """Told when notifications may have been lost."""
+        """Called when notifications may have been lost."""
 
     @abstractmethod
     async def __aenter__(self) -> tuple[MessageReader, MessageWriter]:
         """Open.
 
         Raises:
-            LinkError: It cannot be opened.
+            TransportOpenError: The server cannot be reached or started.
         """
 
     @abstractmethod
@@ -159,20 +159,24 @@ class McpTransport(ABC):
     @property
     @abstractmethod
     def lost(self) -> ServerFailure | None:
-        """Why the link is of no use any more; None while it is."""
+        """Why the connection is lost; None while it works."""
 
     def work(self) -> ProcessActivity | None:
-        """Return what the server's processes have done so far; None where there are none, or it cannot be seen."""
+        """Return the activity of the server's processes; None if there are none or it is unknown."""
         return None
 
     @abstractmethod
     def explain(self, *, running: bool) -> ServerFailure | None:
-        """Return what the link knows of why the server failed, before it ran or after."""
+        """Return why the server failed, as far as the transport knows.
+
+        Args:
+            running: Whether the handshake was done.
+        """
 
 
 def _ignore() -> None: ...
 
 
 async def yield_to_loop() -> None:
-    """Let everybody else have a turn. What always has something to do would otherwise starve the rest."""
+    """Let other tasks run: a loop that never waits would starve them."""
     await asyncio.sleep(0)

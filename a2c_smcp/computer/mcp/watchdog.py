@@ -1,9 +1,9 @@
-"""The process that outlives a Computer by a moment and ends what it left behind.
+"""The watchdog process: ends the MCP servers of a Computer that was killed or crashed.
 
-Run as a script, with nothing but the standard library's cheapest modules: it starts within milliseconds and waits.
-Its Computer tells it on standard input, a line each: `+123` for a process group that lives, `-123` for one that has
-ended, `.` for a farewell. When the Computer is gone without one (killed, crashed), it ends the groups, and whatever
-else still carries the Computer's mark in its environment, because processes can leave their group.
+It runs as a script and imports only cheap modules of the standard library, so that it starts within milliseconds. The
+Computer writes lines to its standard input: `+123` registers a process group, `-123` removes one, `.` ends the
+watchdog. If the input ends without `.`, the watchdog ends the registered groups, and all processes that have the
+Computer's mark in their environment, because a process can leave its group.
 """
 
 import os
@@ -15,10 +15,10 @@ import time
 MARK = "A2C_SMCP_RUN"
 """The environment variable that every process started for a Computer inherits."""
 
-# What ends the Computer (Ctrl-C, a service manager) must not end this process before its work.
+# Signals that end the Computer (Ctrl-C, a service manager) must not end the watchdog before it is done.
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-# A process whose standard input ended needs a moment to leave by itself, and one that was asked to leave another.
+# Time for processes to exit after their standard input ended, and after SIGTERM.
 LEAVE_SECONDS = 0.5
 TERMINATE_SECONDS = 2.0
 POLL_SECONDS = 0.02
@@ -28,12 +28,11 @@ PARENT_SECONDS = 2.0
 def survivors(groups: set[int], mark: str) -> list[int]:
     """Return the processes of the groups, and those whose mark begins with `mark`.
 
-    Zombies do not count: they have ended, and wait for somebody else. Where there is no `/proc`, the groups that live
-    stand for their processes, and marks cannot be seen.
+    Zombies do not count. Without `/proc` it returns the ids of the groups that still exist and cannot see marks.
     """
     wanted = f"\0{MARK}={mark}".encode()
     try:
-        # Not pathlib, which costs more to import than all else here.
+        # Not pathlib, whose import costs more than everything else here.
         names = os.listdir("/proc")  # noqa: PTH208
     except OSError:
         return [group for group in groups if _group_lives(group)]
@@ -51,7 +50,7 @@ def survivors(groups: set[int], mark: str) -> list[int]:
 
 
 def work_of(pid: int) -> tuple[float, int]:
-    """Return the processor seconds of a process, and the bytes that it read and wrote; zeros where they are unknown."""
+    """Return the CPU seconds of a process and the bytes that it read and wrote; zeros if unknown."""
     try:
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
         cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -63,7 +62,7 @@ def work_of(pid: int) -> tuple[float, int]:
 
 def signal_all(groups: set[int], mark: str, number: int) -> None:
     """Send a signal to the groups and to the marked processes."""
-    # Whole groups first: a process that forks meanwhile has its child reached too.
+    # Groups first, so that a child forked meanwhile gets the signal too.
     for send, targets in ((os.killpg, list(groups)), (os.kill, survivors(set(), mark))):
         for target in targets:
             try:
@@ -73,7 +72,7 @@ def signal_all(groups: set[int], mark: str, number: int) -> None:
 
 
 def end_all(groups: set[int], mark: str) -> None:
-    """End the groups and everything marked, politely first. Returns when nothing is left, or cannot be helped."""
+    """End the groups and the marked processes: wait, then SIGTERM, then SIGKILL."""
     for number, seconds in ((0, LEAVE_SECONDS), (signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, LEAVE_SECONDS)):
         signal_all(groups, mark, number)
         deadline = time.monotonic() + seconds
@@ -89,7 +88,7 @@ def _read(path: str) -> bytes:
 
 
 def _state_and_group(stat: bytes) -> tuple[bytes, int]:
-    # The name, in brackets, can hold anything; after it come state, parent and group.
+    # The name in parentheses can contain anything; state, parent and group follow it.
     state, _, group, *_ = stat.rpartition(b")")[2].split()
     return state, int(group)
 
@@ -103,12 +102,12 @@ def _group_lives(group: int) -> bool:
 
 
 def listen(descriptor: int) -> set[int] | None:
-    """Follow the Computer until it is gone; return the groups it left, or None after a farewell."""
+    """Read from the Computer until it ends; return the groups to end, or None after `.`."""
     groups: set[int] = set()
     unread = b""
     parent = os.getppid()
     while True:
-        # A forked copy of the Computer may hold the pipe open, so the parent is looked at as well.
+        # A fork of the Computer may keep the pipe open, so check the parent as well.
         ready, _, _ = select.select([descriptor], [], [], PARENT_SECONDS)
         if not ready:
             if os.getppid() != parent:
@@ -126,7 +125,7 @@ def listen(descriptor: int) -> set[int] | None:
 
 
 def main(mark: str) -> None:
-    """Watch over one Computer, whose mark it is."""
+    """Watch the Computer that has this mark."""
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     groups = listen(0)

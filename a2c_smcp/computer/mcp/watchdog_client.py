@@ -1,4 +1,4 @@
-"""Keeps a Computer from leaving processes behind: one small process that ends them when the Computer cannot."""
+"""The Computer's side of the watchdog process, which ends MCP servers if the Computer is killed."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ from a2c_smcp.computer.mcp import watchdog
 logger = logging.getLogger(__name__)
 
 _SCRIPT: Final = str(Path(watchdog.__file__))
-_FAREWELL_SECONDS: Final = 20.0
+_EXIT_SECONDS: Final = 20.0
 LONGEST_PAUSE: Final = 60.0
 
 
 class WatchdogClient:
-    """The Computer's end of the pipe to its watchdog, which is started with the first process to be watched over."""
+    """The pipe to the watchdog process, which starts with the first server process."""
 
     def __init__(self) -> None:
         self.token = secrets.token_hex(8)
@@ -33,23 +33,23 @@ class WatchdogClient:
         self._lock = threading.RLock()
 
     def environment(self) -> dict[str, str]:
-        """Return the variable that marks the processes of one start, and starts the watchdog if need be."""
-        self._tell("")
+        """Return the environment variable that marks the processes of one start; start the watchdog if needed."""
+        self._send("")
         self._starts += 1
         return {watchdog.MARK: f"{self.token}.{self._starts}."}
 
     def watch(self, group: int) -> None:
-        """End this process group should the Computer die."""
+        """Let the watchdog end this process group if the Computer dies."""
         self._groups.add(group)
-        self._tell(f"+{group}\n")
+        self._send(f"+{group}\n")
 
     def forget(self, group: int) -> None:
-        """The process group has ended."""
+        """Stop watching a process group that has ended."""
         self._groups.discard(group)
-        self._tell(f"-{group}\n")
+        self._send(f"-{group}\n")
 
     async def close(self) -> None:
-        """Send the watchdog home. What it still watched over is ended by it."""
+        """Stop the watchdog. It ends the process groups that are still registered."""
         with self._lock:
             process, self._process = self._process, None
         if process is None:
@@ -64,19 +64,19 @@ class WatchdogClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _tell(self, text: str) -> None:
+    def _send(self, text: str) -> None:
         with self._lock:
             if self._process is None or not self._write(self._process, text):
                 self._start()
 
     def _start(self) -> None:
         if self._process is not None:
-            logger.warning("The watchdog of the MCP servers' processes has ended and is started again")
+            logger.warning("watchdog process ended: restarting")
             self._wait(self._process)
-        # It inherits the mask, so that it is deaf to these signals from its first moment.
+        # The child inherits the signal mask, so that it ignores these signals from the beginning.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watchdog.IGNORED)
         try:
-            # Isolated and without `site`, it is ready in milliseconds; with an empty environment it carries no mark.
+            # Isolated and without `site` it starts in milliseconds; with an empty environment it has no mark.
             self._process = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-I", "-S", _SCRIPT, f"{self.token}."],
                 stdin=subprocess.PIPE,
@@ -89,17 +89,17 @@ class WatchdogClient:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._write(self._process, "".join(f"+{group}\n" for group in sorted(self._groups)))
-        threading.Thread(target=self._attend, args=(self._process,), name="a2c-watchdog", daemon=True).start()
+        threading.Thread(target=self._supervise, args=(self._process,), name="a2c-watchdog", daemon=True).start()
 
-    def _attend(self, process: "subprocess.Popen[bytes]") -> None:
-        """Start the watchdog again when it dies: it is what ends the processes of a Computer that is killed."""
+    def _supervise(self, process: "subprocess.Popen[bytes]") -> None:
+        """Restart the watchdog when it dies."""
         process.wait()
         pause = min(0.1 * 2 ** min(self._restarts, 16), LONGEST_PAUSE)
         with self._lock:
             if self._process is not process:
                 return
             self._restarts += 1
-        time.sleep(pause)  # one that cannot live is no reason to start processes without end
+        time.sleep(pause)  # a watchdog that crashes at once must not be restarted in a tight loop
         with self._lock:
             if self._process is process:
                 self._start()
@@ -119,7 +119,7 @@ class WatchdogClient:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            process.wait(_FAREWELL_SECONDS)
+            process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -1,4 +1,4 @@
-"""The Computer's side of the wire."""
+"""The Computer's connection to an office, and the dispatch of requests."""
 
 from a2c_smcp.computer.office.client import SMCPComputerClient
 from a2c_smcp.computer.office.dispatcher import RequestHandler

@@ -100,7 +100,7 @@ class FurtherOffice:
 
     def tell(self, kind: UpdateKind) -> None:
         """Something of this kind changed."""
-        self._pushes.tell(kind)
+        self._pushes.trigger(kind)
 
     async def close(self) -> None:
         """Leave the office; calls of its Agent are answered no more."""

@@ -1,4 +1,4 @@
-"""What a Computer offers, as answers to the requests of Agents: a function an event, from valid payload to reply."""
+"""The handlers of Agents' requests: one function for each event, from a validated payload to the reply."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias, cast
@@ -27,7 +27,7 @@ from a2c_smcp.types import Desktop
 
 
 class ComputerServices(Protocol):
-    """What a Computer offers, to its owner as to Agents."""
+    """What a Computer offers to its owner and to Agents."""
 
     resources: ResourceReader
     watches: AgentSubscriptions
@@ -47,7 +47,7 @@ class ComputerServices(Protocol):
         """Return a page of the catalogue of documents."""
 
     def config(self) -> GetComputerConfigRet:
-        """Return the configuration without its secrets."""
+        """Return the configuration without secrets."""
 
 
 Handler: TypeAlias = Callable[[ComputerServices, Json], Awaitable[Json]]
@@ -122,4 +122,4 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     SUBSCRIBE_RESOURCE_EVENT: _subscribe,
     UNSUBSCRIBE_RESOURCE_EVENT: _unsubscribe,
 }
-"""By event. Each raises what the Agent gets as an error ack."""
+"""Handlers by event. The Agent gets the errors they raise as error acks."""

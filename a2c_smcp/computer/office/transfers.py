@@ -1,4 +1,4 @@
-"""Large replies that wait to be fetched in pieces: bounded in number, bytes and time. The clock is handed in."""
+"""Large replies that Agents fetch in chunks, limited in number, bytes and time. Pure: the caller passes the clock."""
 
 import secrets
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from a2c_smcp.errors import NotFound, RateLimited
 from a2c_smcp.smcp import Chunked
 
 RequestKey: TypeAlias = tuple[str, str, str]
-"""Agent, event and `req_id`: asking the same again replaces what waits."""
+"""Agent, event and `req_id`: the same request again replaces its pending reply."""
 
 MAX_TRANSFERS: Final = 32
 SECONDS: Final = 60.0
@@ -19,18 +19,18 @@ SECONDS: Final = 60.0
 @dataclass(slots=True)
 class _Transfer:
     request: RequestKey
-    parcel: ChunkedReply
+    reply: ChunkedReply
     touched: float
-    given: set[int] = field(default_factory=set)
+    fetched: set[int] = field(default_factory=set)
 
 
 class PendingTransfers:
-    """What waits, by the name it is fetched by.
+    """The pending replies, by the name under which they are fetched.
 
     Args:
-        most: How many replies wait at most.
-        most_bytes: How much they hold together.
-        seconds: How long one waits after the last time somebody fetched a piece of it.
+        most: The most pending replies.
+        most_bytes: Their total size limit.
+        seconds: How long a reply is kept after the latest fetch of a chunk.
     """
 
     def __init__(
@@ -45,25 +45,25 @@ class PendingTransfers:
         self.most_bytes = most_bytes
         self._clock = clock
         self._most = most
-        self._waiting: dict[str, _Transfer] = {}
+        self._pending: dict[str, _Transfer] = {}
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     @property
     def bytes(self) -> int:
-        """How much waits."""
-        return sum(len(transfer.parcel.body) for transfer in self._waiting.values())
+        """The total size of the pending replies."""
+        return sum(len(transfer.reply.body) for transfer in self._pending.values())
 
     def admit(self, request: RequestKey, size: int) -> None:
-        """Decide whether the reply to a request can wait here.
+        """Check that the reply to a request fits.
 
         Raises:
-            RateLimited: Too much waits already.
+            RateLimited: Too many or too large replies are pending.
         """
         self.expire()
-        for name in [name for name, transfer in self._waiting.items() if transfer.request == request]:
-            del self._waiting[name]
+        for name in [name for name, transfer in self._pending.items() if transfer.request == request]:
+            del self._pending[name]
         for what, value, limit in (
             ("large replies waiting to be fetched", len(self) + 1, self._most),
             ("bytes of large replies waiting to be fetched", self.bytes + size, self.most_bytes),
@@ -74,41 +74,41 @@ class PendingTransfers:
                     details={"limit": what, "value": limit},
                 )
 
-    def keep(self, request: RequestKey, parcel: ChunkedReply, announced: Chunked) -> None:
-        """Let a reply wait under the name it was announced by."""
-        self._waiting[announced["transfer"]] = _Transfer(request, parcel, self._clock())
+    def keep(self, request: RequestKey, reply: ChunkedReply, announced: Chunked) -> None:
+        """Store a reply under its announced name."""
+        self._pending[announced["transfer"]] = _Transfer(request, reply, self._clock())
 
     def piece(self, agent: str, name: str, index: int) -> str:
-        """Return a piece; the reply is forgotten when each has been given out.
+        """Return a chunk; the reply is dropped once every chunk has been fetched.
 
         Raises:
-            NotFound: Nothing of that name waits for this Agent.
-            BadRequest: There is no such piece.
+            NotFound: No reply of that name is pending for this Agent.
+            BadRequest: There is no such chunk.
         """
         self.expire()
-        transfer = self._waiting.get(name)
+        transfer = self._pending.get(name)
         if transfer is None or transfer.request[0] != agent:
             raise NotFound(
                 "The reply is no longer kept; send the request again", details={"transfer": name, "index": index}
             )
-        text = transfer.parcel.piece(index)
+        text = transfer.reply.piece(index)
         transfer.touched = self._clock()
-        transfer.given.add(index)
-        if len(transfer.given) == transfer.parcel.count:
-            del self._waiting[name]
+        transfer.fetched.add(index)
+        if len(transfer.fetched) == transfer.reply.count:
+            del self._pending[name]
         return text
 
     def expire(self) -> None:
-        """Forget what nobody fetched for too long."""
+        """Drop replies that were not fetched for too long."""
         before = self._clock() - self.seconds
-        for name in [name for name, transfer in self._waiting.items() if transfer.touched <= before]:
-            del self._waiting[name]
+        for name in [name for name, transfer in self._pending.items() if transfer.touched <= before]:
+            del self._pending[name]
 
     def clear(self) -> None:
-        """Forget everything."""
-        self._waiting.clear()
+        """Drop all replies."""
+        self._pending.clear()
 
 
 def new_name() -> str:
-    """A name that nobody can guess."""
+    """Return an unguessable name."""
     return secrets.token_urlsafe(16)

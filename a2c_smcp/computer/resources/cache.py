@@ -1,7 +1,7 @@
-"""The resource lists of all MCP servers, shared by Desktop, Finder and reading.
+"""The cached resource lists of all MCP servers, shared by Desktop, Finder and reading.
 
-The index hears from the servers (it has the resource methods of `ports.Listener`) and passes on to its observers what
-follows from it.
+The cache receives server events (it has the resource methods of `ports.ServerListener`) and notifies its observers of
+their consequences.
 """
 
 import asyncio
@@ -17,22 +17,22 @@ __all__ = ["CachedServer", "ResourceCache", "ResourceLimits", "ResourceObserver"
 
 DEFAULT_LIMITS: Final = ResourceLimits()
 MAX_SHOWN: Final = 20
-"""The most claims, and URIs of one claim, that are shown."""
+"""The most conflicting hosts, and URIs of one host, that are shown."""
 
 
 class ResourceCache:
-    """What the MCP servers of a Computer list, each server on its own: none waits for, or loses by, another."""
+    """The resource lists of a Computer's MCP servers. The servers are independent: none waits for another."""
 
     def __init__(self, sessions: McpSessions, limits: ResourceLimits = DEFAULT_LIMITS) -> None:
         self.limits = limits
         self._sessions = sessions
         self._servers: dict[SERVER_NAME, CachedServer] = {}
         self._observers: list[ResourceObserver] = []
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def observe(self, observer: ResourceObserver) -> None:
-        """Tell this observer too, from now on."""
+        """Notify this observer from now on."""
         self._observers.append(observer)
 
     def servers(self) -> list[CachedServer]:
@@ -43,7 +43,7 @@ class ResourceCache:
         return [server for name in names if (server := self.get(name)) is not None]
 
     def participants(self) -> list[CachedServer]:
-        """Return the servers that take part in Desktop and Finder now."""
+        """Return the servers that currently take part in Desktop and Finder."""
         return [server for server in self.servers() if server.takes_part]
 
     def get(self, name: SERVER_NAME) -> CachedServer | None:
@@ -60,7 +60,7 @@ class ResourceCache:
 
     @property
     def undeclared(self) -> list[SERVER_NAME]:
-        """The running servers that list windows or documents but take no part in Desktop and Finder."""
+        """The running servers that list windows or documents but do not take part in Desktop and Finder."""
         return [
             server.name
             for server in self.servers()
@@ -68,10 +68,10 @@ class ResourceCache:
         ]
 
     def claimed_twice(self) -> list[Json]:
-        """Return the hosts of windows and documents that several running servers claim.
+        """Return the hosts of windows and documents that several running servers offer.
 
-        Each has `host`, the `servers`, the first of which answers for what they both list, and some of the URIs that
-        more than one of them lists (`same`).
+        Each has `host`, the `servers`, of which the first one serves URIs that several of them list, and some of those
+        URIs (`same`).
         """
         claims: dict[str, dict[SERVER_NAME, set[str]]] = {}
         for server in self.servers():
@@ -87,42 +87,42 @@ class ResourceCache:
         return found[:MAX_SHOWN]
 
     def resources_changed(self, server: SERVER_NAME) -> None:
-        """The server's list may differ."""
-        if (indexed := self.get(server)) is not None:
-            indexed.list_changed()
+        """The server's list may have changed."""
+        if (cached := self.get(server)) is not None:
+            cached.list_changed()
 
     def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
         """One of the server's resources has new contents."""
-        if (indexed := self.get(server)) is not None and indexed.takes_part:
+        if (cached := self.get(server)) is not None and cached.takes_part:
             _Broadcast(self._observers).updated(server, uri)
 
     def status_changed(self, server: SERVER_NAME) -> None:
-        """The server started, failed, stopped, or is no longer configured."""
-        if (indexed := self.get(server)) is not None:
-            indexed.status_changed()
+        """The server started, failed or stopped, or was removed from the configuration."""
+        if (cached := self.get(server)) is not None:
+            cached.status_changed()
 
     async def settled(self) -> None:
-        """Return when nothing that was heard so far waits to be looked into."""
+        """Return when all events received so far are processed."""
         await asyncio.gather(*(server.settled() for server in self.servers()))
 
     async def close(self) -> None:
-        """End everything that goes on in the background, and tell nobody. What servers say later is not looked into."""
+        """Stop all background work without notifying observers. Later events are ignored."""
         self._closed = True
         self._observers.clear()
         for name in list(self._servers):
             self._drop(name)
-        await asyncio.gather(*self._leaving)
+        await asyncio.gather(*self._closing)
 
     def _drop(self, name: SERVER_NAME) -> None:
         server = self._servers.pop(name)
         server.forget()
         task = asyncio.get_running_loop().create_task(server.close())
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
 
 class _Broadcast:
-    """Tells every observer."""
+    """Forwards each event to every observer."""
 
     def __init__(self, observers: list[ResourceObserver]) -> None:
         self._observers = observers

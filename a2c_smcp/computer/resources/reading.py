@@ -1,4 +1,4 @@
-"""Reading for an Agent: which MCP server a URI belongs to, and the MCP calls about resources passed through."""
+"""Resource requests of Agents: finds the MCP server of a URI and passes the request on to it."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
@@ -18,22 +18,22 @@ from a2c_smcp.uris.dpe import ParsedDPEUri, parse_dpe_uri
 T = TypeVar("T")
 
 TIMEOUT: Final = 60.0
-"""How long an MCP server has to answer an Agent, in seconds."""
+"""The timeout of a request of an Agent to an MCP server, in seconds."""
 
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
-LOOK_AGAIN_AFTER: Final = 5.0
-"""So old must a list be, whose server does not say that it tells of changes, to be read again for an unknown URI."""
+EXPIRE_AFTER: Final = 5.0
+"""The age from which a list of a server without `listChanged` is read again for an unknown URI, in seconds."""
 
 
 class ResourceReader:
-    """Answers `read_resource`, `get_resources`, `get_resource_templates` and `complete`, each without its `req_id`.
+    """Handles `read_resource`, `get_resources`, `get_resource_templates` and `complete`; replies lack the `req_id`.
 
-    What an MCP server answers with, errors included, is passed on as it is.
+    Replies of an MCP server, including errors, are passed on unchanged.
     """
 
-    def __init__(self, index: ResourceCache, *, timeout: float = TIMEOUT) -> None:
-        self._index = index
+    def __init__(self, cache: ResourceCache, *, timeout: float = TIMEOUT) -> None:
+        self._cache = cache
         self._timeout = timeout
         self._late: set[SERVER_NAME] = set()
 
@@ -41,32 +41,32 @@ class ResourceReader:
         """Return `{"contents": […], "meta"?: {…}}` of a resource of any scheme.
 
         Args:
-            mcp_server: The MCP server to read from; without it, the one that serves the URI.
+            mcp_server: The MCP server to read from; by default the one that serves the URI.
             meta: The `_meta` of the request.
 
         Raises:
-            InvalidDPEUri: A `dpe://` URI breaks its rules; no MCP server was asked.
+            InvalidDPEUri: A `dpe://` URI is invalid; no MCP server was asked.
             DocumentNotFound: No MCP server serves the host of a `dpe://` URI.
             BadRequest: Several MCP servers serve the URI; `details` name them.
-            NotFound: No MCP server serves the URI, or it is not clear which; `details` name those that come near.
+            NotFound: No MCP server serves the URI, or it is ambiguous; `details` name candidates.
             RequestTimeout: The MCP server did not answer in time.
-            SMCPError: What the MCP server answered.
+            SMCPError: The MCP server's error reply.
         """
         parsed = parse_dpe_uri(uri) if scheme_of(uri) == DPE else None
         if mcp_server is not None:
             session = self._session(mcp_server)
-            server = self._index.get(mcp_server)
+            server = self._cache.get(mcp_server)
             listed = _listed_as(uri, server.known.resources) if server is not None else None
-            return await self._in_time(mcp_server, session.read(listed or uri, meta=meta))
+            return await self._with_timeout(mcp_server, session.read(listed or uri, meta=meta))
         if parsed is not None:
             return await self._read_document(uri, parsed, meta)
         listed, servers = await self._servers_of(uri)
         if len(servers) == 1:
-            return await self._in_time(servers[0].name, servers[0].session.read(listed, meta=meta))
+            return await self._with_timeout(servers[0].name, servers[0].session.read(listed, meta=meta))
         return await self._only_of(servers, listed, meta)
 
     async def server_of(self, uri: str) -> SERVER_NAME:
-        """Return the MCP server that serves a URI; raises as `read`, and asks no server for contents."""
+        """Return the MCP server that serves a URI, without reading it; raises like `read`."""
         if scheme_of(uri) == DPE:
             parsed = parse_dpe_uri(uri)
             servers = await self._servers_of_document(uri, parsed)
@@ -77,14 +77,14 @@ class ResourceReader:
         return server.name
 
     async def get_resources(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
-        """Return a page of what the server lists: `{"resources": […], "next_cursor"?: …}`.
+        """Return a page of the server's resources: `{"resources": […], "next_cursor"?: …}`.
 
         Raises:
             NotFound: The Computer has no MCP server of that name.
-            SMCPError: What the MCP server answered.
+            SMCPError: The MCP server's error reply.
         """
         session = self._session(mcp_server)
-        page, following = await self._in_time(mcp_server, session.list_resources(cursor))
+        page, following = await self._with_timeout(mcp_server, session.list_resources(cursor))
         return {"resources": page} | _next(following)
 
     async def get_resource_templates(self, mcp_server: SERVER_NAME, cursor: str | None = None) -> Json:
@@ -92,10 +92,10 @@ class ResourceReader:
 
         Raises:
             NotFound: The Computer has no MCP server of that name.
-            SMCPError: What the MCP server answered.
+            SMCPError: The MCP server's error reply.
         """
         session = self._session(mcp_server)
-        page, following = await self._in_time(mcp_server, session.list_resource_templates(cursor))
+        page, following = await self._with_timeout(mcp_server, session.list_resource_templates(cursor))
         return {"resource_templates": page} | _next(following)
 
     async def complete(
@@ -109,16 +109,16 @@ class ResourceReader:
         """Return `{"completion": {…}}` of MCP's `completion/complete`.
 
         Args:
-            mcp_server: The MCP server to ask; without it, the one that offers what `ref` refers to.
+            mcp_server: The MCP server to ask; by default the one that offers what `ref` refers to.
 
         Raises:
             BadRequest: Several MCP servers offer it; `details` name them.
             NotFound: The Computer has no MCP server of that name, or none that offers it.
-            SMCPError: What the MCP server answered.
+            SMCPError: The MCP server's error reply.
         """
         name = mcp_server if mcp_server is not None else await self._offering(ref)
         session = self._session(name)
-        return {"completion": await self._in_time(name, session.complete(ref, argument, context, meta=meta))}
+        return {"completion": await self._with_timeout(name, session.complete(ref, argument, context, meta=meta))}
 
     async def _offering(self, ref: Json) -> SERVER_NAME:
         if ref.get("type") == "ref/resource":
@@ -130,7 +130,7 @@ class ResourceReader:
         if len(names) == 1:
             return names[0]
         if names:
-            raise _several(uri, names)
+            raise _ambiguous(uri, names)
         raise NotFound(f"No MCP server of this Computer offers {uri[:200]!r}", details={"ref": uri[:200]})
 
     # Documents
@@ -138,7 +138,7 @@ class ResourceReader:
     async def _read_document(self, uri: str, parsed: ParsedDPEUri, meta: Json | None) -> Json:
         servers = await self._servers_of_document(uri, parsed)
         if not servers:
-            unasked = [server.name for server in self._index.servers() if server.absent or server.problem is not None]
+            unasked = [server.name for server in self._cache.servers() if server.absent or server.problem is not None]
             raise DocumentNotFound(
                 f"No MCP server of this Computer serves dpe://{parsed.host}",
                 details={"host": parsed.host} | ({"unavailable": unasked} if unasked else {}),
@@ -148,7 +148,7 @@ class ResourceReader:
         return await self._first_of(servers, uri, meta)
 
     async def _servers_of_document(self, uri: str, parsed: ParsedDPEUri) -> Sequence[CachedServer]:
-        """Return those that serve the host, the owners of the document first."""
+        """Return the servers of the host, those that list the document first."""
 
         def owns(server: CachedServer) -> bool:
             return parsed.doc_ref in server.known.hosts.get(parsed.host, ())
@@ -159,9 +159,9 @@ class ResourceReader:
         if parsed.doc_ref is None or not any(map(owns, serving())):
             await self._refresh()
         if not serving():
-            await self._look_again()
+            await self._read_old_lists_again()
         servers = serving() or await self._fitting(uri)
-        return sorted(servers, key=owns, reverse=True)  # stable: else in the order of the configuration
+        return sorted(servers, key=owns, reverse=True)  # stable: otherwise in the order of the configuration
 
     async def _merged(self, uri: str, servers: Sequence[CachedServer], meta: Json | None) -> list[Json]:
         replies: dict[SERVER_NAME, list[Json]] = {}
@@ -173,9 +173,9 @@ class ResourceReader:
             except SMCPError as error:
                 errors.append(error)
 
-        await run_within(map(ask, servers), self._index.limits.reply)
+        await run_within(map(ask, servers), self._cache.limits.reply)
         if not replies:
-            raise errors[0] if errors else _silence(", ".join(server.name for server in servers))
+            raise errors[0] if errors else _timed_out(", ".join(server.name for server in servers))
         names = [server.name for server in servers]
         answered = [replies[name] for name in names if name in replies]
         missing = [name for name in names if name not in replies]
@@ -184,12 +184,12 @@ class ResourceReader:
     # Any other scheme
 
     async def _servers_of(self, uri: str) -> tuple[str, Sequence[CachedServer]]:
-        """Return the URI to ask for, and the servers that may serve it: by their list, a template, or the place.
+        """Return the URI to request, and the servers that may serve it: by list, template or origin.
 
         Raises:
             BadRequest: Several servers list it.
         """
-        for prepare in (_nothing, self._refresh, self._look_again):
+        for prepare in (_nothing, self._refresh, self._read_old_lists_again):
             await prepare()
             if listing := [server for server in self._running() if uri in server.known.resources]:
                 return uri, _only(uri, listing)
@@ -202,10 +202,10 @@ class ResourceReader:
         near = await self._near(uri)
         if len(near) == 1:
             return uri, near
-        raise _nobody(uri, near)
+        raise _not_served(uri, near)
 
     async def _fitting(self, uri: str) -> list[CachedServer]:
-        """Return those with the most specific template for it: the one with the longest literal part."""
+        """Return the servers with the most specific template: the one with the longest literal part."""
         templates = await self._templates()
         lengths = {
             server: max((literal_length(template) for template in texts if fits(uri, template)), default=-1)
@@ -215,7 +215,7 @@ class ResourceReader:
         return [server for server, length in lengths.items() if length == longest >= 0]
 
     async def _near(self, uri: str) -> list[CachedServer]:
-        """Return those that offer something at the same place; if nobody does, of the same scheme."""
+        """Return the servers with resources of the same origin; if there are none, of the same scheme."""
         templates = await self._templates()
         origin, scheme = origin_of(uri), scheme_of(uri)
         origins = {
@@ -227,29 +227,29 @@ class ResourceReader:
     # Asking
 
     def _session(self, name: SERVER_NAME) -> McpSession:
-        server = self._index.get(name)
+        server = self._cache.get(name)
         if server is None:
-            names = [server.name for server in self._index.servers()]
+            names = [server.name for server in self._cache.servers()]
             raise NotFound(
                 f"This Computer has no MCP server {name!r}", details={"mcp_server": name, "mcp_servers": names}
             )
         return server.session
 
     def _running(self) -> list[CachedServer]:
-        return [server for server in self._index.servers() if server.running]
+        return [server for server in self._cache.servers() if server.running]
 
     async def _first_of(self, servers: Sequence[CachedServer], uri: str, meta: Json | None) -> Json:
-        """Return what the first server answers that has the document."""
+        """Return the reply of the first server that has the document."""
         first: SMCPError | None = None
         for server in servers:
             try:
-                return await self._in_time(server.name, server.session.read(uri, meta=meta))
+                return await self._with_timeout(server.name, server.session.read(uri, meta=meta))
             except DocumentNotFound as error:
                 first = first or error
-        raise first or _nobody(uri, servers)
+        raise first or _not_served(uri, servers)
 
     async def _only_of(self, servers: Sequence[CachedServer], uri: str, meta: Json | None) -> Json:
-        """Return what the only one of these servers answers that has the resource.
+        """Return the reply of the only one of these servers that has the resource.
 
         Raises:
             BadRequest: Several have it.
@@ -268,18 +268,18 @@ class ResourceReader:
         if len(answers) == 1:
             return next(iter(answers.values()))
         if answers:
-            raise _several(uri, list(answers))
-        raise errors[0] if errors else _silence(", ".join(server.name for server in servers))
+            raise _ambiguous(uri, list(answers))
+        raise errors[0] if errors else _timed_out(", ".join(server.name for server in servers))
 
     async def _refresh(self) -> None:
-        """Read the lists that changed, and wait a while for that, but for no server twice."""
+        """Read the changed lists, and wait `limits.reply` seconds at most; wait for a late server only once."""
         stale = [server for server in self._running() if server.fresh() is None]
-        await run_within([_list(server) for server in stale if server.name not in self._late], self._index.limits.reply)
+        await run_within([_list(server) for server in stale if server.name not in self._late], self._cache.limits.reply)
         self._late = {server.name for server in stale if server.fresh() is None and server.problem is None}
 
-    async def _look_again(self) -> None:
+    async def _read_old_lists_again(self) -> None:
         for server in self._running():
-            server.look_again(LOOK_AGAIN_AFTER)
+            server.expire_if_older(EXPIRE_AFTER)
         await self._refresh()
 
     async def _templates(self) -> dict[CachedServer, list[str]]:
@@ -290,24 +290,24 @@ class ResourceReader:
             found[server] = [template for template in templates if isinstance(template, str)]
 
         servers = self._running()
-        await run_within(map(ask, servers), self._index.limits.reply)
+        await run_within(map(ask, servers), self._cache.limits.reply)
         return {server: found[server] for server in servers if server in found}
 
-    async def _in_time(self, server: SERVER_NAME, request: Awaitable[T]) -> T:
+    async def _with_timeout(self, server: SERVER_NAME, request: Awaitable[T]) -> T:
         try:
             async with asyncio.timeout(self._timeout):
                 return await request
         except SMCPError:
             raise
         except TimeoutError:
-            raise _silence(server) from None
+            raise _timed_out(server) from None
 
 
 async def _list(server: CachedServer) -> None:
     try:
         await server.listing()
     except SMCPError:
-        return  # the server remembers why
+        return  # `server.problem` has the reason
 
 
 async def _nothing() -> None:
@@ -315,7 +315,7 @@ async def _nothing() -> None:
 
 
 def _listed_as(uri: str, listed: Iterable[str]) -> str | None:
-    """Return the listed URI that only differs in what is percent-encoded: many clients encode what is not ASCII."""
+    """Return the listed URI that differs only in percent-encoding: many clients encode non-ASCII characters."""
     if "%" not in uri:
         return None
     wanted = quote(uri, safe=_ASCII)
@@ -325,11 +325,11 @@ def _listed_as(uri: str, listed: Iterable[str]) -> str | None:
 
 def _only(uri: str, servers: list[CachedServer]) -> list[CachedServer]:
     if len(servers) > 1:
-        raise _several(uri, [server.name for server in servers])
+        raise _ambiguous(uri, [server.name for server in servers])
     return servers
 
 
-def _several(uri: str, names: list[SERVER_NAME]) -> BadRequest:
+def _ambiguous(uri: str, names: list[SERVER_NAME]) -> BadRequest:
     return BadRequest(
         f"{len(names)} MCP servers of this Computer serve {uri[:200]!r}: name one of them in mcp_server "
         f"({', '.join(names)})",
@@ -341,11 +341,11 @@ def _next(cursor: str | None) -> Json:
     return {} if cursor is None else {"next_cursor": cursor}
 
 
-def _silence(servers: str) -> RequestTimeout:
+def _timed_out(servers: str) -> RequestTimeout:
     return RequestTimeout(f"The MCP server did not answer in time: {servers}", details={"mcp_server": servers})
 
 
-def _nobody(uri: str, near: Iterable[CachedServer]) -> NotFound:
+def _not_served(uri: str, near: Iterable[CachedServer]) -> NotFound:
     names = [server.name for server in near]
     scheme = scheme_of(uri)
     if names:

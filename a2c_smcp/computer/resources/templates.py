@@ -1,8 +1,8 @@
-"""Which resource templates a URI fits: the simple forms of RFC 6570. Pure.
+"""Matches URIs against resource templates: the simple forms of RFC 6570. Pure.
 
-`{name}` stands for one or more characters of a path segment, `{+name}` and `{name*}` also for slashes; `{/name}` is a
-segment with its slash; `{?…}`, `{&…}` and `{#…}` at the end may be there or not. Templates come from foreign servers
-and URIs from Agents, so matching takes one step a character whatever they are; a regular expression would not.
+`{name}` matches one or more characters of a path segment, `{+name}` and `{name*}` also slashes; `{/name}` is a segment
+with its slash; `{?…}`, `{&…}` and `{#…}` at the end are optional. Templates come from MCP servers and URIs from Agents,
+both untrusted, so matching takes one step per character; a regular expression could backtrack.
 """
 
 import re
@@ -16,12 +16,12 @@ _MAX_TEMPLATE: Final = 2_000
 
 
 class _Pattern(NamedTuple):
-    """Steps as bits: which one a character may take, and which ones may be taken again.
+    """A template compiled to a bit-parallel automaton: one bit for each step.
 
     Attributes:
-        letters: The steps that take exactly this character.
-        inner: The steps that take any character of a segment.
-        wide: The steps that take any character.
+        letters: The steps that match exactly this character.
+        inner: The steps that match any character of a segment, repeatedly.
+        wide: The steps that match any character, repeatedly.
         tail: Whether a query or fragment may follow.
     """
 
@@ -44,7 +44,7 @@ def fits(uri: str, template: str) -> bool:
 
 
 def literal_length(template: str) -> int:
-    """Return how much of a template is written out: the more, the more special it is."""
+    """Return the length of the literal part of a template: the longer, the more specific."""
     return len(_EXPRESSION.sub("", template))
 
 

@@ -156,7 +156,7 @@ class ToolCache:
         else:
             session = self._sessions.get(route.server)
             if session is not None:
-                session.tell_tools()
+                session.flush_tools()
             shelf = self._shelves.get(route.server)
             if self._warm or shelf is None or not (shelf.stale or shelf.task):
                 return route

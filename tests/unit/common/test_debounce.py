@@ -47,7 +47,7 @@ class Line:
 def test_the_first_change_is_told_at_once() -> None:
     async def main() -> list[tuple[float, str]]:
         line = Line()
-        Debouncer(line.emit, window=WINDOW).tell("desktop")
+        Debouncer(line.emit, window=WINDOW).trigger("desktop")
         await asyncio.sleep(0)
         return line.started
 
@@ -60,7 +60,7 @@ def test_many_changes_within_a_window_make_one_more_push() -> None:
         line = Line()
         pushes = Debouncer(line.emit, window=WINDOW)
         for _ in range(50):
-            pushes.tell("desktop")
+            pushes.trigger("desktop")
             await asyncio.sleep(0.001)
         await asyncio.sleep(1)
         return line.times()
@@ -73,9 +73,9 @@ def test_a_change_while_a_push_is_being_sent_makes_another_one() -> None:
     async def main() -> list[float]:
         line = Line(takes=0.5)
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(0.3)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(2)
         return line.times()
 
@@ -86,9 +86,9 @@ def test_a_lone_change_makes_a_lone_push() -> None:
     async def main() -> tuple[list[float], frozenset[str]]:
         line = Line()
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(10)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(10)
         return line.times(), pushes.pending
 
@@ -99,9 +99,9 @@ def test_a_slow_push_of_one_kind_holds_back_no_other_kind() -> None:
     async def main() -> list[tuple[float, str]]:
         line = Line(takes=60)
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(1)
-        pushes.tell("finder")
+        pushes.trigger("finder")
         await asyncio.sleep(1)
         await pushes.close()
         return line.started
@@ -114,7 +114,7 @@ def test_what_changed_without_a_connection_is_told_after_it_is_back() -> None:
         line = Line()
         pushes = Debouncer(line.emit, window=WINDOW, held=True)
         for kind in ("desktop", "config", "desktop"):
-            pushes.tell(kind)
+            pushes.trigger(kind)
         await asyncio.sleep(100)
         pending = pushes.pending
         pushes.release()
@@ -128,9 +128,9 @@ def test_a_change_within_the_window_before_the_connection_broke_is_told_after_it
     async def main() -> list[float]:
         line = Line()
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(0.01)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         pushes.hold()
         await asyncio.sleep(5)
         pushes.release()
@@ -143,7 +143,7 @@ def test_a_change_within_the_window_before_the_connection_broke_is_told_after_it
 def test_a_push_that_fails_is_tried_again_after_growing_pauses(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> list[float]:
         line = Line(failing=3)
-        Debouncer(line.emit, window=WINDOW).tell("desktop")
+        Debouncer(line.emit, window=WINDOW).trigger("desktop")
         await asyncio.sleep(10)
         return line.times()
 
@@ -157,7 +157,7 @@ def test_a_push_that_fails_is_tried_again_after_growing_pauses(caplog: pytest.Lo
 def test_the_pauses_stop_growing(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> list[float]:
         line = Line(failing=100)
-        Debouncer(line.emit, window=WINDOW).tell("desktop")
+        Debouncer(line.emit, window=WINDOW).trigger("desktop")
         await asyncio.sleep(1_000)
         return line.times()
 
@@ -169,7 +169,7 @@ def test_a_connection_that_is_back_ends_the_pause_after_a_failure(caplog: pytest
     async def main() -> list[float]:
         line = Line(failing=12)
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(110)
         tried = len(line.started)
         line.failing = 0
@@ -185,14 +185,14 @@ def test_nothing_is_sent_after_closing() -> None:
     async def main() -> list[tuple[float, str]]:
         line = Line(takes=1)
         pushes = Debouncer(line.emit, window=WINDOW)
-        pushes.tell("desktop")
-        pushes.tell("finder")
+        pushes.trigger("desktop")
+        pushes.trigger("finder")
         await asyncio.sleep(1.05)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await asyncio.sleep(0.5)
-        pushes.tell("desktop")
+        pushes.trigger("desktop")
         await pushes.close()
-        pushes.tell("config")
+        pushes.trigger("config")
         await asyncio.sleep(10)
         return line.started
 
@@ -202,7 +202,7 @@ def test_nothing_is_sent_after_closing() -> None:
 def test_that_there_is_nobody_to_tell_is_said_quietly(caplog: pytest.LogCaptureFixture) -> None:
     async def main() -> list[float]:
         line = Line(failing=1, error=NotInOffice("in no office"))
-        Debouncer(line.emit, window=WINDOW).tell("desktop")
+        Debouncer(line.emit, window=WINDOW).trigger("desktop")
         await asyncio.sleep(10)
         return line.times()
 
@@ -215,9 +215,9 @@ def test_that_there_is_nobody_to_tell_is_said_quietly(caplog: pytest.LogCaptureF
 async def test_closing_ends_the_pause_after_a_push() -> None:
     line = Line()
     pushes = Debouncer(line.emit, window=WINDOW)
-    pushes.tell("desktop")
+    pushes.trigger("desktop")
     await asyncio.sleep(0.01)
-    pushes.tell("desktop")
+    pushes.trigger("desktop")
     await pushes.close()
     await asyncio.sleep(1)
     assert line.times() == [0.0]
@@ -235,7 +235,7 @@ async def test_a_push_that_was_sent_in_spite_of_closing_is_the_last() -> None:
             await asyncio.sleep(1)
 
     pushes = Debouncer(emit, window=WINDOW)
-    pushes.tell("desktop")
+    pushes.trigger("desktop")
     await asyncio.sleep(0.5)
     await pushes.close()
     await asyncio.sleep(10)
@@ -247,8 +247,8 @@ async def test_one_can_wait_until_everything_is_sent() -> None:
     line = Line(takes=1, failing=1)
     pushes = Debouncer(line.emit, window=WINDOW)
     await pushes.drained()
-    pushes.tell("desktop")
-    pushes.tell("finder")
+    pushes.trigger("desktop")
+    pushes.trigger("finder")
     await pushes.drained()
     assert pushes.pending == frozenset()
     assert now() == pytest.approx(2.2)
@@ -257,7 +257,7 @@ async def test_one_can_wait_until_everything_is_sent() -> None:
 @in_virtual_time
 async def test_closing_ends_the_wait_until_everything_is_sent() -> None:
     pushes = Debouncer(Line(takes=60).emit)
-    pushes.tell("desktop")
+    pushes.trigger("desktop")
     waiting = asyncio.create_task(pushes.drained())
     await asyncio.sleep(1)
     await pushes.close()
@@ -296,7 +296,7 @@ def test_after_the_last_change_a_push_always_starts_and_pushes_keep_their_distan
                     line.failing = 1
                 case kind:
                     last[kind] = round(now(), 6)
-                    pushes.tell(kind)
+                    pushes.trigger(kind)
         pushes.release()
         await asyncio.sleep(120)
 

@@ -62,7 +62,7 @@ class FakeServer:
         """The calls so far that begin so."""
         return [call for call in self.calls if call.startswith(what)]
 
-    def tell_tools(self) -> None:
+    def flush_tools(self) -> None:
         """It has no tools."""
 
     async def list_tools(self) -> list[Json]:

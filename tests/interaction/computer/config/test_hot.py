@@ -66,7 +66,7 @@ async def test_a_broken_file_keeps_the_last_good_configuration(file: Path, caplo
         problems.append(settings.problem)
         assert problems == machine.told == [f"{problem}\n{STAYS}", None]
         assert machine.applied == []
-    assert caplog.messages == [f"The changed configuration is not used: {problem}\n{STAYS}"]
+    assert caplog.messages == [f"configuration change rejected: {problem}\n{STAYS}"]
 
 
 @pytest.mark.rule("5.3")
@@ -132,8 +132,8 @@ async def test_a_change_that_cannot_be_applied_does_not_end_the_watching(
         while commands_of(settings.config) != {"a": "3", "b": "1"}:
             await machine.next()
         assert machine.told == [
-            f"{file}: could not be applied (RuntimeError); the log says why\n{STAYS}",
+            f"{file}: could not be applied (RuntimeError); see the log\n{STAYS}",
             None,
         ]
         assert machine.applied == [(CHANGED_A, {"a": "3", "b": "1"})]
-    assert caplog.messages[0] == "a changed configuration could not be applied"
+    assert caplog.messages[0] == f"configuration not applied: source={file}"

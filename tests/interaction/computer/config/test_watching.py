@@ -248,7 +248,7 @@ async def test_without_the_library_that_listens_the_file_is_looked_at(
 async def test_what_happens_beside_the_file_is_nobody_s_business(path: Path) -> None:
     file = ConfigFile(path, interval=600)
     file.load()
-    async with aclosing(file._told()) as told:
+    async with aclosing(file._events()) as told:
         put(path.with_name("other.json"), "x")
         beside = asyncio.ensure_future(anext(told))
         await asyncio.to_thread(put, path.with_name("another.json"), "x")

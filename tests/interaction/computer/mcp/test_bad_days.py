@@ -169,7 +169,7 @@ async def test_a_server_that_asks_for_input_is_refused(host: Host) -> None:
     async with serving(Scripted(discover=discover, call=call)) as server:
         session = await host.running(streamable("a", server.url))
 
-        with pytest.raises(ToolFailed, match="asks for input that this Computer cannot give"):
+        with pytest.raises(ToolFailed, match="requires user input, which this Computer does not support"):
             await session.call_tool("echo", {})
         await host.manager.close()
 

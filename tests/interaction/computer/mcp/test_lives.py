@@ -178,7 +178,7 @@ async def test_a_server_that_prints_to_standard_output_runs_and_is_told_so(host:
     await session.call_tool("echo", {})
 
     assert session.status.state is ServerState.RUNNING
-    assert str(session.status.problem).startswith("it prints to standard output what is no MCP message: ")
+    assert str(session.status.problem).startswith("it prints lines to standard output that are not MCP messages: ")
     assert "'handling server/discover'" in str(session.status.problem)
     assert session.status.advice == "make it log to standard error; standard output belongs to the protocol"
 

@@ -147,7 +147,7 @@ async def test_restarts_at_once_leave_one_process(host: Host) -> None:
     await asyncio.gather(*(host.manager.restart("a") for _ in range(3)), host.apply(life("a", env={"A": "1"})))
 
     await host.becomes("a", ServerState.RUNNING)
-    pids = watchdog.survivors(set(), host.manager._guardian.token)
+    pids = watchdog.survivors(set(), host.manager._watchdog.token)
     assert pids == [await pid_of(host, "a")]
 
 
@@ -157,7 +157,7 @@ async def test_what_does_not_exist_or_is_disabled_cannot_be_started_or_stopped(h
 
     with pytest.raises(BadRequest, match="disabled; enable it"):
         await getattr(host.manager, action)("off")
-    with pytest.raises(BadRequest, match="No MCP server is called 'none'"):
+    with pytest.raises(BadRequest, match="There is no MCP server 'none'"):
         await getattr(host.manager, action)("none")
 
 

@@ -83,7 +83,7 @@ async def test_what_changed_while_the_line_was_cut_is_told_when_it_is_back(
         proxy.cut()
         await watch.until(ConnectionState.WAITING)
         for _ in range(5):
-            pushes.tell("finder")
+            pushes.trigger("finder")
         assert pushes.pending == {"finder"}
         proxy.mend()
         await watch.until(ConnectionState.JOINED)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.computer.config.config_file import ConfigFile, _trail
+from a2c_smcp.computer.config.config_file import ConfigFile, resolve_links
 from a2c_smcp.computer.config.edits import ConfigEdit
 from a2c_smcp.errors import InvalidConfig
 from tests.unit.computer.config.making import commands_of, native
@@ -44,7 +44,7 @@ def test_an_edit_is_written_into_the_file_as_it_is_now(tmp_path: Path) -> None:
     assert path.read_text() == native(a="a2", b="b")
 
 
-def test_the_trail_to_a_file_names_every_link_on_the_way(tmp_path: Path) -> None:
+def test_every_symbolic_link_on_the_path_is_resolved(tmp_path: Path) -> None:
     root = tmp_path.resolve()
     (root / "v1").mkdir()
     (root / "v1" / "computer.json").touch()
@@ -52,7 +52,7 @@ def test_the_trail_to_a_file_names_every_link_on_the_way(tmp_path: Path) -> None
     (root / "etc").mkdir()
     (root / "etc" / "computer.json").symlink_to("../data/computer.json")
     (root / "absolute.json").symlink_to(root / "etc" / "computer.json")
-    assert _trail(root / "absolute.json") == [
+    assert resolve_links(root / "absolute.json") == [
         root / "absolute.json",
         root / "etc" / "computer.json",
         root / "data",
@@ -60,13 +60,27 @@ def test_the_trail_to_a_file_names_every_link_on_the_way(tmp_path: Path) -> None
     ]
 
 
-def test_the_trail_of_a_plain_file_is_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plain_file_resolves_to_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path.resolve()
     monkeypatch.chdir(root)
-    assert _trail(Path("computer.json")) == [root / "computer.json"]
+    assert resolve_links(Path("computer.json")) == [root / "computer.json"]
 
 
-def test_a_trail_that_runs_in_circles_ends(tmp_path: Path) -> None:
+def test_resolving_circular_links_ends(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    assert len(_trail(tmp_path / "a")) <= 41
+    assert len(resolve_links(tmp_path / "a")) <= 41
+
+
+def test_a_state_of_the_file_is_read_again_only_if_the_file_changed(tmp_path: Path) -> None:
+    path = tmp_path / "computer.json"
+    path.write_text(native(a="a"))
+    reads: list[str] = []
+    file = ConfigFile(path, check=reads.append)
+    state = file.load()
+    assert file.latest(state) is state
+    assert len(reads) == 1
+    path.write_text(native(a="a", b="b"))
+    assert commands_of(file.latest(state).config) == {"a": "a", "b": "b"}
+    saved = file.save(ConfigEdit(servers={"a": stdio(name="a", command="a2")}))
+    assert file.latest(state) == saved

@@ -261,7 +261,7 @@ async def test_a_file_of_another_program_is_never_rewritten(file: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        ("{", "not saved: the file has problems; mend them, and save again"),
+        ("{", "not saved: the file has problems; fix them, and save again"),
         (
             '{"servers": {}} //',
             "not saved: the file has comments or trailing commas, which saving would lose; edit it by hand",

@@ -56,7 +56,7 @@ def test_removing_an_unknown_server_changes_nothing() -> None:
 def test_the_other_servers_are_shared_and_not_prepared_again() -> None:
     catalogue = FinderCatalogue.of([A1, B1])
 
-    assert catalogue.with_server("b", [B2]).shelves["a"] is catalogue.shelves["a"]
+    assert catalogue.with_server("b", [B2]).servers["a"] is catalogue.servers["a"]
 
 
 def test_whoever_holds_the_old_catalogue_reads_on_undisturbed() -> None:

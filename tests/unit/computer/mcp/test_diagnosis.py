@@ -34,24 +34,24 @@ Node.js v20.20.2""".splitlines()
     ],
 )
 def test_the_last_words_are_those_that_tell_most(lines: list[str], words: str) -> None:
-    assert ProcessOutput(errors=lines).last_words() == words
+    assert ProcessOutput(errors=lines).error_summary() == words
 
 
 def test_last_words_are_short() -> None:
-    assert len(ProcessOutput(errors=["error " * 1_000]).last_words()) == diagnosis.MAX_SUMMARY
+    assert len(ProcessOutput(errors=["error " * 1_000]).error_summary()) == diagnosis.MAX_SUMMARY
 
 
 def test_garbage_is_counted_and_its_beginning_remembered() -> None:
     output = ProcessOutput()
     assert diagnosis.prints_to_stdout(output) is None
-    output.heard_garbage("Server started")
+    output.add_garbage("Server started")
     assert diagnosis.prints_to_stdout(output) == ServerFailure(
-        "it prints to standard output what is no MCP message: 1 so far, the first: 'Server started'",
+        "it prints lines to standard output that are not MCP messages: 1 so far, the first: 'Server started'",
         "make it log to standard error; standard output belongs to the protocol",
         "it prints to standard output",
     )
     for number in range(999):
-        output.heard_garbage(f"line {number} " * 100)
+        output.add_garbage(f"line {number} " * 100)
 
     assert (output.garbage, len(output.samples), max(map(len, output.samples))) == (1_000, 3, 120)
 
@@ -126,7 +126,7 @@ def test_the_end_of_a_process_says_how_when_and_what_to_do(
 
 def test_what_was_printed_speaks_when_standard_error_is_silent() -> None:
     output = ProcessOutput()
-    output.heard_garbage("please log in")
+    output.add_garbage("please log in")
 
     assert diagnosis.exited(0, output, running=False).problem == (
         "it exited with code 0 before it answered: on standard output: please log in"
@@ -165,7 +165,7 @@ def test_a_person_is_not_asked_again_by_itself() -> None:
 @pytest.mark.rule("3.4")
 def test_what_an_agent_learns_of_a_failure_has_none_of_the_words_of_the_server() -> None:
     said = ProcessOutput(errors=["error: password is hunter2"])
-    said.heard_garbage("password is hunter2")
+    said.add_garbage("password is hunter2")
     failures = [
         diagnosis.exited(7, said, running=True),
         diagnosis.exited(None, said, running=False),

@@ -42,21 +42,21 @@ def test_an_event_of_the_limit_passes_and_one_of_a_byte_more_does_not(end: bytes
     assert (bytes(second), second.size, second.limit, second.tail) == (b"x" * SAMPLE, 1_001, 1_000, b"x" * (SAMPLE - 1))
 
 
-def test_an_event_far_over_the_limit_is_told_before_its_end_and_not_kept() -> None:
+def test_an_event_far_over_the_limit_is_told_before_its_end_and_not_buffer() -> None:
     events = SseSplitter(1_000)
     found = fed(events, b"data: {" + b"x" * (10 * MAX_OVERHEAD), 5_000)
 
     [early] = found
     assert isinstance(early, OversizedMessage)
-    assert (early.size, early[:2], events.skipping, len(events._kept)) == (None, b"{x", True, 0)
+    assert (early.size, early[:2], events.skipping, len(events._buffer)) == (None, b"{x", True, 0)
     [late, after] = events.feed(b'"id":1}\nid: 5\n\ndata: after\n\n')
     assert isinstance(late, OversizedMessage)
     assert (late.size, late.tail[-8:], after) == (10 * MAX_OVERHEAD + 8, b'x"id":1}', b"data: after\n\n")
 
 
-def test_comments_are_neither_counted_nor_kept() -> None:
+def test_comments_are_neither_counted_nor_buffer() -> None:
     events = SseSplitter(1_000)
 
     assert fed(events, b": here\n" * 100_000, 5_000) == []
-    assert len(events._kept) == 0
+    assert len(events._buffer) == 0
     assert events.feed(b"data: a\n\n") == [b"data: a\n\n"]

@@ -52,12 +52,12 @@ def test_a_line_that_is_too_long_is_cut_and_the_next_is_whole() -> None:
     assert lines.feed(b"\nnext\n") == [b"x" * SAMPLE, b"next"]
 
 
-def test_a_line_that_is_too_long_is_not_kept() -> None:
+def test_a_line_that_is_too_long_is_not_buffer() -> None:
     lines = LineSplitter(limit=1_000)
     for _ in range(1_000):
         lines.feed(b"x" * 1_000)
 
-    assert sum(map(len, lines._kept)) == 0
+    assert sum(map(len, lines._buffer)) == 0
 
 
 def test_what_was_said_before_the_end_is_a_line() -> None:

@@ -108,7 +108,7 @@ async def test_a_server_known_to_be_of_the_older_era_is_not_asked() -> None:
 
 async def test_a_server_that_may_have_died_of_the_question_is_not_asked_the_next_time() -> None:
     methods: list[str] = []
-    memory = NegotiationMemory(asking=True)
+    memory = NegotiationMemory(discovering=True)
 
     async with talking_to(answers(UNKNOWN), methods) as session:
         await negotiate(session, memory)
@@ -124,7 +124,7 @@ async def test_a_refused_handshake_leaves_the_question_open() -> None:
         with pytest.raises(MCPError, match="No"):
             await negotiate(session, memory)
 
-    assert memory == NegotiationMemory(asking=True)
+    assert memory == NegotiationMemory(discovering=True)
 
 
 async def test_a_server_of_versions_unknown_to_us_is_refused() -> None:

@@ -99,7 +99,7 @@ async def test_a_server_that_names_ever_new_resources_has_to_wait() -> None:
     await ears.pulse.wait()
     for number in range(MAX_URIS):
         news.updated(str(number))
-    waiting = asyncio.create_task(news.room())
+    waiting = asyncio.create_task(news.capacity())
     await asyncio.sleep(0)
     assert not waiting.done()
 

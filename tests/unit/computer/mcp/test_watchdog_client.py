@@ -121,7 +121,7 @@ async def test_a_watchdog_that_is_killed_is_replaced_and_told_everything(
     pipe.close()
 
     assert (ended(first), ended(second)) == (-signal.SIGTERM, -signal.SIGTERM)
-    assert "is started again" in caplog.text
+    assert "watchdog process ended" in caplog.text
     await guardian.close()
 
 

@@ -36,7 +36,7 @@ class FakeSession:
     def status(self) -> ServerStatus:
         return ServerStatus(self.name, "stdio", self.state, "2026-01-01T00:00:00Z")
 
-    def tell_tools(self) -> None:
+    def flush_tools(self) -> None:
         """Nothing is ever left to tell."""
 
     async def list_tools(self) -> list[Json]:
