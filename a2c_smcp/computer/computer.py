@@ -266,11 +266,11 @@ class Computer:
             raise
         return further
 
-    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+    async def send_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
         """Tell the Agent of an office how far a call is; without a seat there nobody is told."""
         clients = [further.client for further in self._further]
         for client in clients if self.client is None else [self.client, *clients]:
-            await client.tell_progress(office_id, report)
+            await client.send_progress(office_id, report)
 
     async def disconnect(self) -> None:
         """Leave the office and end the connection; the servers go on."""

@@ -1,4 +1,4 @@
-"""The Computer's connection to a server: it joins an office, answers Agents, and comes back whenever it is lost."""
+"""The Computer's connection to a server: joins an office, handles requests of Agents, and reconnects."""
 
 import logging
 import ssl
@@ -40,40 +40,40 @@ UPDATES: Final[Mapping[UpdateKind, str]] = {
 
 
 class SMCPComputerClient:
-    """A Computer's seat in an office.
+    """A Computer's membership in an office.
 
-    Once connected it stays so until `disconnect`: whatever breaks, it connects and joins again, for ever, with
-    pauses that grow and are left to chance. Requests that are being answered when a connection breaks go on; their
-    acks are lost, and an Agent that asks again with the same `req_id` is the answerer's business.
+    After a lost connection it reconnects and joins again, without limit, with growing random delays, until
+    `disconnect`. Requests being handled when a connection breaks continue; their acks are lost, and the handler has to
+    recognize an Agent that asks again with the same `req_id`.
 
     Args:
-        answerer: Answers what Agents ask.
-        url: Where the server is; a path in it goes before `socketio_path`.
+        handler: Handles the requests of Agents.
+        url: The URL of the server; its path is put before `socketio_path`.
         name: The Computer's name, unique in its office.
-        office_id: The office to join as soon as there is a connection.
-        token: Sent as `auth["token"]`. May be a callable, asked for a fresh one at every attempt.
+        office_id: The office to join once connected.
+        token: Sent as `auth["token"]`; a callable is called for a fresh token at every attempt.
         api_key: Sent as header `x-api-key`; may be a callable as well.
-        auth: More that is sent at the namespace's door.
-        headers: More HTTP headers.
-        transports: `("polling", "websocket")` for networks that let no websocket pass at first.
-        ssl_context: How to trust the server, where the system's certificates do not.
-        patience: Seconds that a handshake or a join may take.
-        at_once: How many requests are answered at a time; more are refused with 429.
-        max_message: The largest reply, in bytes, that goes out in one message.
-        transfers: Where large replies wait to be fetched in pieces.
-        backoff: The pauses between attempts.
-        on_status: Is told of every change of `status`.
-        on_joined: Is called after every join, also when the connection came back, with the office.
-        on_lost: Is called when the seat is lost or given up.
+        auth: Additional fields of `auth`.
+        headers: Additional HTTP headers.
+        transports: `("polling", "websocket")` for networks that block an initial websocket.
+        ssl_context: For servers that the system's certificates do not cover.
+        patience: The timeout of a handshake or a join, in seconds.
+        at_once: The most concurrent requests; more are refused with 429.
+        max_message: The largest reply in one message, in bytes.
+        transfers: The large replies that Agents fetch in chunks.
+        backoff: The delays between attempts.
+        on_status: Called with every change of `status`.
+        on_joined: Called with the office after every join, also after a reconnect.
+        on_lost: Called when the membership is lost or given up.
 
     Raises:
-        BadRequest: The name or the office cannot be one.
-        InvalidConfig: The URL cannot be one.
+        BadRequest: The name or the office is invalid.
+        InvalidConfig: The URL is invalid.
     """
 
     def __init__(
         self,
-        answerer: RequestHandler,
+        handler: RequestHandler,
         *,
         url: str,
         name: str,
@@ -95,11 +95,11 @@ class SMCPComputerClient:
         on_lost: Callable[[], None] | None = None,
     ) -> None:
         self.name = name
-        self._answerer = answerer
+        self._handler = handler
         self._max_message = max_message
-        waiting = transfers if transfers is not None else PendingTransfers(time.monotonic)
-        self._desk = RequestDispatcher(answerer, name, waiting, at_once=at_once)
-        self._seat = Membership(
+        pending = transfers if transfers is not None else PendingTransfers(time.monotonic)
+        self._dispatcher = RequestDispatcher(handler, name, pending, at_once=at_once)
+        self._membership = Membership(
             "computer",
             name,
             ServerAddress(
@@ -122,18 +122,18 @@ class SMCPComputerClient:
 
     @property
     def status(self) -> ConnectionStatus:
-        """Where the connection stands."""
-        return self._seat.status
+        """The state of the connection."""
+        return self._membership.status
 
     @property
     def office_id(self) -> str | None:
-        """The office it is in at this moment."""
-        return self._seat.office_id
+        """The office that it is currently in."""
+        return self._membership.office_id
 
     @property
     def running(self) -> int:
-        """How many requests are being answered."""
-        return self._desk.running
+        """The number of requests being handled."""
+        return self._dispatcher.running
 
     async def __aenter__(self) -> Self:
         await self.connect()
@@ -144,96 +144,95 @@ class SMCPComputerClient:
     ) -> None:
         await self.close()
 
-    # Coming and going
+    # Connection and membership
 
     async def connect(self, *, wait: bool = True) -> None:
-        """Connect, and join the office if one is wanted; from then on stay connected.
+        """Connect, join the office if one is set, and stay connected.
 
         Args:
-            wait: Whether to return only when that is done, and to give up if it fails. Otherwise it goes on in the
-                background however often it fails.
+            wait: Whether to wait until that is done and to give up if it fails; otherwise it is retried in the
+                background.
 
         Raises:
-            SMCPError: The server refused: the credentials, the office, the name.
-            ConnectionError: There is no such server.
+            SMCPError: The server refused the credentials, the office or the name.
+            ConnectionError: The server cannot be reached.
         """
-        await self._seat.connect(wait=wait)
+        await self._membership.connect(wait=wait)
 
     async def disconnect(self) -> None:
-        """End the connection. Requests that are being answered go on."""
-        await self._seat.disconnect()
+        """End the connection. Requests being handled continue."""
+        await self._membership.disconnect()
 
     async def close(self) -> None:
-        """End the connection and whatever is still being answered."""
-        await self._seat.disconnect()
-        await self._desk.close()
-        await self._seat.close()
+        """End the connection and cancel the requests being handled."""
+        await self._membership.disconnect()
+        await self._dispatcher.close()
+        await self._membership.close()
 
     async def join(self, office_id: str) -> bool:
-        """Join an office, leaving the one it is in.
+        """Join an office and leave the current one.
 
-        Returns whether it is done. Without a connection at the moment it is done as soon as there is one.
+        Returns whether that is done; without a connection it is done at the next one.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the membership is unchanged.
         """
-        return await self._seat.join(office_id)
+        return await self._membership.join(office_id)
 
     async def leave(self) -> None:
         """Leave the office and stay connected.
 
         Raises:
-            SMCPError: The server refused; it stays where it was.
+            SMCPError: The server refused; the membership is unchanged.
         """
-        await self._seat.leave()
+        await self._membership.leave()
 
     async def emit_update(self, kind: UpdateKind, what: Mapping[str, Any] | None = None) -> None:
-        """Tell the office that something changed; it returns when the server has it.
+        """Announce a change to the office; return when the server has acknowledged it.
 
         Args:
-            what: More fields of the message.
+            what: Additional fields of the message.
 
         Raises:
-            NotInOffice: The server does not have it, because there is no seat at the moment. Tell it again after the
-                next `on_joined`.
+            NotInOffice: The Computer is in no office at the moment. Announce it again after the next `on_joined`.
             SMCPError: The server refused it.
         """
         event = UPDATES.get(kind)
         if event is None:
             raise BadRequest(f"Unknown kind of update {kind!r}; there are {', '.join(UPDATES)}")
-        link = self._seat.link
-        if link is None or self._seat.office_id is None:
+        link = self._membership.link
+        if link is None or self._membership.office_id is None:
             raise NotInOffice("The computer is in no office at the moment")
         try:
             answer = await link.call(event, {**(what or {}), "computer": self.name}, within=link.silence)
         except ConnectionError:
             raise NotInOffice("The connection was lost while the update was on its way") from None
         except RequestTimeout:
-            return  # the connection lives: a server that does not know this kind of update acknowledges nothing
+            return  # the connection works: the server does not know this kind of update
         if answer and isinstance(answer[0], Mapping) and is_error(answer[0]):
             error = from_wire(answer[0])
             if isinstance(error, NotInOffice):
-                self._seat.doubt(link)
+                self._membership.doubt(link)
             raise error
 
-    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
-        """Tell an Agent of that office how far a call is; without a seat there nobody is told.
+    async def send_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+        """Send the progress of a call to an Agent of that office; drop it if the Computer is not there.
 
         Args:
-            report: `UpdateProgressReq` but for the Computer.
+            report: `UpdateProgressReq` without the Computer.
         """
-        link = self._seat.here
-        if link is not None and self._seat.office_id == office_id:
-            with suppress(ConnectionError, BadRequest):  # it is only progress
+        link = self._membership.here
+        if link is not None and self._membership.office_id == office_id:
+            with suppress(ConnectionError, BadRequest):  # losing progress is harmless
                 await link.tell(UPDATE_PROGRESS_EVENT, {"computer": self.name, **report})
 
     def _moved(self, office_id: str | None) -> None:
-        self._desk.forget()
-        call_back(self._answerer.office_changed, office_id)
+        self._dispatcher.forget()
+        call_back(self._handler.office_changed, office_id)
 
     def _received(self, link: SmcpConnection, number: int | None, event: str, payload: Any) -> None:
         if event == CANCEL_TOOL_CALL_NOTIFICATION:
-            self._desk.cancel(payload)
+            self._dispatcher.cancel(payload)
         elif event.startswith("client:") or number is not None:
             limit = min(self._max_message, link.limit)
-            self._desk.take(IncomingRequest(event, payload, lambda body: link.ack(number, body), limit))
+            self._dispatcher.take(IncomingRequest(event, payload, lambda body: link.ack(number, body), limit))

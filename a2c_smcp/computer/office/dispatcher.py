@@ -236,7 +236,7 @@ async def _yielding(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 def _named(event: str) -> str:
     # The event name is untrusted: unknown ones do not reach the log.
-    return event if event in EVENTS else "an event"
+    return event if event in EVENTS else "unknown"
 
 
 def _undeliverable(request: IncomingRequest, error: SMCPError) -> dict[str, Any]:

@@ -228,7 +228,7 @@ class RunningCall:
         if self._followed and (report := advance(self._reported, done, total, message)) is not None:
             self._reported = report
             if self._around.reports is not None:
-                self._around.reports.tell(self.key, report)
+                self._around.reports.report(self.key, report)
 
     def _set_clock(self, seconds: float) -> None:
         self._deadline = self._loop.time() + seconds

@@ -1,4 +1,4 @@
-"""Results kept for a while, so that a request sent again is answered and not run again. Pure: time is given."""
+"""The outcomes of completed calls, kept so that a repeated request does not run again. Pure."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from a2c_smcp.errors import SMCPError
 from a2c_smcp.messages import ProgressData
 
 ENTRY_WEIGHT: Final = 500
-"""What an entry counts beside its result."""
+"""The weight of an entry without its result."""
 
 
 class CallKey(NamedTuple):
-    """Who asked what: `req_id` is unique only to its Agent, and the Agent's name only in its office."""
+    """Identifies a call: a `req_id` is unique for its Agent, and an Agent's name is unique in its office."""
 
     office: str
     agent: str
@@ -25,12 +25,12 @@ class CallKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a request ended: a result, or what went wrong before the tool ran.
+    """How a call ended: a result, or the error before the tool ran.
 
     Attributes:
-        final: Whether the same request, sent again, gets the same outcome; otherwise it is tried again.
-        progress: The tool's last word of how far it was, where somebody asked to hear it.
-        reports: The last reports that were sent before.
+        final: Whether a repeated request gets the same outcome; otherwise it runs again.
+        progress: The tool's latest progress report, if the Agent requested progress.
+        reports: The latest reports that were sent.
     """
 
     result: Json | None = None
@@ -49,58 +49,58 @@ class _CompletedCall:
 
 
 class CompletedCalls:
-    """The outcomes of the last requests, bounded in age, number and weight.
+    """The outcomes of the latest calls, limited in age, number and total weight.
 
-    Where the results are together too heavy, the oldest heavy ones are dropped; that their tools ran is still
-    remembered. A result is light when it weighs no more than its share, so that light ones need never be dropped.
+    If the results are too heavy together, the oldest heavy ones are replaced by a note that the tool ran. A result is
+    light if it weighs no more than an equal share, so that light ones are never dropped for their weight.
     """
 
     def __init__(self, *, seconds: float, entries: int, weight: int) -> None:
         self._seconds, self._entries, self._weight = seconds, entries, weight
-        self._kept: OrderedDict[CallKey, _CompletedCall] = OrderedDict()
+        self._calls: OrderedDict[CallKey, _CompletedCall] = OrderedDict()
         self._heavy: OrderedDict[CallKey, _CompletedCall] = OrderedDict()
         self._total = 0
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._calls)
 
     @property
     def weight(self) -> int:
-        """What the kept results weigh together."""
+        """The total weight of the results."""
         return self._total
 
     def find(self, key: CallKey, now: float) -> tuple[str, CallOutcome] | None:
-        """Return the fingerprint and the outcome of a request that ended not long ago."""
+        """Return the fingerprint and the outcome of a recent call."""
         self._expire(now)
-        entry = self._kept.get(key)
+        entry = self._calls.get(key)
         return None if entry is None else (entry.fingerprint, entry.outcome)
 
     def keep(self, key: CallKey, fingerprint: str, outcome: CallOutcome, now: float) -> None:
-        """Keep an outcome from now on."""
+        """Store an outcome."""
         self._expire(now)
         self._drop(key)
         weight = ENTRY_WEIGHT + weigh(outcome.result, self._weight)
         entry = _CompletedCall(fingerprint, outcome, weight, now + self._seconds)
-        self._kept[key] = entry
+        self._calls[key] = entry
         if weight > self._weight // self._entries:
             self._heavy[key] = entry
         self._total += weight
-        while len(self._kept) > self._entries:
-            self._drop(next(iter(self._kept)))
+        while len(self._calls) > self._entries:
+            self._drop(next(iter(self._calls)))
         while self._total > self._weight and self._heavy:
             _, heavy = self._heavy.popitem(last=False)
             self._total -= heavy.weight - ENTRY_WEIGHT
             heavy.outcome, heavy.weight = CallOutcome(too_large_to_keep()), ENTRY_WEIGHT
 
     def _expire(self, now: float) -> None:
-        while self._kept:
-            key, entry = next(iter(self._kept.items()))
+        while self._calls:
+            key, entry = next(iter(self._calls.items()))
             if entry.expires > now:
                 return
             self._drop(key)
 
     def _drop(self, key: CallKey) -> None:
-        entry = self._kept.pop(key, None)
+        entry = self._calls.pop(key, None)
         if entry is not None:
             self._heavy.pop(key, None)
             self._total -= entry.weight

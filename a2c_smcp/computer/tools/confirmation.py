@@ -140,7 +140,7 @@ class Gate:
     def is_open(self, route: Route, key: CallKey) -> bool:
         """Whether the call may run unasked: by `auto_apply` or "always", given for the tool's present definition."""
         if route.meta.auto_apply is True:
-            return self.auto_apply.holds(route)
+            return self.auto_apply.is_valid(route)
         return self._always.get(self._standing(route, key)) == (route.config, route.definition)
 
     def changes(self, route: Route, key: CallKey) -> ToolChange | None:

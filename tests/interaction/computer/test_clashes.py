@@ -40,5 +40,5 @@ async def test_clashes_are_logged_in_one_line_when_the_computer_starts() -> None
             first = await asyncio.wait_for(waiting.told.get(), CAP)
     finally:
         log.removeHandler(waiting)
-    assert first.startswith("10 tool names clash: 'echo' of one and two, ")
+    assert first.startswith("tool names clash: count=10 'echo' of one and two, ")
     assert "Set an alias in tool_meta" in first

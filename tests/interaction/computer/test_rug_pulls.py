@@ -134,7 +134,7 @@ async def test_a_file_that_others_can_write_is_not_believed(tmp_path: Path, capl
     remembered.chmod(0o666)
     async with Computer(config, state=state) as computer:
         await settled(computer)
-    assert "Remembered consent ignored" in caplog.text
+    assert "saved consent ignored" in caplog.text
 
 
 @pytest.mark.rule("4.4")

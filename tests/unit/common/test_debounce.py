@@ -149,9 +149,7 @@ def test_a_push_that_fails_is_tried_again_after_growing_pauses(caplog: pytest.Lo
 
     with caplog.at_level(logging.ERROR):
         assert run(main()) == [0.0, 0.2, 0.6, 1.4]
-    assert [record.getMessage() for record in caplog.records] == [
-        "Telling of a change of desktop failed; it is tried again"
-    ] * 3
+    assert [record.getMessage() for record in caplog.records] == ["update failed: retrying kind=desktop"] * 3
 
 
 def test_the_pauses_stop_growing(caplog: pytest.LogCaptureFixture) -> None:
@@ -208,7 +206,7 @@ def test_that_there_is_nobody_to_tell_is_said_quietly(caplog: pytest.LogCaptureF
 
     with caplog.at_level(logging.INFO):
         assert run(main()) == [0.0, 0.2]
-    assert caplog.messages == ["A change of desktop is told later: in no office"]
+    assert caplog.messages == ["update delayed: kind=desktop reason=in no office"]
 
 
 @in_virtual_time

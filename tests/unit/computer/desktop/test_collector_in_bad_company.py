@@ -29,7 +29,7 @@ async def test_a_server_that_hangs_holds_up_one_reply_for_a_while_and_no_other(
             assert await office.collector.desktop() == [shown(LOG, "done")]
             assert now() == began
         assert {server for server, _ in office.collector.missing} == {"hanging"}
-        assert caplog.records[0].getMessage().startswith("The desktop is without window://com.example.editor/")
+        assert caplog.records[0].getMessage().startswith("desktop incomplete: missing=window://com.example.editor/")
         assert len(hanging.asked("read")) < 50
 
 

@@ -106,7 +106,7 @@ class TestDropping:
             organize_desktop([window("window://a", contents=[blob()])])
 
         assert [(record.getMessage(), vars(record)["server"]) for record in caplog.records] == [
-            ("Binary contents of window://a cannot be shown on the desktop", "server")
+            ("binary contents not shown on the desktop: uri=window://a", "server")
         ]
 
     def test_texts_alone_are_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:

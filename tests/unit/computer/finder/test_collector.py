@@ -37,7 +37,7 @@ async def test_a_document_that_says_more_than_is_kept_is_counted(caplog: pytest.
     async with Office(FakeServer("reports", resources, listed=[f"{HOST}/long"])) as office:
         await office.finder.find()
         assert office.finder.left_out == {"reports": 1}
-        assert "summaries or keywords cut before searching: documents=1 mcp_server=reports" in caplog.text
+        assert "summaries or keywords truncated before searching: documents=1 mcp_server=reports" in caplog.text
 
 
 @in_virtual_time

@@ -145,7 +145,7 @@ async def test_an_answer_that_comes_too_late_is_logged_with_its_request(caplog: 
         await line.ack()
         await one.close()
     assert [(record.getMessage(), getattr(record, "req_id", None)) for record in caplog.records] == [
-        ("the answer to client:get_tools came too late", "r-1")
+        ("reply too late: event=client:get_tools", "r-1")
     ]
 
 
@@ -154,7 +154,7 @@ async def test_a_name_that_an_agent_made_up_does_not_reach_the_log(caplog: pytes
     with caplog.at_level(logging.INFO, "a2c_smcp.computer.office.dispatcher"):
         desk(Answers()).take(line.asked("client:\nforged", TOOLS))
         await line.ack()
-    assert [record.getMessage() for record in caplog.records] == ["an event was refused: 400"]
+    assert [record.getMessage() for record in caplog.records] == ["request refused: event=unknown code=400"]
 
 
 async def test_a_cancellation_that_fails_is_logged_and_hurts_nobody(caplog: pytest.LogCaptureFixture) -> None:

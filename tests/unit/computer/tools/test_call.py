@@ -286,7 +286,7 @@ async def test_a_result_is_safe_from_a_cancel_while_it_is_shaped() -> None:
             assert not bench.calls.cancel("a", "r1")
             return {**result, "meta": {"shaped": True}}
 
-    bench.calls._around = type(bench.calls._around)(
+    bench.calls._services = type(bench.calls._services)(
         FakeSessions(bench.session),
         bench.box,
         bench.calls.gate,

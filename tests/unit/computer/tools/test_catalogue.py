@@ -217,14 +217,14 @@ def test_what_is_no_tool_of_its_own_is_told_and_hides_nothing() -> None:
             "x",
             ("odd",),
             "The server lists this name more than once; the first tool of that name is offered.",
-            "Tell the author of the server.",
+            "Report it to the author of the server.",
         ),
         NameProblem(
             "tool",
             "",
             ("odd",),
-            "The server lists a tool without a name, which nobody can call.",
-            "Tell the author of the server.",
+            "The server lists a tool without a name, which cannot be called.",
+            "Report it to the author of the server.",
         ),
     )
 

@@ -49,7 +49,7 @@ def test_what_changed_is_told_by_line() -> None:
 
 def test_a_definition_that_is_too_long_is_kept_as_its_fingerprint() -> None:
     long = Definition(TOOL | {"description": "x" * MAX_KEPT})
-    assert long.kept() == {"digest": long.digest, "fields": None}
+    assert long.to_saved() == {"digest": long.digest, "fields": None}
     assert change_lines(None, long) == ["the definition changed; the earlier one was too long to keep"]
 
 

@@ -35,7 +35,7 @@ def test_the_first_server_keeps_a_name_that_two_want() -> None:
             "clash",
             "search",
             ("github", "web"),
-            "2 tools want this name; the one of 'github' has it, that of 'web' as 'web__search'.",
+            "2 tools have this name; the one of 'github' keeps it, that of 'web' as 'web__search'.",
             "Set an alias in tool_meta['search'] of server 'github' or tool_meta['search'] of server 'web', "
             "or add the tool to forbidden_tools of a server.",
         )

@@ -25,7 +25,7 @@ class Line:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+    async def send_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
         self.told.append((asyncio.get_running_loop().time(), office_id, report))
         await self.gate.wait()
 
@@ -57,7 +57,7 @@ def test_what_is_told_is_new_finite_short_and_never_goes_back(
 async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
     line = Line()
     reports = ProgressReports(lambda: line)
-    reports.tell(KEY, {"progress": 1, "total": 2, "message": "half"})
+    reports.report(KEY, {"progress": 1, "total": 2, "message": "half"})
     await asyncio.sleep(0)
     told = {"agent": "a", "req_id": "r1", "progress": 1, "total": 2, "message": "half", "number": 1}
     assert [one[1:] for one in line.told] == [("office", told)]
@@ -70,7 +70,7 @@ def test_of_many_reports_the_first_few_go_at_once_then_ten_a_second_and_the_late
         clock = asyncio.get_running_loop().time
         began = clock()
         for step in range(1_000):
-            reports.tell(KEY, {"progress": step})
+            reports.report(KEY, {"progress": step})
             await asyncio.sleep(0.001)
         await asyncio.sleep(1)
         at_once = [moment for moment, *_ in line.told if moment - began < 0.05]
@@ -86,7 +86,7 @@ def test_of_a_call_that_has_ended_nothing_more_is_sent() -> None:
         line = Line()
         reports = ProgressReports(lambda: line)
         for step in range(20):
-            reports.tell(KEY, {"progress": step})
+            reports.report(KEY, {"progress": step})
             await asyncio.sleep(0)
         reports.end(KEY)
         await asyncio.sleep(1)
@@ -101,7 +101,7 @@ def test_all_calls_together_have_a_budget() -> None:
         reports = ProgressReports(lambda: line)
         for step in range(100):
             for call in range(1_000):
-                reports.tell(CallKey("office", "a", str(call)), {"progress": step})
+                reports.report(CallKey("office", "a", str(call)), {"progress": step})
             await asyncio.sleep(0.1)
         assert len(line.told) == pytest.approx(RATE_OF_ALL * 11, rel=0.02)
         assert len({told["req_id"] for _, _, told in line.told}) == 1_000
@@ -114,20 +114,20 @@ async def test_what_a_slow_line_cannot_take_is_replaced_by_what_comes_after() ->
     line = Line()
     reports = ProgressReports(lambda: line)
     line.gate.clear()
-    reports.tell(KEY, {"progress": 0})
+    reports.report(KEY, {"progress": 0})
     await until(lambda: len(line.told) == 1)
     for step in range(1, 4):
-        reports.tell(KEY, {"progress": step})
+        reports.report(KEY, {"progress": step})
     reports.end(KEY)
     line.gate.set()
-    reports.tell(KEY._replace(req_id="r2"), {"progress": 9})
+    reports.report(KEY._replace(req_id="r2"), {"progress": 9})
     await until(lambda: len(line.told) == 2)
     assert line.numbers == [0, 9]
 
 
 async def test_without_a_line_nothing_is_told() -> None:
     reports = ProgressReports(lambda: None)
-    reports.tell(KEY, {"progress": 1})
+    reports.report(KEY, {"progress": 1})
     await asyncio.sleep(0)
     await reports.aclose()
 

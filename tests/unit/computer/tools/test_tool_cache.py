@@ -276,14 +276,14 @@ async def test_clashes_are_told_once_in_the_log_and_stay_in_the_status(caplog: p
     await box.tools()
     assert [problem.servers for problem in box.problems] == [("a", "b")]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert caplog.messages[0].startswith("Tool 'x' of a and b: 2 tools want this name")
+    assert caplog.messages[0].startswith("tool name problem: tool='x' mcp_servers=a,b: 2 tools have this name")
 
 
 async def test_many_clashes_are_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     tools = [f"t{number}" for number in range(20)]
     await box_of(FakeSession("a", tools), FakeSession("b", tools)).tools()
     (line,) = caplog.messages
-    assert line.startswith("20 tool names clash: 't0' of a and b, ")
+    assert line.startswith("tool names clash: count=20 't0' of a and b, ")
     assert " and 15 more. " in line
 
 
