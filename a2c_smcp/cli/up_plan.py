@@ -20,8 +20,8 @@ from a2c_smcp.common.state import state_folder
 from a2c_smcp.computer.config.files import read_text
 from a2c_smcp.computer.config.models import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.computer.inputs import (
+    InputSource,
     Secret,
-    Source,
     parse_input_options,
     read_input_file,
     standard_sources,
@@ -76,7 +76,7 @@ class UpPlan:
     config: Path | None
     trust: Trust | None
     """The user's consent, for a configuration that was found."""
-    sources: tuple[Source, ...]
+    sources: tuple[InputSource, ...]
     notes: tuple[str, ...]
 
     def demonstrated(self, folder: Path) -> "UpPlan":

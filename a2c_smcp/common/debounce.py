@@ -11,14 +11,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Final, Generic, TypeVar
 
 from a2c_smcp.errors import SMCPError
 
 logger = logging.getLogger(__name__)
-
-UpdateKind: TypeAlias = Literal["config", "tool_list", "desktop", "finder", "resources"]
-"""What a Computer tells its office about: `server:update_<kind>`."""
 
 WINDOW: Final = 0.1
 LONGEST_PAUSE: Final = 30.0

@@ -1,4 +1,4 @@
-"""Who hears, within the application, what changes at its Computer."""
+"""Change notifications within the application that embeds a Computer."""
 
 import logging
 from collections.abc import Callable
@@ -6,25 +6,27 @@ from contextlib import suppress
 from typing import Literal, TypeAlias
 
 from a2c_smcp.common.callbacks import notify_guarded
-from a2c_smcp.common.debounce import UpdateKind
 
 logger = logging.getLogger(__name__)
 
+UpdateKind: TypeAlias = Literal["config", "tool_list", "desktop", "finder", "resources"]
+"""The changes that a Computer announces to its office: `server:update_<kind>`."""
+
 ChangeKind: TypeAlias = UpdateKind | Literal["servers", "configuration", "inputs"]
-"""What can change: what the office is told of, the state of a server, whether the configuration file can be used, which
-inputs have no value."""
+"""All changes: those announced to the office, the state of a server, whether the configuration file can be used, and
+which inputs have no value."""
 
 ChangeListener: TypeAlias = Callable[[ChangeKind], None]
 
 
 class ChangeListeners:
-    """Functions to call; one that fails hurts no other."""
+    """A list of callbacks; one that raises does not affect the others."""
 
     def __init__(self) -> None:
         self._all: list[ChangeListener] = []
 
     def add(self, listener: ChangeListener) -> Callable[[], None]:
-        """Call `listener` from now on; return what ends that, and may be called twice."""
+        """Add a listener; return an unsubscribe function, which may be called twice."""
         self._all.append(listener)
 
         def stop() -> None:
@@ -33,7 +35,7 @@ class ChangeListeners:
 
         return stop
 
-    def tell(self, what: ChangeKind) -> None:
+    def notify(self, what: ChangeKind) -> None:
         """Call every listener."""
         for listener in tuple(self._all):
             notify_guarded(logger, "a listener of the Computer", listener, what, change=what)

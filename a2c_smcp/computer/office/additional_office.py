@@ -1,17 +1,18 @@
-"""A Computer in more offices than one, each with an Agent of its own, and how an office is told of changes.
+"""Additional offices of a Computer, and the updates that an office gets.
 
-Every connection sits in one office. What the Computer offers is the same in each; calls, their progress and
-subscriptions belong to the Agent of one office.
+Every connection belongs to one office. All offices share the tools, windows and documents of the Computer; calls,
+their progress and subscriptions belong to the Agent of one office.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from a2c_smcp.common.debounce import Debouncer, UpdateKind
+from a2c_smcp.common.debounce import Debouncer
+from a2c_smcp.computer.changes import UpdateKind
 from a2c_smcp.computer.office.client import SMCPComputerClient
 from a2c_smcp.computer.office.handlers import HANDLERS
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.resources.agent_subscriptions import AgentSubscriptions, AllWatches
+from a2c_smcp.computer.resources.agent_subscriptions import AgentSubscriptions, AllSubscriptions
 from a2c_smcp.computer.resources.reading import ResourceReader
 from a2c_smcp.computer.tools.calls import ToolCalls
 from a2c_smcp.errors import BadRequest
@@ -19,13 +20,13 @@ from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCall
 from a2c_smcp.types import Desktop
 
 
-class Shared(Protocol):
-    """What offices have in common: the Computer."""
+class SharedComputer(Protocol):
+    """The Computer, which all offices share."""
 
     name: str
     calls: ToolCalls
     resources: ResourceReader
-    all_watches: AllWatches
+    all_subscriptions: AllSubscriptions
     servers: Any
 
     async def tools(self) -> list[SMCPTool]:
@@ -40,43 +41,43 @@ class Shared(Protocol):
         """Return a page of the catalogue of documents."""
 
     def config(self) -> GetComputerConfigRet:
-        """Return the configuration without its secrets."""
+        """Return the configuration without secrets."""
 
 
-async def send_update(client: SMCPComputerClient, watches: AgentSubscriptions, kind: UpdateKind) -> None:
-    """Tell an office of a change.
+async def send_update(client: SMCPComputerClient, subscriptions: AgentSubscriptions, kind: UpdateKind) -> None:
+    """Announce a change to an office.
 
     Raises:
-        SMCPError: It was not told; nothing is lost.
+        SMCPError: It could not be sent; resource updates stay pending.
     """
     if kind != "resources":
         await client.emit_update(kind)
         return
-    reports = watches.take()
+    reports = subscriptions.take()
     while reports:
         try:
             await client.emit_update("resources", reports[0])
         except BaseException:
-            watches.restore(reports)
+            subscriptions.restore(reports)
             raise
         del reports[0]
 
 
-class FurtherOffice:
-    """A Computer's seat in one more office; `Computer.attend` makes it.
+class AdditionalOffice:
+    """A Computer's membership in an additional office, created by `Computer.serve_office`.
 
     Args:
-        on_close: Called with this once it is closed.
-        options: As those of `SMCPComputerClient`.
+        on_close: Called with this object once it is closed.
+        options: Options of `SMCPComputerClient`.
     """
 
     def __init__(
         self,
-        computer: Shared,
+        computer: SharedComputer,
         url: str,
         office_id: str,
         *,
-        on_close: Callable[["FurtherOffice"], None] = lambda _: None,
+        on_close: Callable[["AdditionalOffice"], None] = lambda _: None,
         **options: Any,
     ) -> None:
         self.office_id = office_id
@@ -84,8 +85,11 @@ class FurtherOffice:
         self._computer = computer
         self._on_close = on_close
         self._closed = False
-        self.watches = AgentSubscriptions(
-            computer.servers, computer.resources.server_of, lambda: self.tell("resources"), computer.all_watches
+        self.subscriptions = AgentSubscriptions(
+            computer.servers,
+            computer.resources.server_of,
+            lambda: self.announce("resources"),
+            computer.all_subscriptions,
         )
         self._pushes: Debouncer[UpdateKind] = Debouncer(self._push, held=True)
         self.client = SMCPComputerClient(
@@ -98,29 +102,29 @@ class FurtherOffice:
             **options,
         )
 
-    def tell(self, kind: UpdateKind) -> None:
-        """Something of this kind changed."""
+    def announce(self, kind: UpdateKind) -> None:
+        """Announce a change to this office."""
         self._pushes.trigger(kind)
 
     async def close(self) -> None:
-        """Leave the office; calls of its Agent are answered no more."""
+        """Leave the office. Replies to calls of its Agent are dropped."""
         if self._closed:
             return
         self._closed = True
         await self.client.close()
         await self._pushes.close()
-        await self.watches.end()
-        await self.watches.close()
-        self._computer.calls.gate.same_as.pop(self.office_id, None)
+        await self.subscriptions.end()
+        await self.subscriptions.close()
+        self._computer.calls.consent.same_as.pop(self.office_id, None)
         self._on_close(self)
 
     async def _push(self, kind: UpdateKind) -> None:
-        await send_update(self.client, self.watches, kind)
+        await send_update(self.client, self.subscriptions, kind)
 
-    # The answerer of the client
+    # Handler of the client's requests
 
     async def answer(self, event: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a validated `client:*` request.
+        """Handle a validated `client:*` request.
 
         Raises:
             SMCPError: The Agent gets it as an error ack.
@@ -135,9 +139,9 @@ class FurtherOffice:
         self._computer.calls.cancel(agent, req_id, office=self.office_id)
 
     def office_changed(self, office_id: str | None) -> None:
-        """It serves one office from beginning to end."""
+        """Do nothing: this object serves a single office."""
 
-    # What it offers
+    # Services
 
     async def call_tool(self, request: ToolCallReq) -> Json:
         """Run a tool for the Agent of this office."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
-from a2c_smcp.common.debounce import UpdateKind
+from a2c_smcp.computer.changes import UpdateKind
 from a2c_smcp.computer.office.dispatcher import MAX_CONCURRENT, IncomingRequest, RequestDispatcher, RequestHandler
 from a2c_smcp.computer.office.transfers import PendingTransfers
 from a2c_smcp.connection.connection import PATIENCE, Secret, ServerAddress, SmcpConnection

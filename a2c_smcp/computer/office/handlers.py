@@ -30,7 +30,7 @@ class ComputerServices(Protocol):
     """What a Computer offers to its owner and to Agents."""
 
     resources: ResourceReader
-    watches: AgentSubscriptions
+    subscriptions: AgentSubscriptions
 
     async def call_tool(self, request: ToolCallReq) -> Json:
         """Run a tool."""
@@ -100,12 +100,12 @@ async def _completion(computer: ComputerServices, request: Json) -> Json:
 
 
 async def _subscribe(computer: ComputerServices, request: Json) -> Json:
-    name = await computer.watches.subscribe(request["agent"], request["uri"], request.get("mcp_server"))
+    name = await computer.subscriptions.subscribe(request["agent"], request["uri"], request.get("mcp_server"))
     return {"mcp_server": name, "req_id": request["req_id"]}
 
 
 async def _unsubscribe(computer: ComputerServices, request: Json) -> Json:
-    await computer.watches.unsubscribe(request["agent"], request["uri"], request.get("mcp_server"))
+    await computer.subscriptions.unsubscribe(request["agent"], request["uri"], request.get("mcp_server"))
     return {"req_id": request["req_id"]}
 
 

@@ -1,4 +1,4 @@
-"""What the Agent of an office subscribed to at the MCP servers, and what is still to be reported of it."""
+"""The resource subscriptions of the Agents, and the updates that are still to be reported to them."""
 
 import asyncio
 import logging
@@ -15,33 +15,33 @@ MAX_WATCHED: Final = 1_000
 """The most subscriptions of an Agent."""
 
 MAX_URI: Final = 8_192
-AT_ONCE: Final = 200
+MAX_REPORTED: Final = 200
 """The most URIs of one report."""
 
 
-class AllWatches:
-    """The subscriptions of all offices that a Computer serves: an MCP server is told of all of them at once.
+class AllSubscriptions:
+    """The subscriptions of all offices that a Computer serves; an MCP server gets their union.
 
     Attributes:
-        turn: Held while a server is told, so that the last one to tell it knows of all.
+        lock: Held while subscriptions are sent to a server, so that the latest request has all of them.
     """
 
     def __init__(self) -> None:
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
         self.offices: list[AgentSubscriptions] = []
 
     def uris(self, server: SERVER_NAME) -> list[str]:
-        """Return what is subscribed to at a server."""
+        """Return the resources of a server with a subscription."""
         return sorted(set().union(*(office.watched(server) for office in self.offices)))
 
 
 class AgentSubscriptions:
-    """Subscriptions of one Agent at a time, because an office has one: those of another end with its first.
+    """The subscriptions of an office's Agent. The first subscription of another Agent ends those of the previous one.
 
     Args:
         find: Returns the MCP server that serves a URI.
         report: Called when `take` has something to report.
-        together: Where several offices are served.
+        together: The subscriptions of all offices.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class AgentSubscriptions:
         sessions: McpSessions,
         find: Callable[[str], Awaitable[SERVER_NAME]],
         report: Callable[[], None],
-        together: AllWatches | None = None,
+        together: AllSubscriptions | None = None,
     ) -> None:
-        self._together = together if together is not None else AllWatches()
+        self._together = together if together is not None else AllSubscriptions()
         self._together.offices.append(self)
         self._sessions = sessions
         self._find = find
@@ -60,23 +60,23 @@ class AgentSubscriptions:
         self._watched: dict[SERVER_NAME, set[str]] = {}
         self._renewed: dict[SERVER_NAME, McpSession] = {}
         self._updated: dict[SERVER_NAME, set[str]] = {}
-        self._relisted: set[SERVER_NAME] = set()
+        self._changed_lists: set[SERVER_NAME] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def subscribe(self, agent: str, uri: str, mcp_server: SERVER_NAME | None = None) -> SERVER_NAME:
-        """Report updates of a resource from now on; return the MCP server that serves it.
+        """Subscribe to a resource; return the MCP server that serves it.
 
         Raises:
-            RateLimited: The Agent has as many subscriptions as it may have.
+            RateLimited: The Agent has too many subscriptions.
             BadRequest: Several MCP servers serve the URI, or it is too long.
             NotFound: No MCP server serves it.
             SMCPError: The MCP server refused.
         """
         if len(uri) > MAX_URI:
-            raise BadRequest(f"A URI that is subscribed to may have {MAX_URI} characters")
+            raise BadRequest(f"The URI is too long to subscribe to: the limit is {MAX_URI} characters")
         name = mcp_server if mcp_server is not None else await self._find(uri)
         session = self._session(name)
-        async with self._together.turn:
+        async with self._together.lock:
             if agent != self._agent:
                 await self._forget()
                 self._agent = agent
@@ -98,8 +98,8 @@ class AgentSubscriptions:
         return name
 
     async def unsubscribe(self, agent: str, uri: str, mcp_server: SERVER_NAME | None = None) -> None:
-        """Report updates of a resource no more; one that is not subscribed to is ignored."""
-        async with self._together.turn:
+        """Unsubscribe from a resource; does nothing without a subscription."""
+        async with self._together.lock:
             if agent != self._agent:
                 return
             for name, uris in self._watched.items():
@@ -108,31 +108,31 @@ class AgentSubscriptions:
                     await self._apply(name)
 
     def watched(self, server: SERVER_NAME) -> set[str]:
-        """Return what is subscribed to at a server."""
+        """Return the resources of a server with a subscription."""
         return self._watched.get(server, set())
 
     def drop(self) -> None:
-        """Report nothing more: the Computer serves another office."""
+        """Drop all subscriptions: the Computer serves another office."""
         self._watched, self._updated, stale = {}, {}, [name for name, uris in self._watched.items() if uris]
         for name in stale:
             self._start(self._apply(name))
 
-    # What is heard
+    # Events of the MCP servers
 
     def updated(self, server: SERVER_NAME, uri: str) -> None:
-        """A resource of a server has new contents. A part of what is subscribed to counts as that."""
+        """A resource has new contents. An update of a part counts as an update of the subscribed whole."""
         watched = self._watched.get(server)
         if watched and (found := watched.intersection(_uri_and_parents(uri))):
             self._updated.setdefault(server, set()).update(found)
             self._report()
 
     def list_changed(self, server: SERVER_NAME) -> None:
-        """The list of a server's resources or templates may differ."""
-        self._relisted.add(server)
+        """The list of a server's resources or templates may have changed."""
+        self._changed_lists.add(server)
         self._report()
 
     def status_changed(self, server: SERVER_NAME) -> None:
-        """A server that was configured anew knows nothing of the subscriptions."""
+        """Send the subscriptions to a new session, which does not have them."""
         session = self._sessions.get(server)
         if session is None or not self._watched.get(server) or session is self._renewed.get(server):
             return
@@ -140,41 +140,41 @@ class AgentSubscriptions:
             self._renewed[server] = session
             self._start(self._apply(server))
 
-    # What is reported
+    # Reports
 
     def take(self) -> list[Json]:
-        """Return what happened since the last time, as messages without the Computer's name."""
-        updated, relisted = self._updated, self._relisted
-        self._updated, self._relisted = {}, set()
+        """Return the updates since the previous call, as messages without the Computer's name."""
+        updated, relisted = self._updated, self._changed_lists
+        self._updated, self._changed_lists = {}, set()
         reports: list[Json] = []
         for server in sorted(updated.keys() | relisted):
             uris = sorted(updated.get(server, ()))
             first: Json = {"mcp_server": server} | ({"list_changed": True} if server in relisted else {})
-            parts = [uris[start : start + AT_ONCE] for start in range(0, len(uris), AT_ONCE)] or [[]]
+            parts = [uris[start : start + MAX_REPORTED] for start in range(0, len(uris), MAX_REPORTED)] or [[]]
             reports.append(first | ({"uris": parts[0]} if parts[0] else {}))
             reports += ({"mcp_server": server, "uris": part} for part in parts[1:])
         return reports
 
     def restore(self, reports: Iterable[Json]) -> None:
-        """Report this again: it could not be sent."""
+        """Put back updates that could not be sent."""
         for report in reports:
             if report.get("list_changed"):
-                self._relisted.add(report["mcp_server"])
+                self._changed_lists.add(report["mcp_server"])
             self._updated.setdefault(report["mcp_server"], set()).update(report.get("uris", ()))
 
     async def settled(self) -> None:
-        """Return when nothing that was heard so far waits to be passed on to a server."""
+        """Return when all pending subscriptions have been sent to the servers."""
         await asyncio.gather(*self._tasks)
 
     async def end(self) -> None:
         """End every subscription of this office; others go on."""
-        async with self._together.turn:
+        async with self._together.lock:
             await self._forget()
         if self in self._together.offices:
             self._together.offices.remove(self)
 
     async def close(self) -> None:
-        """End what is under way."""
+        """Cancel running requests."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -197,7 +197,7 @@ class AgentSubscriptions:
         try:
             await session.watch(self._together.uris(name))
         except SMCPError as error:
-            logger.info("subscriptions not renewed server=%s reason=%s", name, error, extra={"server": name})
+            logger.info("subscriptions not renewed: mcp_server=%s reason=%s", name, error, extra={"server": name})
 
     def _session(self, name: SERVER_NAME) -> McpSession:
         session = self._sessions.get(name)

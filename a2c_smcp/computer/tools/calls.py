@@ -10,7 +10,7 @@ from typing import Final
 from a2c_smcp.computer.ports import Json, McpSessions
 from a2c_smcp.computer.tools.call import CallLimits, CallServices, RunningCall
 from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome, CompletedCalls
-from a2c_smcp.computer.tools.confirmation import Confirm, Gate
+from a2c_smcp.computer.tools.confirmation import Confirm, ConsentPolicy
 from a2c_smcp.computer.tools.consent import AutoApply
 from a2c_smcp.computer.tools.definition import fingerprint
 from a2c_smcp.computer.tools.history import CallHistory
@@ -40,7 +40,7 @@ class ToolCalls:
     def __init__(
         self,
         sessions: McpSessions,
-        box: ToolCache,
+        tool_cache: ToolCache,
         *,
         confirm: Confirm | None = None,
         auto_apply: AutoApply | None = None,
@@ -53,15 +53,23 @@ class ToolCalls:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.limits = limits or CallLimits()
-        self.gate = Gate(confirm, auto_apply)
+        self.consent = ConsentPolicy(confirm, auto_apply)
         # Consent is bound to the first definition seen, even if the tool is not called.
-        box.on_built = lambda catalogue: self.gate.auto_apply.see(catalogue.routes.values())
-        box.on_built(box.catalogue)
+        tool_cache.on_built = lambda catalogue: self.consent.auto_apply.see(catalogue.routes.values())
+        tool_cache.on_built(tool_cache.catalogue)
         # Not `or`: an empty history is falsy.
         self.history = CallHistory() if history is None else history
         self._clock = clock
         self._services = CallServices(
-            sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports, journal
+            sessions,
+            tool_cache,
+            self.consent,
+            shaper or Shaper(),
+            self.history,
+            self.limits,
+            observer,
+            reports,
+            journal,
         )
         self._running: dict[CallKey, RunningCall] = {}
         self._unfinished: set[RunningCall] = set()

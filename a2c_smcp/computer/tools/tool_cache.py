@@ -61,7 +61,8 @@ class ToolCache:
 
     Args:
         configs: The servers by name, in the order of the configuration.
-        on_late: Called when tools arrive that a caller did not wait for.
+        on_changed: Called when the tools may have changed: with the server that announced it, or without one after a
+            configuration change or when tools arrive that a caller did not wait for.
 
     Attributes:
         on_built: Called with each new catalogue before it is used.
@@ -72,12 +73,12 @@ class ToolCache:
         sessions: McpSessions,
         configs: Mapping[SERVER_NAME, BaseMCPServerConfig],
         *,
-        on_late: Callable[[], None] | None = None,
+        on_changed: Callable[[SERVER_NAME | None], None] = lambda _: None,
         limits: ListingLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._sessions = sessions
-        self._on_late = on_late
+        self._on_changed = on_changed
         self.on_built: Callable[[ToolCatalogue], None] | None = None
         self._limits = limits or ListingLimits()
         self._clock = clock
@@ -114,8 +115,12 @@ class ToolCache:
         """The servers whose tools could not be listed, each with the reason."""
         return {name: listing.problem for name, listing in self._listings.items() if listing.problem is not None}
 
-    def configure(self, configs: Mapping[SERVER_NAME, BaseMCPServerConfig]) -> None:
-        """Apply a configuration. Servers that have listed their tools are not asked again."""
+    def configure(self, configs: Mapping[SERVER_NAME, BaseMCPServerConfig], *, announce: bool = False) -> None:
+        """Apply a configuration. Servers that have listed their tools are not asked again.
+
+        Args:
+            announce: Whether the tools may have changed.
+        """
         self._registry.configure(configs, reserved_aliases(configs.values()))
         self._configs = {name: config for name, config in configs.items() if not config.disabled}
         for name, listing in self._listings.items():
@@ -123,13 +128,16 @@ class ToolCache:
                 listing.task.cancel()
         self._listings = {name: self._listings.get(name) or _ServerListing() for name in self._configs}
         self._outdated, self._complete = True, False
+        if announce:
+            self._on_changed(None)
 
     def tools_changed(self, server: SERVER_NAME) -> None:
-        """Mark the list of a server as stale; it is fetched at the next request."""
+        """Mark the list of a server as stale and announce the change; it is fetched at the next request."""
         listing = self._listings.get(server)
         if listing is not None:
             listing.stale, listing.retry_at = True, None
             self._complete = False
+        self._on_changed(server)
 
     async def tools(self) -> list[SMCPTool]:
         """Return the tools that Agents may call. The list is shared: do not modify it."""
@@ -241,8 +249,8 @@ class ToolCache:
             problem = "Its tools could not be listed"
         finally:
             late, listing.task, listing.late = listing.late, None, False
-        if self._store(listing, tools, problem) and late and self._on_late is not None:
-            self._on_late()
+        if self._store(listing, tools, problem) and late:
+            self._on_changed(None)
 
     async def _request(self, name: SERVER_NAME) -> list[Json]:
         session = self._sessions.get(name)

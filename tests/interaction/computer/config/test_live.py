@@ -14,7 +14,7 @@ import pytest
 
 from a2c_smcp.computer import ComputerConfig, public_config
 from a2c_smcp.computer.config import ConfigDiff, ConfigFile, LiveConfig, servers_using
-from a2c_smcp.computer.inputs import Environment, Inputs
+from a2c_smcp.computer.inputs import EnvironmentSource, Inputs
 from a2c_smcp.computer.mcp.manager import ServerManager
 from a2c_smcp.computer.ports import ServerState
 from tests.unit.computer.config.making import put
@@ -49,7 +49,7 @@ class Machine:
     """The parts of a Computer that a configuration moves."""
 
     def __init__(self, file: Path, env: dict[str, str]) -> None:
-        self.inputs = Inputs((), [Environment(env)])
+        self.inputs = Inputs((), [EnvironmentSource(env)])
         self.manager = ServerManager(Quiet(), resolve=self.inputs.resolve)
         self.settings = LiveConfig(file=ConfigFile(file, interval=0.05), apply=self.apply)
         self.changes: asyncio.Queue[ConfigDiff] = asyncio.Queue()

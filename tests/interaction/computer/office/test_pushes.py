@@ -6,7 +6,8 @@ from typing import get_args
 
 import pytest
 
-from a2c_smcp.common.debounce import Debouncer, UpdateKind
+from a2c_smcp.common.debounce import Debouncer
+from a2c_smcp.computer.changes import UpdateKind
 from a2c_smcp.computer.office import ConnectionState, SMCPComputerClient
 from a2c_smcp.errors import BadRequest, NotInOffice, RateLimited
 from tests.interaction.computer.office.conftest import Agents

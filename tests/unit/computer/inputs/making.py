@@ -15,8 +15,8 @@ from a2c_smcp.computer import (
     MCPServerStreamableHttpParameters,
 )
 from a2c_smcp.computer.config.loaders import ConfigFormat
+from a2c_smcp.computer.inputs.resolution import Variables
 from a2c_smcp.computer.inputs.store import Inputs
-from a2c_smcp.computer.inputs.variables import Variables
 from a2c_smcp.errors import InvalidConfig
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from a2c_smcp.computer import MCPServerInput
-from a2c_smcp.computer.inputs.sources import Callback, Found
+from a2c_smcp.computer.inputs.sources import CallbackSource, InputValue
 from a2c_smcp.computer.inputs.store import Inputs
 from tests.unit.computer.inputs.making import args_of, lines_of, pick, prompt, stdio, variables
 
@@ -29,8 +29,8 @@ class Person:
 class Careless:
     """A source that gives something else than it should."""
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
-        return Found("plain text", "a vault")  # type: ignore[arg-type]
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
+        return InputValue("plain text", "a vault")  # type: ignore[arg-type]
 
     def way(self, wanted: MCPServerInput) -> str | None:
         return None
@@ -40,7 +40,7 @@ class Careless:
 async def test_nothing_is_asked_for_before_a_server_needs_it() -> None:
     person = Person("abc")
     person.may_answer.set()
-    inputs = Inputs([prompt("a"), prompt("b")], [Callback(person)])
+    inputs = Inputs([prompt("a"), prompt("b")], [CallbackSource(person)])
     assert person.asked == []
     assert await args_of(inputs, "${input:b}") == ["abc"]
     assert person.asked == ["b"]
@@ -50,7 +50,7 @@ async def test_nothing_is_asked_for_before_a_server_needs_it() -> None:
 async def test_a_value_is_asked_for_once_and_kept() -> None:
     person = Person("abc")
     person.may_answer.set()
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     assert await args_of(inputs, "${input:a}", "${input:a}${input:a}") == ["abc", "abcabc"]
     assert await args_of(inputs, "${input:a}") == ["abc"]
     assert person.asked == ["a"]
@@ -58,7 +58,7 @@ async def test_a_value_is_asked_for_once_and_kept() -> None:
 
 async def test_nobody_is_asked_for_a_server_that_cannot_start_anyway() -> None:
     person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)], variables=variables())
+    inputs = Inputs([prompt("a")], [CallbackSource(person)], variables=variables())
     assert await lines_of(inputs, "${input:a}", "${input:b}", "${NONE}", "${file}") == [
         'server_parameters.args[1]: no input has the id "b"; add it to inputs',
         'server_parameters.args[2]: the environment has no variable "NONE"; set it, or write ${NONE:-default}',
@@ -70,7 +70,7 @@ async def test_nobody_is_asked_for_a_server_that_cannot_start_anyway() -> None:
 @pytest.mark.rule("5.2")
 async def test_servers_that_start_at_once_ask_a_person_once() -> None:
     person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     starting = [asyncio.create_task(args_of(inputs, "${input:a}")) for _ in range(5)]
     await person.called.wait()
     person.may_answer.set()
@@ -80,7 +80,7 @@ async def test_servers_that_start_at_once_ask_a_person_once() -> None:
 
 async def test_servers_that_start_at_once_share_a_refusal() -> None:
     person = Person(None)
-    inputs = Inputs([prompt("a", "")], [Callback(person)])
+    inputs = Inputs([prompt("a", "")], [CallbackSource(person)])
     starting = [asyncio.create_task(lines_of(inputs, "${input:a}")) for _ in range(3)]
     await person.called.wait()
     person.may_answer.set()
@@ -90,7 +90,7 @@ async def test_servers_that_start_at_once_share_a_refusal() -> None:
 
 async def test_one_server_that_stops_does_not_take_the_question_from_another() -> None:
     person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     first = asyncio.create_task(args_of(inputs, "${input:a}"))
     second = asyncio.create_task(args_of(inputs, "${input:a}"))
     await person.called.wait()
@@ -104,7 +104,7 @@ async def test_one_server_that_stops_does_not_take_the_question_from_another() -
 
 async def test_a_question_ends_when_the_last_server_that_needs_it_stops() -> None:
     person = Person("old", "new")
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     starting = asyncio.create_task(args_of(inputs, "${input:a}"))
     await person.called.wait()
     starting.cancel()
@@ -119,7 +119,7 @@ async def test_a_question_that_breaks_off_by_itself_is_told() -> None:
     async def broken(wanted: MCPServerInput) -> str | None:
         raise asyncio.CancelledError
 
-    inputs = Inputs([prompt("a", "")], [Callback(broken)])
+    inputs = Inputs([prompt("a", "")], [CallbackSource(broken)])
     async with asyncio.timeout(60):
         assert await lines_of(inputs, "${input:a}") == [
             'input "a": the question was broken off; start the server again'
@@ -136,7 +136,7 @@ async def test_a_source_that_gives_no_secret_keeps_nobody_waiting() -> None:
 @pytest.mark.rule("5.2")
 async def test_a_value_set_by_hand_answers_the_question() -> None:
     person = Person("typed")
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     starting = asyncio.create_task(args_of(inputs, "${input:a}"))
     await person.called.wait()
     inputs.set("a", "by hand")
@@ -153,7 +153,7 @@ async def test_an_answer_that_comes_after_all_does_not_replace_what_was_set_by_h
                 return "typed"
 
     person = Stubborn()
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     starting = asyncio.create_task(args_of(inputs, "${input:a}"))
     await person.called.wait()
     inputs.set("a", "by hand")
@@ -163,7 +163,7 @@ async def test_an_answer_that_comes_after_all_does_not_replace_what_was_set_by_h
 
 async def test_an_answer_to_a_question_that_has_changed_meanwhile_is_not_kept() -> None:
     person = Person("abc")
-    inputs = Inputs([prompt("a")], [Callback(person)])
+    inputs = Inputs([prompt("a")], [CallbackSource(person)])
     starting = asyncio.create_task(args_of(inputs, "${input:a}"))
     await person.called.wait()
     inputs.configure([pick("a")])
@@ -175,7 +175,7 @@ async def test_an_answer_to_a_question_that_has_changed_meanwhile_is_not_kept() 
 
 async def test_an_input_that_goes_while_another_is_asked_for_is_told() -> None:
     person = Person("abc")
-    inputs = Inputs([prompt("a"), prompt("b")], [Callback(person)])
+    inputs = Inputs([prompt("a"), prompt("b")], [CallbackSource(person)])
     starting = asyncio.create_task(lines_of(inputs, "${input:a}${input:b}"))
     await person.called.wait()
     inputs.configure([prompt("a")])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.computer.inputs.given import parse_input_options, read_input_file
 from a2c_smcp.computer.inputs.secret import Secret
+from a2c_smcp.computer.inputs.sources import parse_input_options, read_input_file
 from a2c_smcp.errors import InvalidConfig
 
 PLANTED = "pl4nted"

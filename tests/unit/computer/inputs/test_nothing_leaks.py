@@ -11,14 +11,14 @@ import pytest
 from a2c_smcp.computer import ComputerConfig, MCPServerInput, public_config
 from a2c_smcp.computer.config import ConfigFile, LiveConfig
 from a2c_smcp.computer.inputs import (
-    Callback,
-    Command,
-    Environment,
-    Given,
+    CallbackSource,
+    CommandSource,
+    EnvironmentSource,
+    GivenSource,
     Inputs,
-    Keyring,
+    InputSource,
+    KeyringSource,
     Secret,
-    Source,
     Variables,
     parse_input_options,
     read_input_file,
@@ -39,16 +39,16 @@ async def application(wanted: MCPServerInput) -> str | None:
     return f"{PLANTED}application" if wanted.id == "application" else None
 
 
-def sources(folder: Path) -> list[Source]:
+def sources(folder: Path) -> list[InputSource]:
     file = folder / "values"
     file.write_text(f"file={PLANTED}file\n", encoding="utf-8")
     return [
-        Given(parse_input_options([f"given={PLANTED}given"])),
-        Given(read_input_file(file), "--input-file"),
-        Environment({"A2C_INPUT_ENVIRONMENT": f"{PLANTED}environment"}),
-        Keyring(Store()),
-        Command(),
-        Callback(application),
+        GivenSource(parse_input_options([f"given={PLANTED}given"])),
+        GivenSource(read_input_file(file), "--input-file"),
+        EnvironmentSource({"A2C_INPUT_ENVIRONMENT": f"{PLANTED}environment"}),
+        KeyringSource(Store()),
+        CommandSource(),
+        CallbackSource(application),
     ]
 
 
@@ -155,7 +155,11 @@ async def test_no_error_tells_a_value(broken: object, tmp_path: Path, caplog: py
             pick("picked", "a", "b"),
             command(f"sh -c 'echo {PLANTED}out; echo {PLANTED}err >&2; exit 1'", input_id="fails"),
         ],
-        [Given({name: Secret(PLANTED + value) for name, value in values.items()}), Command(), Callback(raising)],
+        [
+            GivenSource({name: Secret(PLANTED + value) for name, value in values.items()}),
+            CommandSource(),
+            CallbackSource(raising),
+        ],
     )
     seen = Seen()
     with pytest.raises(InvalidConfig) as caught:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from a2c_smcp.computer.inputs.threads import in_daemon_thread
+from a2c_smcp.computer.inputs.sources import in_daemon_thread
 
 
 async def test_a_call_returns_its_value() -> None:

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 import pytest
 
 from a2c_smcp.computer.config.loaders import ConfigFormat
-from a2c_smcp.computer.inputs.variables import Unresolved, Variables, env_name, workspace_of
+from a2c_smcp.computer.inputs.resolution import Unresolved, Variables, env_name, workspace_of
 
 
 def variables(dialect: ConfigFormat = "native") -> Variables:

@@ -3,7 +3,7 @@
 import pytest
 
 from a2c_smcp.computer.ports import ServerState
-from a2c_smcp.computer.resources.agent_subscriptions import AT_ONCE, MAX_URI, MAX_WATCHED, AgentSubscriptions
+from a2c_smcp.computer.resources.agent_subscriptions import MAX_REPORTED, MAX_URI, MAX_WATCHED, AgentSubscriptions
 from a2c_smcp.errors import BadRequest, NotFound, RateLimited, ToolFailed
 from tests.unit.computer.resource_servers import FakeServer
 
@@ -67,10 +67,10 @@ async def test_what_could_not_be_sent_is_reported_again() -> None:
 
 async def test_a_report_has_a_bounded_number_of_uris() -> None:
     servers = Servers()
-    for number in range(AT_ONCE + 1):
+    for number in range(MAX_REPORTED + 1):
         await servers.watches.subscribe("agent", f"one://{number}")
         servers.watches.updated("one", f"one://{number}")
-    assert [len(report["uris"]) for report in servers.watches.take()] == [AT_ONCE, 1]
+    assert [len(report["uris"]) for report in servers.watches.take()] == [MAX_REPORTED, 1]
 
 
 async def test_an_agent_has_a_bounded_number_of_subscriptions() -> None:

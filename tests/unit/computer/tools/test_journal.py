@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.tools import journal as journals
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.computer.tools.journal import CallJournal, discard_old
 from a2c_smcp.computer.tools.journal_files import JournalLimits
 from a2c_smcp.computer.tools.results import cancelled, interrupted, too_large_to_keep
@@ -98,10 +98,10 @@ async def test_a_call_that_ran_when_the_computer_stopped_is_interrupted(tmp_path
 async def test_a_call_that_waited_for_the_owner_may_run_after_a_restart(tmp_path: Path) -> None:
     asking = asyncio.Event()
 
-    async def ponder(_: Confirmation) -> Answer:
+    async def ponder(_: Confirmation) -> Decision:
         asking.set()
         await asyncio.Event().wait()
-        return Answer.ONCE
+        return Decision.ONCE
 
     async with computer(tmp_path / "a", server=config("s"), confirm=ponder) as first:
         call = first.start()
@@ -115,8 +115,8 @@ async def test_a_call_that_waited_for_the_owner_may_run_after_a_restart(tmp_path
 
 
 async def test_what_the_owner_refused_or_the_agent_cancelled_stays_so(tmp_path: Path) -> None:
-    async def refuse(_: Confirmation) -> Answer:
-        return Answer.REFUSE
+    async def refuse(_: Confirmation) -> Decision:
+        return Decision.REFUSE
 
     async with computer(tmp_path, server=config("s"), confirm=refuse) as first:
         with pytest.raises(ConfirmationRequired) as told:

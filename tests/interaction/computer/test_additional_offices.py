@@ -9,8 +9,8 @@ import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, OfficeEvent, ToolProgress
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.office.additional_office import FurtherOffice
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.office.additional_office import AdditionalOffice
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.errors import ConfirmationRequired, NotFound
 from tests.interaction.computer.conftest import CAP, office_config
 from tests.interaction.server.conftest import Running
@@ -23,10 +23,10 @@ class Answers:
     """The owner, who has answers ready."""
 
     def __init__(self) -> None:
-        self.ready: list[Answer] = []
+        self.ready: list[Decision] = []
         self.asked: list[str] = []
 
-    async def __call__(self, question: Confirmation) -> Answer | None:
+    async def __call__(self, question: Confirmation) -> Decision | None:
         self.asked.append(question.agent)
         return self.ready.pop(0) if self.ready else None
 
@@ -36,7 +36,7 @@ class Everybody:
 
     def __init__(self, computer: Computer, owner: Answers, agents: list[AsyncSMCPAgentClient]) -> None:
         self.computer, self.owner, self.agents = computer, owner, agents
-        self.further: list[FurtherOffice] = []
+        self.further: list[AdditionalOffice] = []
         self.heard: dict[str, asyncio.Queue[OfficeEvent]] = {}
 
     async def next(self, agent: AsyncSMCPAgentClient, kind: str) -> OfficeEvent:
@@ -57,7 +57,9 @@ async def everybody(relay: Running, request: pytest.FixtureRequest) -> AsyncIter
         agents: list[AsyncSMCPAgentClient] = []
         found = Everybody(computer, owner, agents)
         for office in OFFICES[1:]:
-            found.further.append(await computer.attend(relay.url, f"{prefix}-{office}", consent_of=f"{prefix}-first"))
+            found.further.append(
+                await computer.serve_office(relay.url, f"{prefix}-{office}", consent_of=f"{prefix}-first")
+            )
         for office in OFFICES:
             agent = AsyncSMCPAgentClient(relay.url, name="ada", office_id=f"{prefix}-{office}", live=False)
             agents.append(await stack.enter_async_context(agent))
@@ -132,17 +134,17 @@ async def test_always_holds_in_every_office_of_the_family_for_the_agent_of_that_
     first, second, third = everybody.agents
     with pytest.raises(ConfirmationRequired):
         await second.call_tool("c", "echo", {"text": "no"})
-    everybody.owner.ready.append(Answer.ALWAYS)
+    everybody.owner.ready.append(Decision.ALWAYS)
     await second.call_tool("c", "echo", {"text": "a"})
     await third.call_tool("c", "echo", {"text": "b"})
     await first.call_tool("c", "echo", {"text": "c"})
     assert len(everybody.owner.asked) == 2
-    assert len(everybody.computer.calls.gate.standing()) == 1
+    assert len(everybody.computer.calls.consent.standing()) == 1
 
 
 async def test_an_office_that_is_left_is_left_alone(everybody: Everybody) -> None:
     further = everybody.further[0]
     await further.close()
     await further.close()
-    assert everybody.computer._further == everybody.further[1:]
+    assert everybody.computer._additional == everybody.further[1:]
     assert [tool["name"] for tool in await everybody.agents[0].get_tools("c")]
