@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any, TextIO, TypeAlias
 
+from a2c_smcp.computer.config.models import MCPServerInput
 from a2c_smcp.computer.inputs import InputValue, Secret, without_echo
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
 
 Tell: TypeAlias = Callable[[dict[str, Any]], None]
 

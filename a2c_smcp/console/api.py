@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.common.visible import exact, visible
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
+from a2c_smcp.computer.config.models import MCPServerInput
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
 from a2c_smcp.computer.tools.confirmation import ApprovalQueue, Decision, PendingApproval, StandingConsent

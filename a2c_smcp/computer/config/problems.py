@@ -81,7 +81,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def json_type(value: object) -> str:
-    """Return what a JSON value is, in words."""
+    """Return a description of a JSON value's type."""
     match value:
         case None:
             return "null"

@@ -224,7 +224,7 @@ class Inputs:
                 _drop(lookup)
 
     async def _answer(self, lookup: _Lookup, wanted: MCPServerInput) -> None:
-        problem: Exception = Unresolved(f"{_name(wanted)}: the lookup was broken off; start the server again")
+        problem: Exception = Unresolved(f"{_name(wanted)}: the lookup was cancelled; start the server again")
         found = None
         try:
             found = await self._ask(wanted)

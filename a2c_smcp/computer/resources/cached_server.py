@@ -173,7 +173,7 @@ class CachedServer:
         """Return when the subscriptions to all windows and documents are active, or have failed for now."""
         await self._all_watched.wait()
 
-    # What is heard
+    # Events
 
     def start(self) -> None:
         """Read the list in the background."""

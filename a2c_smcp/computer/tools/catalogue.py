@@ -124,7 +124,7 @@ def build_tool_catalogue(servers: Sequence[ServerTools], registry: NameRegistry 
                     forbidden.setdefault(name, server.config.name)
             elif tool["name"] not in server.config.forbidden_tools:
                 entries.append(_NamedTool(server, tool, meta))
-    named, clashes = name_tools([entry.wish for entry in entries], registry)
+    named, clashes = name_tools([entry.request for entry in entries], registry)
     tools, renamed = [], dict[TOOL_NAME, list[str]]()
     routes: dict[str, Route] = {}
     # Most tools share the default meta of their server, so each is encoded once.
@@ -133,8 +133,8 @@ def build_tool_catalogue(servers: Sequence[ServerTools], registry: NameRegistry 
         routes[names.listed] = routes[names.qualified] = entry.route(names)
         if entry.server.up:
             tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, texts[id(entry.meta)]))
-            if names.listed != entry.wish.tool:
-                renamed.setdefault(entry.wish.tool, []).append(names.listed)
+            if names.listed != entry.request.tool:
+                renamed.setdefault(entry.request.tool, []).append(names.listed)
     return ToolCatalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
 
 
@@ -145,7 +145,7 @@ class _NamedTool:
     meta: ToolMeta | None
 
     @property
-    def wish(self) -> NameRequest:
+    def request(self) -> NameRequest:
         return NameRequest(self.server.config.name, self.tool["name"], self.meta.alias if self.meta else None)
 
     def route(self, names: ToolNames) -> Route:

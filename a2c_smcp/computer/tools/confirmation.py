@@ -105,7 +105,7 @@ def refusal(
     details = {"tool_name": route.listed, "mcp_server": route.server, "reason": reason}
     if reason == "changed":
         return ConfirmationRequired(
-            f"The tool {route.listed!r} tool_change while its owner was asked about the call. List the tools again.",
+            f"The tool {route.listed!r} changed while its owner was asked about the call. List the tools again.",
             details=details,
         )
     why = {
@@ -115,7 +115,7 @@ def refusal(
     }[reason]
     if change is not None:
         return ConfirmationRequired(
-            f"The tool {route.listed!r} tool_change since its owner allowed it ({', '.join(change.fields)}), needs a "
+            f"The tool {route.listed!r} changed since its owner allowed it ({', '.join(change.fields)}), needs a "
             f"confirmation and {why}. Its owner can accept the change at the shell of the Computer (`approvals`) or at "
             f"{f'its console at {console}' if console else 'its console'}.",
             details={**details, "changed": list(change.fields)},

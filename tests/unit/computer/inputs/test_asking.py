@@ -122,7 +122,7 @@ async def test_a_question_that_breaks_off_by_itself_is_told() -> None:
     inputs = Inputs([prompt("a", "")], [CallbackSource(broken)])
     async with asyncio.timeout(60):
         assert await lines_of(inputs, "${input:a}") == [
-            'input "a": the question was broken off; start the server again'
+            'input "a": the lookup was cancelled; start the server again'
         ]
 
 

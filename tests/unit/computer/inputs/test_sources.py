@@ -182,7 +182,7 @@ async def test_an_application_that_fails_is_told_without_its_words() -> None:
 
     with pytest.raises(Unresolved) as caught:
         await CallbackSource(ask, "the console").find(prompt())
-    assert str(caught.value) == "the console failed to give a value (ValueError); see there"
+    assert str(caught.value) == "the console failed (ValueError); see its log"
     assert caught.value.__suppress_context__
 
 
@@ -190,7 +190,7 @@ async def test_an_application_that_gives_no_text_is_told() -> None:
     async def ask(wanted: MCPServerInput) -> str | None:
         return 42  # type: ignore[return-value]
 
-    with pytest.raises(Unresolved, match="gave something that is no text"):
+    with pytest.raises(Unresolved, match="returned a value that is not a string"):
         await CallbackSource(ask).find(prompt())
 
 
