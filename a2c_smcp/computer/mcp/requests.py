@@ -63,7 +63,7 @@ class ServerRequests(ABC):
 
     async def list_tools(self) -> list[Json]:
         """Return all tools (every page) in MCP's JSON form."""
-        pages = walk(partial(self._page, "tools/list", "tools"), PageLimits(), self._list_cut)
+        pages = walk(partial(self._page, "tools/list", "tools"), PageLimits(), self._list_truncated)
         return [tool async for page in pages for tool in page]
 
     async def call_tool(
@@ -135,12 +135,12 @@ class ServerRequests(ABC):
                 raise self._failed(run, error) from error
             return [listed.name for listed in page.tools], page.next_cursor
 
-        async for page in walk(names, PageLimits(), self._list_cut):
+        async for page in walk(names, PageLimits(), self._list_truncated):
             if tool in page:
                 return
 
-    def _list_cut(self, reason: str) -> None:
-        logger.warning("tool list cut: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
+    def _list_truncated(self, reason: str) -> None:
+        logger.warning("tool list truncated: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
 
     async def _request(
         self, method: str, params: Json, *, timed: bool = True, progress: ProgressCallback | None = None

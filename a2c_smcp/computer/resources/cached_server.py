@@ -273,9 +273,9 @@ class CachedServer:
 
     def _walk(self, request: Callable[[str | None], Awaitable[Page[Json]]]) -> AsyncIterator[list[Json]]:
         limits = PageLimits(self.limits.pages, self.limits.resources, self.limits.listing)
-        return walk(request, limits, self._list_cut)
+        return walk(request, limits, self._list_truncated)
 
-    def _list_cut(self, reason: str) -> None:
+    def _list_truncated(self, reason: str) -> None:
         logger.warning("resource list truncated: %s mcp_server=%s", reason, self.name, extra={"server": self.name})
 
     async def _fetch_templates(self) -> list[Json]:

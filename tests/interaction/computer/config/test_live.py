@@ -17,7 +17,7 @@ from a2c_smcp.computer.config import ConfigDiff, ConfigFile, LiveConfig, servers
 from a2c_smcp.computer.inputs import EnvironmentSource, Inputs
 from a2c_smcp.computer.mcp.manager import ServerManager
 from a2c_smcp.computer.ports import ServerState
-from tests.unit.computer.config.making import put
+from tests.unit.computer.config.builders import put
 
 SERVER = Path(__file__).parents[2] / "mcp_servers" / "inputs_server.py"
 PLANTED = "Pl4nt3d"

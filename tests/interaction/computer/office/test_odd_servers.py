@@ -10,8 +10,8 @@ import pytest
 from a2c_smcp.computer.office import ConnectionState, SMCPComputerClient
 from a2c_smcp.errors import Forbidden, NotInOffice, Unauthorized
 from tests.interaction.computer.office.fakes import CAP, Scripted, Watch
-from tests.interaction.computer.office.puppet import HELLO, Puppet
 from tests.interaction.computer.office.relay import Relay
+from tests.interaction.computer.office.scripted_server import HELLO, Puppet
 
 Make = Callable[..., SMCPComputerClient]
 TOOLS = {"agent": "a", "req_id": "r", "computer": "c"}

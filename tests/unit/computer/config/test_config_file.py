@@ -7,8 +7,8 @@ import pytest
 from a2c_smcp.computer.config.config_file import ConfigFile, resolve_links
 from a2c_smcp.computer.config.edits import ConfigEdit
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.config.making import commands_of, native
-from tests.unit.computer.inputs.making import stdio
+from tests.unit.computer.config.builders import commands_of, native
+from tests.unit.computer.inputs.builders import stdio
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:

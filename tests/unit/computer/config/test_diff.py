@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from a2c_smcp.computer import ComputerConfig, MCPServerConfig, MCPServerInput, MCPSSEConfig, MCPSSEParameters, ToolMeta
 from a2c_smcp.computer.config.diff import ConfigDiff, diff_configs, servers_using
-from tests.unit.computer.inputs.making import command, http, pick, prompt, stdio
+from tests.unit.computer.inputs.builders import command, http, pick, prompt, stdio
 
 
 def config(*servers: MCPServerConfig, inputs: list[MCPServerInput] | None = None) -> ComputerConfig:

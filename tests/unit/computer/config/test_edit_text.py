@@ -10,7 +10,7 @@ from a2c_smcp.computer import ComputerConfig, ToolMeta, parse_config_text
 from a2c_smcp.computer.config.edits import EMPTY_CONFIG, ConfigEdit, NotSaved, edit_text
 from a2c_smcp.errors import InvalidConfig
 from tests.unit.computer.config.test_edits import CONFIGS, EDITS
-from tests.unit.computer.inputs.making import http, pick, prompt, stdio
+from tests.unit.computer.inputs.builders import http, pick, prompt, stdio
 
 TEXT = """{
     "$schema": "https://example.com/schema.json",

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from a2c_smcp.computer import ComputerConfig, MCPServerConfig, MCPServerInput
 from a2c_smcp.computer.config.edits import ConfigEdit
-from tests.unit.computer.inputs.making import prompt, stdio
+from tests.unit.computer.inputs.builders import prompt, stdio
 
 
 def config(*servers: MCPServerConfig, inputs: list[MCPServerInput] | None = None) -> ComputerConfig:

@@ -10,8 +10,8 @@ import pytest
 from a2c_smcp.computer import ComputerConfig
 from a2c_smcp.computer.config import ConfigDiff, ConfigFile, EditResult, LiveConfig
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.config.making import Machine, claude, commands_of, mode_of, native, put, text_of
-from tests.unit.computer.inputs.making import prompt, stdio
+from tests.unit.computer.config.builders import Machine, claude, commands_of, mode_of, native, put, text_of
+from tests.unit.computer.inputs.builders import prompt, stdio
 
 A, B = stdio(name="a", command="a"), stdio(name="b", command="b")
 ADDED_A = ConfigDiff(added=("a",), tools_may_have_changed=True)

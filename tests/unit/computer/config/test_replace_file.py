@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer.config.files import replace_file
-from tests.unit.computer.config.making import mode_of
+from tests.unit.computer.config.builders import mode_of
 
 
 def test_a_new_file_is_for_its_owner_only(tmp_path: Path) -> None:

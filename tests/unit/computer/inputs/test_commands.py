@@ -12,7 +12,7 @@ from a2c_smcp.computer.inputs.commands import MAX_OUTPUT, CommandSource, argv_of
 from a2c_smcp.computer.inputs.resolution import Unresolved
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import InputValue
-from tests.unit.computer.inputs.making import command, prompt
+from tests.unit.computer.inputs.builders import command, prompt
 
 
 def python(code: str, folder: Path) -> str:

@@ -18,7 +18,7 @@ from a2c_smcp.computer.inputs import (
     Secret,
     standard_sources,
 )
-from tests.unit.computer.inputs.making import command, prompt, stdio
+from tests.unit.computer.inputs.builders import command, prompt, stdio
 
 
 async def nobody(wanted: MCPServerInput) -> str | None:

@@ -24,7 +24,7 @@ from a2c_smcp.computer.inputs import (
     read_input_file,
 )
 from a2c_smcp.errors import InvalidConfig, SMCPError, to_wire
-from tests.unit.computer.inputs.making import command, http, pick, prompt, stdio
+from tests.unit.computer.inputs.builders import command, http, pick, prompt, stdio
 
 PLANTED = "Pl4nt3d-by-"
 """Every planted value begins so; its rest tells where it was planted."""

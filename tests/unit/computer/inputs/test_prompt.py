@@ -11,7 +11,7 @@ from a2c_smcp.computer import MCPServerInput
 from a2c_smcp.computer.inputs.prompt import PromptSource, is_attended
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import InputValue
-from tests.unit.computer.inputs.making import command, pick, prompt
+from tests.unit.computer.inputs.builders import command, pick, prompt
 
 
 class Person:

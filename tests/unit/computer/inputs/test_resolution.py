@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from a2c_smcp.computer import MCPServerStdioConfig, MCPSSEConfig, MCPSSEParameters, ToolMeta
 from a2c_smcp.computer.inputs.resolution import PlaceholderUse, placeholders_of, with_values
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.inputs.making import http, stdio
+from tests.unit.computer.inputs.builders import http, stdio
 
 PLANTED = "pl4nt3d-v4lue"
 

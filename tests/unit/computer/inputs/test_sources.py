@@ -20,7 +20,7 @@ from a2c_smcp.computer.inputs.sources import (
     env_variable,
     ways_to,
 )
-from tests.unit.computer.inputs.making import command, pick, prompt
+from tests.unit.computer.inputs.builders import command, pick, prompt
 
 
 class Store:

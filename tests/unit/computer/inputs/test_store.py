@@ -8,7 +8,7 @@ from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import EnvironmentSource, GivenSource, InputSource, InputValue
 from a2c_smcp.computer.inputs.store import Inputs, InputState
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.inputs.making import args_of, command, http, lines_of, pick, prompt, stdio, variables
+from tests.unit.computer.inputs.builders import args_of, command, http, lines_of, pick, prompt, stdio, variables
 
 
 @pytest.mark.rule("5.2")

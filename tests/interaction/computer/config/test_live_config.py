@@ -11,8 +11,8 @@ import pytest
 
 from a2c_smcp.computer.config import ConfigDiff, ConfigFile, LiveConfig
 from a2c_smcp.computer.config.live_config import STAYS
-from tests.unit.computer.config.making import Machine, claude, commands_of, native, put, text_of
-from tests.unit.computer.inputs.making import stdio
+from tests.unit.computer.config.builders import Machine, claude, commands_of, native, put, text_of
+from tests.unit.computer.inputs.builders import stdio
 
 CHANGED_A = ConfigDiff(changed=("a",), tools_may_have_changed=True)
 

@@ -7,7 +7,7 @@ import pytest
 from a2c_smcp.computer import MCPServerInput
 from a2c_smcp.computer.inputs.sources import CallbackSource, InputValue
 from a2c_smcp.computer.inputs.store import Inputs
-from tests.unit.computer.inputs.making import args_of, lines_of, pick, prompt, stdio, variables
+from tests.unit.computer.inputs.builders import args_of, lines_of, pick, prompt, stdio, variables
 
 
 class Person:
@@ -121,9 +121,7 @@ async def test_a_question_that_breaks_off_by_itself_is_told() -> None:
 
     inputs = Inputs([prompt("a", "")], [CallbackSource(broken)])
     async with asyncio.timeout(60):
-        assert await lines_of(inputs, "${input:a}") == [
-            'input "a": the lookup was cancelled; start the server again'
-        ]
+        assert await lines_of(inputs, "${input:a}") == ['input "a": the lookup was cancelled; start the server again']
 
 
 async def test_a_source_that_gives_no_secret_keeps_nobody_waiting() -> None:

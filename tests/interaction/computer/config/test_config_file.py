@@ -12,7 +12,7 @@ import pytest
 from a2c_smcp.computer import LoadedConfig
 from a2c_smcp.computer.config import ConfigFile
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.config.making import claude, commands_of, native, put
+from tests.unit.computer.config.builders import claude, commands_of, native, put
 
 WAYS = pytest.mark.parametrize("native_events", [True, False], ids=["told by the system", "looking now and then"])
 

@@ -10,7 +10,7 @@ from a2c_smcp.connection.connection import ServerAddress, SmcpConnection
 from a2c_smcp.errors import BadRequest, InternalError, from_wire, is_error
 from tests.interaction.computer.office.fakes import CAP
 from tests.interaction.computer.office.proxy import Proxy
-from tests.interaction.computer.office.puppet import Puppet
+from tests.interaction.computer.office.scripted_server import Puppet
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Running
 
