@@ -164,7 +164,7 @@ async def _cold() -> Row:
     for _ in range(ROUNDS):
         async with _computer(1) as computer:
             await computer.settled()
-            await computer.index.settled()
+            await computer.resource_cache.settled()
             start = time.perf_counter()
             found = await computer.finder(limit=20)
             ours = min(ours, time.perf_counter() - start)

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterable
 
-from a2c_smcp.computer.finder import Catalogue, organize_finder
+from a2c_smcp.computer.finder import FinderCatalogue, organize_finder
 from a2c_smcp.computer.finder.catalogue import modified_at
 from a2c_smcp.smcp import DPEDocumentSummary
 from benchmarks.table import Row, best
@@ -17,10 +17,10 @@ HISTORY = ["server-3", "server-5", "server-3"]
 
 def run() -> list[Row]:
     documents = _documents()
-    catalogue = Catalogue.of(documents)
+    catalogue = FinderCatalogue.of(documents)
     lowered = [_text(document).lower() for document in documents]
     needles = [keyword.lower() for keyword in KEYWORDS]
-    ranks = {name: rank for rank, name in enumerate(sorted(catalogue.shelves))}
+    ranks = {name: rank for rank, name in enumerate(sorted(catalogue.servers))}
     keys = [(ranks[document["server"]], -modified_at(document)) for document in documents]
 
     def loop(texts: Iterable[str]) -> int:

@@ -9,7 +9,7 @@ from a2c_smcp.cli.command import Argument, Command
 from a2c_smcp.cli.help_text import VARIABLES
 from a2c_smcp.cli.table import COMMANDS
 from a2c_smcp.computer.inputs.sources import ENV_PREFIX
-from a2c_smcp.computer.mcp_clients.watchdog import MARK
+from a2c_smcp.computer.mcp.watchdog import MARK
 from a2c_smcp.digest import llm_proxy
 from a2c_smcp.documents.sandbox import OFF
 from a2c_smcp.server import settings

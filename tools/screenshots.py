@@ -23,7 +23,7 @@ from playwright.async_api import Browser, async_playwright
 
 from a2c_smcp.computer import parse_config
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
@@ -111,7 +111,7 @@ async def console(folder: Path, cache: Path) -> AsyncIterator[tuple[Computer, Co
         "documents": {"command": sys.executable, "args": reading},
         "workbench": {"command": sys.executable, "args": [__file__, "--serve"]},
     }
-    config, log, desk = parse_config({"mcpServers": servers}).config, CallLog(), ApprovalDesk()
+    config, log, desk = parse_config({"mcpServers": servers}).config, CallLog(), ApprovalQueue()
     async with Computer(config, name="study", observer=log, confirm=desk) as computer:
         await computer.settled()
         made = Console(computer, desk, log)

@@ -118,7 +118,7 @@ def _journal(context: Context, arguments: Namespace, *names: str) -> "CallJourna
 @contextmanager
 def _logging(context: Context, arguments: Namespace, *, shown: bool) -> Iterator[None]:
     """Show warnings, with A2C_DEBUG everything; a shell shows its own, so that none falls into a line being typed."""
-    log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.socketio")
+    log, connection = logging.getLogger("a2c_smcp"), logging.getLogger("a2c_smcp.computer.office")
     before = log.level, connection.level, log.propagate
     handler = logging.StreamHandler(context.stderr) if shown else logging.NullHandler()
     handler.setFormatter(logging.Formatter(DEBUG_FORM) if context.debug else OneLineFormatter())

@@ -44,7 +44,7 @@ class OwnersConsole:
         self._console = console = Console(owner.computer, owner.desk, self.log)
         async with serve_console(console, port=self._port) as base:
             owner.console = lambda: console.app.url(base)
-            owner.computer.calls.gate.console = base
+            owner.computer.calls.consent.console = base
             yield owner.console()
 
 

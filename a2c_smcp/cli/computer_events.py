@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from a2c_smcp.cli.computer_owner import Owner
+from a2c_smcp.computer.changes import ChangeKind
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.listeners import Change
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.connection.status import ConnectionState, ConnectionStatus
 
@@ -56,7 +56,7 @@ class PendingChanges:
         finally:
             unfollow()
 
-    def _changed(self, what: Change) -> None:
+    def _changed(self, what: ChangeKind) -> None:
         if what in _TOLD:
             self._woken.set()
 

@@ -7,12 +7,11 @@ from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.inputs import Source
+from a2c_smcp.computer.inputs import InputSource
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
-from a2c_smcp.computer.tools.desk import ApprovalDesk
-from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue, Confirmation, Decision
 from a2c_smcp.computer.tools.journal import CallJournal
+from a2c_smcp.computer.tools.progress import CallObserver
 from a2c_smcp.connection.status import ConnectionStatus
 
 NAME: Final = "owner"
@@ -50,12 +49,12 @@ class Owner:
         config: str | None,
         seat: ConnectOptions,
         *,
-        sources: tuple[Source, ...] | None = None,
-        prompt: Source | None = None,
+        sources: tuple[InputSource, ...] | None = None,
+        prompt: InputSource | None = None,
         told: Told | None = None,
-        observer: Observer | None = None,
+        observer: CallObserver | None = None,
     ) -> None:
-        self.desk = ApprovalDesk()
+        self.desk = ApprovalQueue()
         self.seat = seat
         self.prompt = prompt
         self.console: Callable[[], str] | None = None
@@ -111,6 +110,6 @@ class Owner:
         finally:
             self._own.discard(req_id)
 
-    async def _confirm(self, question: Confirmation) -> Answer | None:
+    async def _confirm(self, question: Confirmation) -> Decision | None:
         # By its id, which nobody can guess: an Agent may well be called "owner".
-        return Answer.ONCE if question.req_id in self._own else await self.desk(question)
+        return Decision.ONCE if question.req_id in self._own else await self.desk(question)

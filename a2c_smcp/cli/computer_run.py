@@ -20,8 +20,8 @@ from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import Terminal
 from a2c_smcp.computer.computer import Computer
 from a2c_smcp.computer.inputs import (
-    Prompt,
-    Source,
+    InputSource,
+    PromptSource,
     is_attended,
     parse_input_options,
     read_input_file,
@@ -76,7 +76,7 @@ async def script(
 ) -> AsyncGenerator[Any, None]:
     """Do the commands of `--do` in order, once no server is starting any more; yield the value of each."""
     orders = [_understood(line) for line in arguments.do]
-    prompt = Prompt() if is_attended() and not arguments.headless else None
+    prompt = PromptSource() if is_attended() and not arguments.headless else None
     owner = Owner(config, seat, sources=sources(context, arguments, config, prompt), prompt=prompt)
     _end_on_sigterm()
     async with owner.computer as computer:
@@ -104,8 +104,8 @@ async def _settled(context: Context, computer: Computer) -> None:
 
 
 def sources(
-    context: Context, arguments: Namespace, config: str | None, prompt: Source | None = None
-) -> tuple[Source, ...]:
+    context: Context, arguments: Namespace, config: str | None, prompt: InputSource | None = None
+) -> tuple[InputSource, ...]:
     """Return where the values of inputs come from.
 
     Raises:

@@ -27,9 +27,9 @@ from a2c_smcp.cli.logs import OneLineFormatter, is_no_event, stamp
 from a2c_smcp.cli.parsing import UsageError
 from a2c_smcp.cli.terminal import one_line, printable
 from a2c_smcp.common.state import state_folder
-from a2c_smcp.computer.inputs import Found, Prompt, Source
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
-from a2c_smcp.computer.tools.desk import Question
+from a2c_smcp.computer.config.models import MCPServerInput
+from a2c_smcp.computer.inputs import InputSource, InputValue, PromptSource
+from a2c_smcp.computer.tools.confirmation import PendingApproval
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.errors import SMCPError
 
@@ -54,12 +54,12 @@ async def interact(context: Context, arguments: Namespace, config: str | None, s
 class SharedPrompt:
     """Asks for inputs at a terminal where somebody may be typing a command: that line is put aside meanwhile."""
 
-    def __init__(self, prompt: Source | None = None) -> None:
-        self._prompt = Prompt() if prompt is None else prompt
-        self._asking: asyncio.Future[Found | None] | None = None
+    def __init__(self, prompt: InputSource | None = None) -> None:
+        self._prompt = PromptSource() if prompt is None else prompt
+        self._asking: asyncio.Future[InputValue | None] | None = None
         self._skipped = False
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
         """Ask for the value; whoever skips the question gives none."""
         async with in_terminal():
             self._skipped = False
@@ -203,7 +203,7 @@ class Shell:
         async for event in self._news.follow(self._owner.computer):
             self.say(*(f"{stamp()} {line}" for line in computer_show.event(event, self._terminal)))
 
-    def _asked(self, question: Question | None) -> None:
+    def _asked(self, question: PendingApproval | None) -> None:
         if question is not None:
             self.say(*computer_show.approval(asdict(question), self._terminal))
 

@@ -7,12 +7,11 @@ from typing import Any, Final
 from a2c_smcp.cli import computer_show as show
 from a2c_smcp.cli.computer_line import LineArgument, Order, Verb, Words
 from a2c_smcp.cli.computer_owner import Owner
-from a2c_smcp.computer.mcp_clients.loaders import parse_config
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
+from a2c_smcp.computer.config import EditResult, servers_using
+from a2c_smcp.computer.config.loaders import parse_config
+from a2c_smcp.computer.config.models import MCPServerConfig
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.settings import Outcome, servers_using
-from a2c_smcp.computer.tools.confirmation import Answer
-from a2c_smcp.computer.tools.desk import Question
+from a2c_smcp.computer.tools.confirmation import Decision, PendingApproval
 from a2c_smcp.errors import BadRequest, InternalError, NotFound
 
 CALL_SECONDS: Final = 300
@@ -106,7 +105,7 @@ async def _restart(owner: Owner, words: Words) -> Any:
     return await _settled(owner, words["name"])
 
 
-async def _changed(owner: Owner, name: str, outcome: Outcome) -> Json | None:
+async def _changed(owner: Owner, name: str, outcome: EditResult) -> Json | None:
     status = await _settled(owner, name)
     return status if outcome.note is None or status is None else status | {"note": outcome.note}
 
@@ -180,7 +179,7 @@ async def _disconnect(owner: Owner, _: Words) -> Any:
 async def _approvals(owner: Owner, _: Words) -> Any:
     return {
         "pending": [asdict(question) for question in owner.desk.pending()],
-        "standing": [one._asdict() for one in owner.computer.calls.gate.standing()],
+        "standing": [one._asdict() for one in owner.computer.calls.consent.standing()],
         "changed": [asdict(change) for change in owner.computer.changed_tools()],
     }
 
@@ -195,11 +194,11 @@ async def _approve(owner: Owner, words: Words) -> Any:
     question = _question(owner, words["number"])
     if question.number not in owner.read and show.is_long(show.decided_on(asdict(question.confirmation))):
         raise BadRequest(f"The beginning of this call was shown, not all of it: approvals show {question.number} first")
-    return _answer(owner, words["number"], Answer(words.get("how", Answer.ONCE)))
+    return _answer(owner, words["number"], Decision(words.get("how", Decision.ONCE)))
 
 
 async def _refuse(owner: Owner, words: Words) -> Any:
-    return _answer(owner, words["number"], Answer.REFUSE)
+    return _answer(owner, words["number"], Decision.REFUSE)
 
 
 async def _accept(owner: Owner, words: Words) -> Any:
@@ -207,19 +206,19 @@ async def _accept(owner: Owner, words: Words) -> Any:
 
 
 async def _withdraw(owner: Owner, _: Words) -> Any:
-    count = len(owner.computer.calls.gate.standing())
-    owner.computer.calls.gate.withdraw()
+    count = len(owner.computer.calls.consent.standing())
+    owner.computer.calls.consent.withdraw()
     return {"withdrawn": count}
 
 
-def _question(owner: Owner, number: str) -> Question:
+def _question(owner: Owner, number: str) -> PendingApproval:
     for question in owner.desk.pending():
         if str(question.number) == number:
             return question
     raise _no_question(number)
 
 
-def _answer(owner: Owner, number: str, answer: Answer) -> Json:
+def _answer(owner: Owner, number: str, answer: Decision) -> Json:
     if not number.isdecimal() or not owner.desk.answer(int(number), answer):
         raise _no_question(number)
     owner.read.discard(int(number))

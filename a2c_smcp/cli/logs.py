@@ -43,4 +43,4 @@ class OneLineFormatter(logging.Formatter):
 
 def is_no_event(record: logging.LogRecord) -> bool:
     """Whether a record says something that the events of a Computer do not: they report each failure of a server."""
-    return not (record.name.startswith("a2c_smcp.computer.mcp_clients") and hasattr(record, "retry"))
+    return not (record.name.startswith("a2c_smcp.computer.mcp") and hasattr(record, "retry"))

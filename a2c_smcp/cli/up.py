@@ -23,7 +23,7 @@ def run(context: Context, arguments: Namespace) -> Iterator[Any]:
         print(screen.dim("starting …"), file=context.stderr, flush=True)
     from a2c_smcp.cli import up_run  # noqa: PLC0415
 
-    servers = logging.getLogger("a2c_smcp.computer.mcp_clients")
+    servers = logging.getLogger("a2c_smcp.computer.mcp")
     before = servers.level
     with warnings_shown(context):
         if not context.debug:

@@ -17,16 +17,16 @@ from a2c_smcp.cli.up_home import digests_folder
 from a2c_smcp.cli.up_trust import Trust, describe
 from a2c_smcp.common.child_python import FOLDER, python_path
 from a2c_smcp.common.state import state_folder
+from a2c_smcp.computer.config.files import read_text
+from a2c_smcp.computer.config.models import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.computer.inputs import (
+    InputSource,
     Secret,
-    Source,
     parse_input_options,
     read_input_file,
     standard_sources,
     workspace_of,
 )
-from a2c_smcp.computer.mcp_clients.files import read_text
-from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters, ToolMeta
 from a2c_smcp.documents.files import existing
 from a2c_smcp.errors import BadRequest, InvalidConfig
 
@@ -76,7 +76,7 @@ class UpPlan:
     config: Path | None
     trust: Trust | None
     """The user's consent, for a configuration that was found."""
-    sources: tuple[Source, ...]
+    sources: tuple[InputSource, ...]
     notes: tuple[str, ...]
 
     def demonstrated(self, folder: Path) -> "UpPlan":

@@ -45,9 +45,9 @@ from a2c_smcp.common.running_offices import RunningOffice, announced, running_of
 from a2c_smcp.common.state import write_private
 from a2c_smcp.common.visible import visible
 from a2c_smcp.computer.computer import Computer
+from a2c_smcp.computer.config import ConfigFile
 from a2c_smcp.computer.ports import ServerState
-from a2c_smcp.computer.settings import ConfigFile
-from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue, PendingApproval
 from a2c_smcp.connection.status import ConnectionStatus
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
@@ -167,7 +167,7 @@ class Up:
             if demonstrated:
                 await asyncio.to_thread(demo.furnish, folder / "demo")
                 plan = plan.demonstrated(folder)
-            desk, calls = ApprovalDesk(), CallLog()
+            desk, calls = ApprovalQueue(), CallLog()
             config = ConfigFile(plan.config, check=plan.trust.check) if plan.config and plan.trust else plan.config
             names = plan.name, *map(str, plan.roots), str(plan.config)
             computer = Computer(
@@ -186,7 +186,7 @@ class Up:
                 stack, "console", self._arguments.console_port, lambda port: serve_console(console, port=port)
             )
 
-            computer.calls.gate.console = base
+            computer.calls.consent.console = base
 
             def connection(status: ConnectionStatus) -> None:
                 console.connection_changed()
@@ -194,7 +194,7 @@ class Up:
 
             # The office is the same at every port.
             await computer.connect(url, OFFICE, token=secret, scope=str(token), on_status=connection)
-            registry.attend_by(lambda office: computer.attend(url, office, token=secret, consent_of=OFFICE))
+            registry.attend_by(lambda office: computer.serve_office(url, office, token=secret, consent_of=OFFICE))
             stack.push_async_callback(registry.close)
             seat = await self._serve_clients(stack, ports, url, token, secret)
             opening = console.app.url(base)
@@ -232,7 +232,7 @@ class Up:
             await computer.settings.add_server(server)
 
     async def _work(
-        self, computer: Computer, desk: ApprovalDesk, console: Console, base: str, seat: OfficeAccess, folder: Path
+        self, computer: Computer, desk: ApprovalQueue, console: Console, base: str, seat: OfficeAccess, folder: Path
     ) -> None:
         async with AsyncExitStack() as stack:
             for work in (self._follow(computer), self._index(folder / PROGRESS)):
@@ -246,7 +246,7 @@ class Up:
             await self._stop.wait()
             self._tell("stopping")
 
-    def _consent_needed(self, console: Console, base: str, question: Question | None) -> None:
+    def _consent_needed(self, console: Console, base: str, question: PendingApproval | None) -> None:
         if question is None or console.is_own(question):
             return
         asked = question.confirmation

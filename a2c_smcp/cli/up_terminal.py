@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Any, TextIO, TypeAlias
 
-from a2c_smcp.computer.inputs import Found, Secret, without_echo
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
+from a2c_smcp.computer.config.models import MCPServerInput
+from a2c_smcp.computer.inputs import InputValue, Secret, without_echo
 
 Tell: TypeAlias = Callable[[dict[str, Any]], None]
 
@@ -81,7 +81,7 @@ class TerminalInputs:
         self.keyboard: Keyboard | None = None
         self.ready = asyncio.Event()
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
         """Wait until it is typed; None where nobody can type, or it has a default."""
         keyboard = self.keyboard
         if wanted.type == "command" or wanted.default is not None or keyboard is None or not keyboard.attended:
@@ -96,7 +96,7 @@ class TerminalInputs:
                     return None
                 value = chosen(wanted, typed)
                 if value is not None:
-                    return Found(Secret(value), "the terminal")
+                    return InputValue(Secret(value), "the terminal")
                 problem = "type the number or the name of one of the options"
 
     def way(self, wanted: MCPServerInput) -> str | None:

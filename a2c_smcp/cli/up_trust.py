@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from a2c_smcp.common.state import is_private, write_private
 from a2c_smcp.common.visible import visible
+from a2c_smcp.computer.config.loaders import parse_config_text
+from a2c_smcp.computer.config.models import ComputerConfig, MCPServerCommandInput, MCPServerConfig
 from a2c_smcp.computer.inputs.commands import argv_of
-from a2c_smcp.computer.inputs.variables import Unresolved
-from a2c_smcp.computer.mcp_clients.loaders import parse_config_text
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerCommandInput, MCPServerConfig
+from a2c_smcp.computer.inputs.resolution import Unresolved
 from a2c_smcp.errors import InvalidConfig
 
 log = logging.getLogger(__name__)

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from a2c_smcp.computer.mcp_clients.loaders import Format, Loaded, load_config, parse_config, parse_config_text
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.loaders import ConfigFormat, LoadedConfig, load_config, parse_config, parse_config_text
+from a2c_smcp.computer.config.models import (
     BaseMCPServerConfig,
     ComputerConfig,
     MCPServerCommandInput,
@@ -18,10 +18,10 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPSSEConfig,
     MCPSSEParameters,
     ToolMeta,
+    config_schema,
     undefined_inputs,
 )
-from a2c_smcp.computer.mcp_clients.public import public_config
-from a2c_smcp.computer.mcp_clients.schema import config_schema
+from a2c_smcp.computer.config.public_view import public_config
 
 if TYPE_CHECKING:
     from a2c_smcp.computer.computer import Computer
@@ -30,8 +30,8 @@ __all__ = [
     "BaseMCPServerConfig",
     "Computer",
     "ComputerConfig",
-    "Format",
-    "Loaded",
+    "ConfigFormat",
+    "LoadedConfig",
     "MCPSSEConfig",
     "MCPSSEParameters",
     "MCPServerCommandInput",

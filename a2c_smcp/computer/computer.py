@@ -1,4 +1,4 @@
-"""The Computer: many MCP servers as one voice, for applications that embed it and for the command line."""
+"""The Computer: offers many MCP servers to Agents, for applications that embed it and for the command line."""
 
 import asyncio
 import logging
@@ -11,33 +11,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
 
+from a2c_smcp.common.debounce import Debouncer
 from a2c_smcp.common.state import state_folder
-from a2c_smcp.computer.answers import ANSWERS
+from a2c_smcp.computer.changes import ChangeListener, ChangeListeners, UpdateKind
+from a2c_smcp.computer.config import ConfigDiff, ConfigFile, LiveConfig
+from a2c_smcp.computer.config.models import ComputerConfig, MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.config.problems import invalid
+from a2c_smcp.computer.config.public_view import public_config
 from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.collector import FinderCollector
-from a2c_smcp.computer.index import ResourceIndex
-from a2c_smcp.computer.inputs import Inputs, Source, Variables, standard_sources, workspace_of
-from a2c_smcp.computer.listeners import Listener, Listeners
-from a2c_smcp.computer.mcp_clients.life import Timing
-from a2c_smcp.computer.mcp_clients.manager import ServerManager
-from a2c_smcp.computer.mcp_clients.model import ComputerConfig, MCPServerConfig, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import invalid
-from a2c_smcp.computer.mcp_clients.public import public_config
-from a2c_smcp.computer.offices import FurtherOffice, send_update
+from a2c_smcp.computer.inputs import Inputs, InputSource, Variables, standard_sources, workspace_of
+from a2c_smcp.computer.mcp.manager import ServerManager
+from a2c_smcp.computer.mcp.server_run import Timing
+from a2c_smcp.computer.office.additional_office import AdditionalOffice, send_update
+from a2c_smcp.computer.office.client import SMCPComputerClient
+from a2c_smcp.computer.office.handlers import HANDLERS
 from a2c_smcp.computer.ports import Json, ServerState
-from a2c_smcp.computer.pushes import Coalescer, Kind
-from a2c_smcp.computer.resources import ResourceReader
-from a2c_smcp.computer.settings import Changes, ConfigFile, Settings
-from a2c_smcp.computer.socketio.client import SMCPComputerClient
+from a2c_smcp.computer.resources.agent_subscriptions import AgentSubscriptions, AllSubscriptions
+from a2c_smcp.computer.resources.cache import ResourceCache
+from a2c_smcp.computer.resources.reading import ResourceReader
 from a2c_smcp.computer.tools.calls import ToolCalls
-from a2c_smcp.computer.tools.checks import shaping_problems
 from a2c_smcp.computer.tools.confirmation import Confirm
-from a2c_smcp.computer.tools.consent import AutoApply, Changed, ConsentFile
-from a2c_smcp.computer.tools.events import Observer
+from a2c_smcp.computer.tools.consent import AutoApply, ConsentFile, ToolChange
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.progress import Reports
-from a2c_smcp.computer.tools.toolbox import ToolBox
-from a2c_smcp.computer.watches import AllWatches, ResourceWatches
+from a2c_smcp.computer.tools.progress import CallObserver, ProgressReports
+from a2c_smcp.computer.tools.shaping import shaping_problems
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import BadRequest, InvalidConfig, NotInOffice
 from a2c_smcp.smcp import GetComputerConfigRet, GetFinderRet, SMCPTool, ToolCallReq
 from a2c_smcp.types import SERVER_NAME, Desktop
@@ -49,22 +48,22 @@ MIN_DIGEST: Final = 8
 
 
 class Computer:
-    """MCP servers, their tools, windows and documents, and a seat in an office.
+    """MCP servers with their tools, windows and documents, and the membership in an office.
 
-    An async context manager: entering starts the servers of the configuration (in the background; `settled` waits for
-    them) and follows its file; leaving ends everything that was started.
+    An async context manager: entering starts the servers in the background (`settled` waits for them) and watches the
+    configuration file; leaving stops everything.
 
     Args:
-        config: A configuration, or the file that holds it: native, Claude Desktop's or VS Code's.
-        name: What the Computer is called in its office.
+        config: A configuration, or its file: native, Claude Desktop's or VS Code's.
+        name: The Computer's name in its office.
         confirm: Asks the owner about calls of tools without `auto_apply`; without it they are refused.
-        sources: Where the values of inputs come from; by default environment, keyring and the inputs' own commands.
-        observer: Told of every step of every tool call.
-        timing: How servers are started, watched and started again.
-        state: The folder in which it remembers which definition of a tool `auto_apply` holds for; by default the user's
-            own (`XDG_STATE_HOME`). Only a configuration file needs it.
-        journal: Where calls are recorded, so that none runs twice when the Computer is killed and started again; or
-            the folder for that. Without it, results are remembered for as long as the process lives.
+        sources: The sources of input values; by default environment, keyring and the inputs' own commands.
+        observer: Called at every step of every tool call.
+        timing: Timeouts and restart delays of the servers.
+        state: The folder for the tool definitions that `auto_apply` is valid for; by default the user's state folder
+            (`XDG_STATE_HOME`). Used only with a configuration file.
+        journal: The journal of calls or its folder, so that no call runs twice across restarts. Without it, results
+            are kept while the process runs.
     """
 
     def __init__(
@@ -73,64 +72,64 @@ class Computer:
         *,
         name: str = "computer",
         confirm: Confirm | None = None,
-        sources: Sequence[Source] | None = None,
-        observer: Observer | None = None,
+        sources: Sequence[InputSource] | None = None,
+        observer: CallObserver | None = None,
         timing: Timing | None = None,
         state: str | PathLike[str] | None = None,
         journal: CallJournal | str | PathLike[str] | None = None,
     ) -> None:
         self.name = name
         self.journal = journal if journal is None or isinstance(journal, CallJournal) else CallJournal(journal)
-        self._listeners = Listeners()
+        self._listeners = ChangeListeners()
         file = _file_of(config)
         workspace = workspace_of(file.path.absolute()) if file is not None else Path.cwd()
         self.inputs = Inputs(
             sources=standard_sources(workspace=Path(workspace)) if sources is None else sources,
             variables=Variables(os.environ, workspace, Path.home(), Path.cwd()),
         )
-        self.inputs.on_change = lambda: self._listeners.tell("inputs")
-        self.settings = Settings(
+        self.inputs.on_change = lambda: self._listeners.notify("inputs")
+        self.settings = LiveConfig(
             config if isinstance(config, ComputerConfig) else None,
             file=file,
             apply=self._apply,
-            report=lambda _: self._listeners.tell("configuration"),
+            report=lambda _: self._listeners.notify("configuration"),
         )
-        self.servers = ServerManager(_Ears(self), resolve=self.inputs.resolve, timing=timing)
-        self.box = ToolBox(self.servers, {}, on_late=self._tools_changed)
-        self._further: list[FurtherOffice] = []
-        self._reports = Reports(lambda: self)
-        remembered = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
-        self._consent = AutoApply(remembered, on_change=lambda: self._consents.tell("consent"))
-        self._consents: Coalescer[str] = Coalescer(self._save_consent)
+        self.servers = ServerManager(_ServerEvents(self), resolve=self.inputs.resolve, timing=timing)
+        self.tool_cache = ToolCache(self.servers, {}, on_changed=self._tools_changed)
+        self._additional: list[AdditionalOffice] = []
+        self._reports = ProgressReports(lambda: self)
+        consent_file = ConsentFile(Path(state) if state is not None else state_folder(), file.path) if file else None
+        self._consent = AutoApply(consent_file, on_change=lambda: self._consent_saves.trigger("consent"))
+        self._consent_saves: Debouncer[str] = Debouncer(self._save_consent)
         self.calls = ToolCalls(
             self.servers,
-            self.box,
+            self.tool_cache,
             confirm=confirm,
             auto_apply=self._consent,
             observer=observer,
             reports=self._reports,
             journal=self.journal,
         )
-        self.index = ResourceIndex(self.servers)
-        self.windows = DesktopCollector(self.index, lambda: self._tell("desktop"))
-        self.documents = FinderCollector(self.index, lambda: self._tell("finder"))
-        self.resources = ResourceReader(self.index)
-        self.all_watches = AllWatches()
-        self.watches = ResourceWatches(
-            self.servers, self.resources.server_of, lambda: self._tell("resources"), self.all_watches
+        self.resource_cache = ResourceCache(self.servers)
+        self.windows = DesktopCollector(self.resource_cache, lambda: self._announce("desktop"))
+        self.documents = FinderCollector(self.resource_cache, lambda: self._announce("finder"))
+        self.resources = ResourceReader(self.resource_cache)
+        self.all_subscriptions = AllSubscriptions()
+        self.subscriptions = AgentSubscriptions(
+            self.servers, self.resources.server_of, lambda: self._announce("resources"), self.all_subscriptions
         )
         self.client: SMCPComputerClient | None = None
-        self._pushes: Coalescer[Kind] = Coalescer(self._push, held=True)
-        self._listings: Coalescer[str] = Coalescer(self._list_tools)
+        self._pushes: Debouncer[UpdateKind] = Debouncer(self._push, held=True)
+        self._listings: Debouncer[str] = Debouncer(self._list_tools)
         self._introduced: set[SERVER_NAME] = set()
         self._office = ""
         self._instructed: dict[SERVER_NAME, str] = {}
-        self._watching: asyncio.Task[None] | None = None
+        self._watch_task: asyncio.Task[None] | None = None
 
-    # Beginning and end
+    # Lifecycle
 
     async def start(self) -> None:
-        """Read the configuration, start its servers in the background, and follow the file from then on.
+        """Read the configuration, start its servers in the background, and watch the file.
 
         Raises:
             InvalidConfig: The configuration cannot be used, or a strict journal cannot be opened.
@@ -138,39 +137,39 @@ class Computer:
         await asyncio.to_thread(self._consent.load)
         await self._open_journal()
         await self.settings.load()
-        self._watching = asyncio.create_task(self.settings.watch(), name="a2c-settings")
+        self._watch_task = asyncio.create_task(self.settings.watch(), name="a2c-settings")
 
     async def settled(self) -> None:
-        """Wait until no server is starting any more, and for a few seconds until each has listed what it offers."""
+        """Wait until no server is starting, and a few seconds for the lists of their tools and resources."""
         await self.servers.settled()
         with suppress(TimeoutError):
-            async with asyncio.timeout(self.index.limits.reply):
-                await asyncio.gather(self.box.tools(), self.index.settled())
+            async with asyncio.timeout(self.resource_cache.limits.reply):
+                await asyncio.gather(self.tool_cache.tools(), self.resource_cache.settled())
 
     async def close(self) -> None:
-        """Leave the office and end every server."""
-        if self._watching is not None:
-            self._watching.cancel()
+        """Leave the office and stop every server."""
+        if self._watch_task is not None:
+            self._watch_task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._watching
-        for further in list(self._further):
-            await further.close()
+                await self._watch_task
+        for office in list(self._additional):
+            await office.close()
         if self.client is not None:
             await self.client.close()
         await self._pushes.close()
         await self._listings.close()
         await self.calls.aclose()
         await self._reports.aclose()
-        await self.box.aclose()
+        await self.tool_cache.aclose()
         await self.windows.close()
         await self.documents.close()
-        await self.watches.close()
-        await self.index.close()
+        await self.subscriptions.close()
+        await self.resource_cache.close()
         await self.servers.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(SAVE_SECONDS):
-                await self._consents.drained()
-        await self._consents.close()
+                await self._consent_saves.drained()
+        await self._consent_saves.close()
         if self.journal is not None:
             await self.journal.close()
 
@@ -181,10 +180,14 @@ class Computer:
         try:
             await journal.open()
         except OSError:
-            problem = f"The journal of tool calls in {journal.folder} cannot be used: {journal.problem}"
             if journal.strict:
+                problem = f"The journal of tool calls in {journal.folder} cannot be used: {journal.problem}"
                 raise InvalidConfig(problem) from None
-            logger.warning("%s; a call could run again after a restart", problem)
+            logger.warning(
+                "journal not available: folder=%s reason=%s; a call could run again after a restart",
+                journal.folder,
+                journal.problem,
+            )
 
     async def __aenter__(self) -> Self:
         try:
@@ -202,34 +205,33 @@ class Computer:
     async def connect(
         self, url: str, office_id: str | None = None, *, wait: bool = True, scope: str | None = None, **options: Any
     ) -> None:
-        """Connect to a server and join an office; from then on stay connected.
+        """Connect to a server, join an office, and stay connected.
 
         Args:
-            wait: Whether to return only when that is done, and to raise if it fails; otherwise it is tried for ever in
-                the background.
-            scope: What the journal takes the server for; by default its URL. Calls of one server are never taken for
-                those of another.
-            options: As those of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
+            wait: Whether to wait until that is done and to raise if it fails; otherwise it is retried in the
+                background.
+            scope: The identity of the server in the journal; by default its URL. It separates the calls of servers.
+            options: Options of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
 
         Raises:
             SMCPError: The server refused.
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
         if self.client is not None:
             await self.client.close()
         if self.journal is not None:
             self.journal.scope = url if scope is None else scope
-        told: Callable[[str], Awaitable[None] | None] | None = options.pop("on_joined", None)
-        lost: Callable[[], None] | None = options.pop("on_lost", None)
+        on_joined: Callable[[str], Awaitable[None] | None] | None = options.pop("on_joined", None)
+        on_lost: Callable[[], None] | None = options.pop("on_lost", None)
 
         def joined(office: str) -> Awaitable[None] | None:
             self._pushes.release()
-            return told(office) if told is not None else None
+            return on_joined(office) if on_joined is not None else None
 
         def left() -> None:
             self._pushes.hold()
-            if lost is not None:
-                lost()
+            if on_lost is not None:
+                on_lost()
 
         self.client = SMCPComputerClient(
             self,
@@ -242,46 +244,48 @@ class Computer:
         )
         await self.client.connect(wait=wait)
 
-    async def attend(self, url: str, office_id: str, *, consent_of: str | None = None, **options: Any) -> FurtherOffice:
-        """Serve one more office, beside that of `connect`, until what is returned is closed.
+    async def serve_office(
+        self, url: str, office_id: str, *, consent_of: str | None = None, **options: Any
+    ) -> AdditionalOffice:
+        """Serve an additional office besides that of `connect`, until the returned object is closed.
 
-        An office has one Agent: this is how several Agents of one owner use the Computer at the same time. Each sees
-        the same tools, windows and documents; calls and subscriptions are its own.
+        An office has one Agent, so this lets several Agents of one owner use the Computer at the same time. They share
+        tools, windows and documents; calls and subscriptions are separate.
 
         Args:
-            consent_of: An office whose standing consent ("always") holds here, too.
-            options: As those of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
+            consent_of: An office whose standing consent ("always") is valid here, too.
+            options: Options of `SMCPComputerClient`: `token`, `api_key`, `headers`, …
 
         Raises:
             SMCPError: The server refused.
-            ConnectionError: There is no such server.
+            ConnectionError: The server cannot be reached.
         """
-        further = FurtherOffice(self, url, office_id, on_close=self._further.remove, **options)
-        self._further.append(further)
+        office = AdditionalOffice(self, url, office_id, on_close=self._additional.remove, **options)
+        self._additional.append(office)
         if consent_of is not None:
-            self.calls.gate.same_as[office_id] = consent_of
+            self.calls.consent.same_as[office_id] = consent_of
         try:
-            await further.client.connect()
+            await office.client.connect()
         except BaseException:
-            await further.close()
+            await office.close()
             raise
-        return further
+        return office
 
-    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
-        """Tell the Agent of an office how far a call is; without a seat there nobody is told."""
-        clients = [further.client for further in self._further]
+    async def send_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+        """Send the progress of a call to the Agent of an office; dropped if the Computer is not there."""
+        clients = [office.client for office in self._additional]
         for client in clients if self.client is None else [self.client, *clients]:
-            await client.tell_progress(office_id, report)
+            await client.send_progress(office_id, report)
 
     async def disconnect(self) -> None:
-        """Leave the office and end the connection; the servers go on."""
+        """Leave the office and end the connection; the servers keep running."""
         client, self.client = self.client, None
         if client is not None:
             await client.close()
         self._pushes.hold()
 
     async def join(self, office_id: str) -> None:
-        """Join an office, leaving the one it is in.
+        """Join an office and leave the current one.
 
         Raises:
             NotInOffice: There is no connection.
@@ -302,31 +306,31 @@ class Computer:
             raise NotInOffice("Connect to a server first")
         return self.client
 
-    # What it offers, for its owner as for Agents
+    # Services, for its owner and for Agents
 
     def status(self) -> Json:
-        """Return the state of the connection, of every server, and whatever its owner should know, as JSON."""
+        """Return the state of the connection and of every server, and problems for the owner, as JSON."""
         running = {status.name for status in self.servers.statuses() if status.state is ServerState.RUNNING}
         return {
             "name": self.name,
             "connection": asdict(self.client.status) if self.client is not None else None,
             "servers": [asdict(status) for status in self.servers.statuses()],
-            "undeclared": self.index.undeclared,
-            "claimed_twice": self.index.claimed_twice(),
+            "undeclared": self.resource_cache.undeclared,
+            "claimed_twice": self.resource_cache.claimed_twice(),
             "left_out": {"windows": dict(self.windows.left_out), "documents": dict(self.documents.left_out)},
-            "tool_names": [asdict(problem) for problem in self.box.problems],
+            "tool_names": [asdict(problem) for problem in self.tool_cache.problems],
             "changed_tools": [asdict(change) for change in self.changed_tools()],
-            "unlisted": {name: why for name, why in self.box.failures.items() if name in running},
+            "unlisted": {name: why for name, why in self.tool_cache.failures.items() if name in running},
             "journal": self.journal.problem if self.journal is not None else None,
             "configuration": {"problem": self.settings.problem, "notes": list(self.settings.notes)},
         }
 
     def missing_inputs(self) -> Sequence[MCPServerInput]:
-        """Return the inputs without a value for which servers wait, or without which they failed to start."""
+        """Return the inputs without a value that servers wait for or failed without."""
         return self.inputs.missing(self._waiting_servers())
 
     async def set_input(self, input_id: str, value: str) -> None:
-        """Give an input a value, and start the servers that failed for want of it.
+        """Set the value of an input, and restart the servers that failed without it.
 
         Raises:
             InvalidConfig: There is no such input, or the value is not among its options.
@@ -346,23 +350,23 @@ class Computer:
         names = {status.name for status in self.servers.statuses() if status.state not in idle}
         return [config for name, config in self.settings.config.servers.items() if name in names]
 
-    def changed_tools(self) -> list[Changed]:
-        """Return the tools with `auto_apply` whose definition changed since; their calls need confirmation."""
-        routes = {id(route): route for route in self.box.catalogue.routes.values()}.values()
+    def changed_tools(self) -> list[ToolChange]:
+        """Return the tools with `auto_apply` whose definition changed; their calls need confirmation."""
+        routes = {id(route): route for route in self.tool_cache.catalogue.routes.values()}.values()
         return [change for route in routes if (change := self._consent.changes(route)) is not None]
 
-    async def accept_tool(self, name: str, digest: str) -> Changed:
-        """Let `auto_apply` hold for the definition that a tool has now, and return what had changed.
+    async def accept_tool(self, name: str, digest: str) -> ToolChange:
+        """Make `auto_apply` valid for the current definition of a tool, and return the accepted change.
 
         Args:
-            digest: The fingerprint of the definition that the owner has seen (`Changed.digest`), or its first eight
-                characters or more: a server may change the tool once more before the owner accepts it.
+            digest: The fingerprint of the definition that the owner has seen (`ToolChange.digest`), or at least its
+                first eight characters, because the server may change the tool again meanwhile.
 
         Raises:
-            BadRequest: The tool has not changed since `auto_apply` was set, has none, or has changed once more.
+            BadRequest: The tool has not changed, has no `auto_apply`, or has changed again.
             ToolNotFound: There is no such tool.
         """
-        route = await self.box.resolve(name)
+        route = await self.tool_cache.resolve(name)
         change = self._consent.changes(route)
         if change is None:
             raise BadRequest(f"The definition of {name!r} has not changed since auto_apply was set, or it has none")
@@ -373,7 +377,7 @@ class Computer:
 
     async def tools(self) -> list[SMCPTool]:
         """Return the tools that Agents may call."""
-        return await self.box.tools()
+        return await self.tool_cache.tools()
 
     async def call_tool(self, request: ToolCallReq) -> Json:
         """Run a tool as an Agent would: see `ToolCalls.run`."""
@@ -396,17 +400,17 @@ class Computer:
         return page | {"unavailable": found.unavailable} if found.unavailable else page
 
     async def read(self, uri: str, mcp_server: SERVER_NAME | None = None) -> list[Json]:
-        """Return the contents of a resource of any scheme that a server serves.
+        """Return the contents of a resource of any scheme.
 
         Raises:
-            BadRequest: Several servers serve it: name one.
+            BadRequest: Several servers serve it: pass `mcp_server`.
         """
         return cast("list[Json]", (await self.resources.read(uri, mcp_server))["contents"])
 
     def config(self) -> GetComputerConfigRet:
         """Return the configuration as Agents see it: placeholders unresolved, literal secrets redacted.
 
-        A server that runs and has `instructions` for models has them there, too.
+        It includes the `instructions` of running servers.
         """
         found = public_config(self.settings.config)
         for name, text in self._instructions().items():
@@ -418,15 +422,15 @@ class Computer:
         found = ((name, session.instructions) for name, session in self.servers.all().items())
         return {name: text for name, text in found if text is not None}
 
-    # The answerer of the client
+    # Handler of the client's requests
 
     async def answer(self, event: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a validated `client:*` request.
+        """Handle a validated `client:*` request.
 
         Raises:
             SMCPError: The Agent gets it as an error ack.
         """
-        answer = ANSWERS.get(event)
+        answer = HANDLERS.get(event)
         if answer is None:
             raise BadRequest(f"This computer does not know {event}; it may be older than its agent")
         return await answer(self, request)
@@ -436,30 +440,30 @@ class Computer:
         self.calls.cancel(agent, req_id, office=self._office)
 
     def office_changed(self, office_id: str | None) -> None:
-        """The Computer serves another office: what was kept for the Agent of the former is nobody's."""
+        """The Computer serves another office: drop the subscriptions of the previous office's Agent."""
         if self._office and office_id != self._office:
-            self.watches.drop()
+            self.subscriptions.drop()
         self._office = office_id or ""
 
-    # What changes
+    # Changes
 
-    def on_change(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with what has just changed, from within the event loop; return what ends that.
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
+        """Call `listener` with the kind of each change, in the event loop; return an unsubscribe function.
 
         `servers`: the state of an MCP server. `configuration`: whether the file can be used. `inputs`: which have no
-        value. The others are what the office is told of as well; each change is told on its own, so a listener that
-        does much should collect them.
+        value. The other kinds are announced to the office as well. The calls are not debounced, so an expensive
+        listener should debounce them.
         """
         return self._listeners.add(listener)
 
-    def _tell(self, kind: Kind) -> None:
-        self._pushes.tell(kind)
-        if kind != "resources":  # each office is told of its own subscriptions
-            for further in self._further:
-                further.tell(kind)
-        self._listeners.tell(kind)
+    def _announce(self, kind: UpdateKind) -> None:
+        self._pushes.trigger(kind)
+        if kind != "resources":  # each office has its own subscriptions
+            for office in self._additional:
+                office.announce(kind)
+        self._listeners.notify(kind)
 
-    async def _apply(self, changes: Changes, config: ComputerConfig) -> None:
+    async def _apply(self, changes: ConfigDiff, config: ComputerConfig) -> None:
         if problems := await asyncio.to_thread(shaping_problems, config):
             raise invalid(self.settings.source, problems)
         for name in changes.removed:
@@ -467,37 +471,38 @@ class Computer:
             self._introduced.discard(name)
         self.inputs.configure(config.inputs, self.settings.format)
         self._consent.configure(config.servers)
-        await self.servers.apply(config)
-        self.box.configure(config.servers)
+        await self.servers.apply(config, changes)
         if changes.config_changed:
-            self._tell("config")
-        if changes.tools_may_have_changed:
-            self._tell("tool_list")
+            self._announce("config")
+        self.tool_cache.configure(config.servers, announce=changes.tools_may_have_changed)
 
     def _server_changed(self) -> None:
-        # Agents read the instructions of servers from the configuration.
+        # The configuration that Agents read includes the instructions.
         if self._instructed != (now := self._instructions()):
             self._instructed = now
-            self._tell("config")
+            self._announce("config")
 
     def _tools_changed(self, server: SERVER_NAME | None = None) -> None:
-        self._tell("tool_list")
-        if server is not None and server not in self._introduced:
-            # Agents of release 0.1 and 0.2 do not know `update_tool_list`, and would never see these tools.
+        self._announce("tool_list")
+        if server is None:
+            return
+        self._listings.trigger("tools")
+        if server not in self._introduced:
+            # Agents of release 0.1 and 0.2 do not know `update_tool_list` and would never see these tools.
             self._introduced.add(server)
-            self._tell("config")
+            self._announce("config")
 
     async def _list_tools(self, _: str) -> None:
-        # Before anybody asks: its owner is to know of names that clash, once for all servers that start together.
+        # List before the first request, so that name clashes are logged, once for all servers that start together.
         await self.servers.settled()
-        await self.box.tools()
+        await self.tool_cache.tools()
 
     async def _save_consent(self, _: str) -> None:
         await self._consent.save(self.settings.file_servers)
 
-    async def _push(self, kind: Kind) -> None:
-        await send_update(self._connected(), self.watches, kind)
-        logger.debug("The office was told", extra={"update": kind})
+    async def _push(self, kind: UpdateKind) -> None:
+        await send_update(self._connected(), self.subscriptions, kind)
+        logger.debug("update sent: kind=%s", kind, extra={"update": kind})
 
 
 def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -> ConfigFile | None:
@@ -506,30 +511,28 @@ def _file_of(config: ComputerConfig | ConfigFile | str | PathLike[str] | None) -
     return None if config is None or isinstance(config, ComputerConfig) else ConfigFile(config)
 
 
-class _Ears:
-    """Hears what happens at the MCP servers, and passes it on to the rooms it concerns."""
+class _ServerEvents:
+    """Forwards the events of the MCP servers to the parts of the Computer that they concern."""
 
     def __init__(self, computer: Computer) -> None:
         self._computer = computer
 
     def tools_changed(self, server: SERVER_NAME) -> None:
-        self._computer.box.tools_changed(server)
-        self._computer._tools_changed(server)  # noqa: SLF001
-        self._computer._listings.tell("tools")  # noqa: SLF001
+        self._computer.tool_cache.tools_changed(server)
 
     def resources_changed(self, server: SERVER_NAME) -> None:
-        self._computer.index.resources_changed(server)
-        for watches in self._computer.all_watches.offices:
-            watches.list_changed(server)
+        self._computer.resource_cache.resources_changed(server)
+        for subscriptions in self._computer.all_subscriptions.offices:
+            subscriptions.list_changed(server)
 
     def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
-        self._computer.index.resource_updated(server, uri)
-        for watches in self._computer.all_watches.offices:
-            watches.updated(server, uri)
+        self._computer.resource_cache.resource_updated(server, uri)
+        for subscriptions in self._computer.all_subscriptions.offices:
+            subscriptions.updated(server, uri)
 
     def status_changed(self, server: SERVER_NAME) -> None:
-        self._computer.index.status_changed(server)
-        for watches in self._computer.all_watches.offices:
-            watches.status_changed(server)
-        self._computer._listeners.tell("servers")  # noqa: SLF001
+        self._computer.resource_cache.status_changed(server)
+        for subscriptions in self._computer.all_subscriptions.offices:
+            subscriptions.status_changed(server)
+        self._computer._listeners.notify("servers")  # noqa: SLF001
         self._computer._server_changed()  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""What the rooms of the Computer know of each other. Everything here speaks JSON in MCP's wire names."""
+"""The interfaces between the parts of the Computer. All data is JSON with MCP's wire names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,35 +9,35 @@ from a2c_smcp.types import SERVER_NAME
 
 Json: TypeAlias = dict[str, Any]
 
-Progress: TypeAlias = Callable[[float, float | None, str | None], None]
-"""Told of a running call: how far, of how much, in which words."""
+ProgressCallback: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Called with the progress of a running call: progress, total, message."""
 
 
 class ServerState(StrEnum):
-    """Where an MCP server is in its life."""
+    """The state of an MCP server."""
 
     DISABLED = "disabled"
     STARTING = "starting"
     RUNNING = "running"
     WAITING = "waiting"
-    """It failed and is started again after a pause."""
+    """It failed and restarts after a delay."""
     FAILED = "failed"
-    """It failed too often, or needs its owner; most are tried again after minutes, later every hour."""
+    """It failed too often, or its owner has to act; most failures are retried after minutes, later every hour."""
     STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What is known of one MCP server.
+    """The status of one MCP server.
 
     Attributes:
-        problem: What went wrong last, in words; None when all is well.
+        problem: A description of the latest failure; None if there is none.
         advice: What its owner can do about it.
         starting_for: Seconds since its start began, while it is starting.
-        retry_in: Seconds until it is started again by itself; None where that is not planned.
+        retry_in: Seconds until the automatic restart; None if none is planned.
         subscribes: Whether it takes part in Desktop and Finder.
-        undeclared: It offers `window://` or `dpe://` resources without declaring that it can be subscribed to.
-        left_out: The entries of its lists that break a rule of MCP and are not offered: which one, and why.
+        undeclared: It offers `window://` or `dpe://` resources without declaring subscriptions.
+        left_out: The entries of its lists that violate MCP and are not offered, each with the reason.
     """
 
     name: SERVER_NAME
@@ -57,87 +57,87 @@ class ServerStatus:
     left_out: list[str] = field(default_factory=list)
 
 
-class Session(Protocol):
-    """One MCP server, whatever its transport and protocol era. It outlives restarts of the server behind it.
+class McpSession(Protocol):
+    """One MCP server of any transport and protocol era. The session survives restarts of the server.
 
-    Every request raises `ToolFailed` at once when the server is not running or dies under it, and an `SMCPError` with
-    the code, message and data that the server itself answered with where it answered with an error.
+    Every request raises `ToolFailed` if the server is not running or dies meanwhile, and an `SMCPError` with the code,
+    message and data of the server's error reply.
     """
 
     name: SERVER_NAME
 
     @property
     def status(self) -> ServerStatus:
-        """Its state now."""
+        """The current status."""
 
-    def tell_tools(self) -> None:
-        """Call the listener's `tools_changed` now if the server announced a change that it has not heard of yet."""
+    def flush_tools(self) -> None:
+        """Call the listener's `tools_changed` at once if an announced change is pending."""
 
     async def list_tools(self) -> list[Json]:
-        """All tools (every cursor), in MCP's JSON form."""
+        """Return all tools (every page) in MCP's JSON form."""
 
     @property
     def instructions(self) -> str | None:
-        """What the running server tells models about itself."""
+        """The running server's instructions for models."""
 
     async def call_tool(
-        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+        self, name: str, arguments: Json, *, progress: ProgressCallback | None = None, meta: Json | None = None
     ) -> Json:
-        """Run a tool; cancelling the awaiting task cancels it at the server. Returns the `CallToolResult` in JSON.
+        """Run a tool and return its `CallToolResult` as JSON. Cancelling the task cancels the call at the server.
 
         Args:
             meta: The request's `_meta`.
         """
 
     async def list_resources(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
-        """One page of resources and the next cursor."""
+        """Return one page of resources and the next cursor."""
 
     async def list_resource_templates(self, cursor: str | None = None) -> tuple[list[Json], str | None]:
-        """One page of templates and the next cursor."""
+        """Return one page of templates and the next cursor."""
 
     async def read_resource(self, uri: str) -> list[Json]:
-        """The contents of a resource."""
+        """Return the contents of a resource."""
 
     async def read(self, uri: str, *, meta: Json | None = None) -> Json:
-        """The contents of a resource as `contents`, and the `_meta` of the answer as `meta` where it has one."""
+        """Return the `contents` of a resource, and the `_meta` of the reply as `meta` if it has one."""
 
     async def complete(
         self, ref: Json, argument: Json, context: Json | None = None, *, meta: Json | None = None
     ) -> Json:
-        """The `completion` object of `completion/complete`."""
+        """Return the `completion` object of `completion/complete`."""
 
     async def subscribe(self, uris: Sequence[str]) -> None:
-        """Be told of updates of exactly these resources from now on (also after a restart of the server)."""
+        """Subscribe to exactly these resources for the Computer, also after a restart of the server."""
 
     async def watch(self, uris: Sequence[str]) -> None:
-        """The same for those that an Agent subscribed to, which are told beside the others.
+        """Subscribe to exactly these resources for an Agent, in addition to those of `subscribe`.
 
         Raises:
-            SMCPError: The server does not run, or refuses one that was not watched before.
+            SMCPError: The server is not running, or refuses a new one.
         """
 
 
-class Sessions(Protocol):
+class McpSessions(Protocol):
     """The MCP servers of a Computer."""
 
-    def get(self, name: SERVER_NAME) -> Session | None:
-        """The session of that name, running or not."""
+    def get(self, name: SERVER_NAME) -> McpSession | None:
+        """Return the session of that name, running or not."""
 
-    def all(self) -> Mapping[SERVER_NAME, Session]:
-        """Every configured and enabled server, in the order of the configuration."""
+    def all(self) -> Mapping[SERVER_NAME, McpSession]:
+        """Return every enabled server, in the order of the configuration."""
 
 
-class Listener(Protocol):
-    """Who is told of what happens at the MCP servers. Nothing here waits."""
+class ServerListener(Protocol):
+    """Receives the events of the MCP servers. The methods must not block."""
 
     def tools_changed(self, server: SERVER_NAME) -> None:
-        """Its tool list may differ: it said so, or it came or went."""
+        """The tool list may have changed: the server announced it, started or stopped."""
 
     def resources_changed(self, server: SERVER_NAME) -> None:
-        """Its resource list may differ."""
+        """The resource list may have changed."""
 
     def resource_updated(self, server: SERVER_NAME, uri: str) -> None:
-        """One resource has new contents."""
+        """A resource has new contents."""
 
     def status_changed(self, server: SERVER_NAME) -> None:
-        """It started, failed, stopped."""
+        """The server started, failed or stopped."""

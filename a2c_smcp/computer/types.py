@@ -1,4 +1,4 @@
-"""What a Computer keeps for itself: types that never travel."""
+"""Types that are internal to a Computer and never sent."""
 
 from typing import Any, TypedDict
 

@@ -8,7 +8,7 @@ Differences from the stock client:
 - The maximum message size of the server and the HTTP status of a refused handshake are available.
 - A malformed packet is dropped; it neither ends the connection nor logs a traceback.
 
-It uses internals of python-socketio and python-engineio; `tests/interaction/computer/connection` and
+It uses internals of python-socketio and python-engineio; `tests/interaction/computer/office` and
 `tests/interaction/agent` cover each of them.
 """
 

@@ -18,11 +18,10 @@ from starlette.staticfiles import StaticFiles
 from a2c_smcp import PROTOCOL_VERSION, __version__
 from a2c_smcp.common.visible import exact, visible
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput
+from a2c_smcp.computer.config.models import MCPServerInput
 from a2c_smcp.computer.tools.catalogue import MCP_TOOL_ANNOTATION
 from a2c_smcp.computer.tools.catalogue import Route as ToolRoute
-from a2c_smcp.computer.tools.confirmation import Answer, Standing
-from a2c_smcp.computer.tools.desk import ApprovalDesk, Question
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue, Decision, PendingApproval, StandingConsent
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.events import Broadcast, ServerSentEvents
 from a2c_smcp.console.guard import ConsoleGuard, ConsoleSession
@@ -52,7 +51,7 @@ class Console:
         app: The ASGI application, behind its guard.
     """
 
-    def __init__(self, computer: Computer, desk: ApprovalDesk, log: CallLog) -> None:
+    def __init__(self, computer: Computer, desk: ApprovalQueue, log: CallLog) -> None:
         self._computer = computer
         self._desk = desk
         self._log = log
@@ -133,7 +132,7 @@ class Console:
 
     async def _tools(self, _: Request) -> Any:
         tools = await self._computer.tools()
-        routes = self._computer.box.catalogue.routes
+        routes = self._computer.tool_cache.catalogue.routes
         changed = {(one.server, one.tool) for one in self._computer.changed_tools()}
         return {
             "tools": [
@@ -203,7 +202,7 @@ class Console:
             "inputs": [_wanted(one) for one in self._computer.missing_inputs()],
             "standing": [
                 {**one._asdict(), "shown": {name: visible(value) for name, value in one._asdict().items()}}
-                for one in self._computer.calls.gate.standing()
+                for one in self._computer.calls.consent.standing()
             ],
             "changed": [
                 {
@@ -237,12 +236,12 @@ class Console:
         finally:
             self._own.discard(req_id)
 
-    def _consent(self, question: Question | None) -> None:
+    def _consent(self, question: PendingApproval | None) -> None:
         # To fill in the form and send it is to consent to it.
         if question is not None and self.is_own(question):
-            self._desk.answer(question.number, Answer.ONCE)
+            self._desk.answer(question.number, Decision.ONCE)
 
-    def is_own(self, question: Question) -> bool:
+    def is_own(self, question: PendingApproval) -> bool:
         """Whether the owner at this console makes the call, and has thereby consented to it."""
         # By its id, which nobody can guess: an Agent may well be called "console".
         return question.confirmation.req_id in self._own
@@ -255,18 +254,18 @@ class Console:
     async def _approve(self, request: Request) -> Any:
         body = await body_of(request)
         which, answer = body.get("number"), body.get("answer")
-        if type(which) is not int or answer not in {one.value for one in Answer}:
+        if type(which) is not int or answer not in {one.value for one in Decision}:
             raise BadRequest("Send the number of a call that waits, and once, always or refuse as answer")
-        if not self._desk.answer(which, Answer(answer)):
+        if not self._desk.answer(which, Decision(answer)):
             raise NotFound("This call does not wait any more: it was answered, withdrawn, or it has expired")
         return {"ok": True}
 
     async def _withdraw(self, request: Request) -> Any:
         body = await body_of(request)
-        wanted = Standing(**{name: str(body.get(name)) for name in Standing._fields})
-        if wanted not in self._computer.calls.gate.standing():
+        wanted = StandingConsent(**{name: str(body.get(name)) for name in StandingConsent._fields})
+        if wanted not in self._computer.calls.consent.standing():
             raise NotFound("This is not allowed any more")
-        self._computer.calls.gate.withdraw(wanted)
+        self._computer.calls.consent.withdraw(wanted)
         self._news.tell("approvals")
         return {"ok": True}
 
@@ -317,7 +316,7 @@ def _wanted(wanted: MCPServerInput) -> dict[str, Any]:
     }
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def _asked(question: PendingApproval) -> dict[str, Any]:
     asked = question.confirmation
     return {
         "number": question.number,

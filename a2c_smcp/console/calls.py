@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from a2c_smcp.common.visible import exact
-from a2c_smcp.computer.tools.events import CallEvent, CallStage
+from a2c_smcp.computer.tools.progress import CallEvent, CallStage
 
 KEPT: Final = 300
 MAX_SHOWN: Final = 64_000

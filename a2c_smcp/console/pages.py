@@ -155,7 +155,7 @@ def _looks(computer: Computer, tools: Iterable[Mapping[str, Any]], server: str, 
     """Whether a server offers this tool, allowed by the owner, and one that only looks: it is called unasked."""
     listed = {
         route.listed
-        for route in computer.box.catalogue.routes.values()
+        for route in computer.tool_cache.catalogue.routes.values()
         if route.server == server and route.tool == name
     }
     for tool in tools:

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from a2c_smcp.computer.tools.confirmation import Answer
+from a2c_smcp.computer.tools.confirmation import Decision
 from tests.browser.visiting import CAP, DOCUMENTS, OFFICE_SERVER, Place, Visit, chromium, place, program, visit
 
 CHOSEN = (
@@ -59,4 +59,4 @@ async def at(browser: Browser, study: Place) -> AsyncIterator[Visit]:
     async with visit(browser, study) as made:
         yield made
     for question in study.desk.pending():
-        study.desk.answer(question.number, Answer.REFUSE)
+        study.desk.answer(question.number, Decision.REFUSE)

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.rule("4.4")]
 
 
 async def test_the_change_is_shown_with_the_question_and_accepted_for_good(browser: Browser, tmp_path: Path) -> None:
-    desk, log = ApprovalDesk(), CallLog()
+    desk, log = ApprovalQueue(), CallLog()
     config = write(
         tmp_path, bank=entry(tmp_path, "bank", {"name": "pay", "description": "Pays."}, default_tool_meta=AUTO)
     )

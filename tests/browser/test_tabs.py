@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
@@ -80,7 +80,7 @@ async def test_a_tab_that_does_not_answer_keeps_no_news_from_the_others(browser:
 async def test_old_tabs_are_let_in_with_the_address_of_a_console_started_anew(browser: Browser, study: Place) -> None:
     context = await browser.new_context(locale="en-GB")
     opened = [await context.new_page(), await context.new_page()]
-    old, new = (Console(study.computer, ApprovalDesk(), CallLog()) for _ in range(2))
+    old, new = (Console(study.computer, ApprovalQueue(), CallLog()) for _ in range(2))
     port = free_port()
     async with serve_console(old, port=port) as base:
         for page in opened:

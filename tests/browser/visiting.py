@@ -16,7 +16,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from a2c_smcp.computer import parse_config
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
@@ -35,7 +35,7 @@ class Place:
 
     computer: Computer
     console: Console
-    desk: ApprovalDesk
+    desk: ApprovalQueue
     base: str
 
     def url(self) -> str:
@@ -96,7 +96,7 @@ def program(*words: str, **settings: Any) -> dict[str, Any]:
 async def place(servers: Mapping[str, Any], inputs: list[Any] | None = None) -> AsyncIterator[Place]:
     """Run a Computer with these MCP servers, and its console."""
     config = parse_config({"servers": dict(servers), "inputs": inputs or []}).config
-    log, desk = CallLog(), ApprovalDesk()
+    log, desk = CallLog(), ApprovalQueue()
     async with Computer(config, name="study", confirm=desk, observer=log) as computer:
         await asyncio.wait_for(computer.settled(), CAP)
         console = Console(computer, desk, log)

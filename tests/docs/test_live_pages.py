@@ -130,7 +130,7 @@ async def test_the_rooms_for_resources_are_wired_as_in_desktop_and_finder_md() -
     sessions = Office(FakeServer("board", {uri: "news"}))
     names: dict[str, Any] = {"sessions": sessions, "uri": uri, "history": (), "keywords": None, "file_type": None}
     told: list[str] = []
-    names |= {"offset": 0, "limit": 20, "pushes": SimpleNamespace(tell=told.append)}
+    names |= {"offset": 0, "limit": 20, "pushes": SimpleNamespace(trigger=told.append)}
     await run(block.text, names)
     assert names["windows"] == [f"{uri}\n\nnews"]
     assert told == ["desktop"]

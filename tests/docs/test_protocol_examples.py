@@ -21,8 +21,8 @@ from a2c_smcp import errors, smcp, types
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.computer import Computer
 from a2c_smcp.computer import types as computer_types
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.finder import FinderAggregator, organize_finder
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
 from a2c_smcp.server import create_app
 from tests.interaction.computer.conftest import office_config
 from tests.interaction.server.programs import serving

@@ -1,11 +1,11 @@
-"""From the windows of all MCP servers to the desktop an Agent reads. Pure: windows in, rendered windows out."""
+"""Selects, sorts and renders the windows of all MCP servers. Pure except for a warning about binary contents."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.computer.tools.history import History, order_servers
 from a2c_smcp.errors import InvalidWindowUri
 from a2c_smcp.types import SERVER_NAME, Desktop
 from a2c_smcp.uris.window import parse_window_uri
@@ -16,13 +16,13 @@ _YES: Final = frozenset({"true", "1", "yes", "on"})
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A `window://` resource of an MCP server and what reading it gave, both in the JSON form of MCP.
+class DesktopWindow:
+    """A `window://` resource of an MCP server and its contents, in the JSON form of MCP.
 
     Attributes:
         contents: Items of `{"uri", "mimeType", "text"}` or `{"uri", "mimeType", "blob"}`.
-        annotations: The resource's `annotations`; only `priority` counts here.
-        meta: The resource's `_meta`; only `fullscreen` counts here.
+        annotations: The resource's `annotations`; only `priority` is used.
+        meta: The resource's `_meta`; only `fullscreen` is used.
     """
 
     server: SERVER_NAME
@@ -36,7 +36,7 @@ class Window:
 class _Pane:
     """A window that can be shown.
 
-    `priority` is from 0 to 1 wherever it was written: 29 / 100 and 0.29 are the same number, 0.29 * 100 and 29 are not.
+    `priority` is between 0 and 1 whatever its source: 29 / 100 == 0.29, but 0.29 * 100 != 29.
     """
 
     server: SERVER_NAME
@@ -47,18 +47,18 @@ class _Pane:
 
 
 def organize_desktop(
-    windows: Iterable[Window],
+    windows: Iterable[DesktopWindow],
     size: int | None = None,
     history: History | None = None,
     window: str | None = None,
 ) -> list[Desktop]:
-    """Return the windows worth showing, rendered, the most relevant first.
+    """Return the rendered windows, the most relevant first.
 
     Args:
-        windows: In resource order, which settles ties and which fullscreen window of a server is the first.
-        size: How many windows at most, over all servers; None is all, zero or less is none.
+        windows: In resource order, which decides ties and the first fullscreen window of a server.
+        size: The most windows over all servers; None means all, zero or less none.
         history: Tool calls, oldest first.
-        window: Show only the window of exactly this URI.
+        window: Show only the window with exactly this URI.
     """
     if size is not None and size <= 0:
         return []
@@ -70,10 +70,10 @@ def organize_desktop(
 
 
 def reading_order(resources: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the positions of `window://` resources in the order in which a desktop may show them.
+    """Return the positions of `window://` resources in the order in which a desktop would show them.
 
-    Fullscreen windows come first, then the highest priority; ties are in resource order. Windows whose URI is invalid
-    are never shown, and left out. What a window holds is not known before it is read.
+    Fullscreen windows come first, then the highest priority; ties keep resource order. Windows with an invalid URI are
+    never shown and omitted.
     """
     ranked = []
     for position, resource in enumerate(resources):
@@ -84,7 +84,7 @@ def reading_order(resources: Sequence[Mapping[str, Any]]) -> list[int]:
     return [position for *_, position in sorted(ranked)]
 
 
-def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]]:
+def _group_by_server(windows: Iterable[DesktopWindow]) -> dict[SERVER_NAME, list[_Pane]]:
     groups: dict[SERVER_NAME, list[_Pane]] = {}
     for window in windows:
         pane = _pane_of(window)
@@ -93,7 +93,7 @@ def _group_by_server(windows: Iterable[Window]) -> dict[SERVER_NAME, list[_Pane]
     return groups
 
 
-def _pane_of(window: Window) -> _Pane | None:
+def _pane_of(window: DesktopWindow) -> _Pane | None:
     rank = _rank(window.uri, window.annotations, window.meta)
     if rank is None:
         return None
@@ -102,7 +102,7 @@ def _pane_of(window: Window) -> _Pane | None:
 
 
 def _rank(written: str, annotations: object, meta: object) -> tuple[float, bool] | None:
-    """Return priority and fullscreen of a window; None where its URI is invalid."""
+    """Return priority and fullscreen of a window; None if its URI is invalid."""
     try:
         uri = parse_window_uri(written)
     except InvalidWindowUri:
@@ -112,17 +112,15 @@ def _rank(written: str, annotations: object, meta: object) -> tuple[float, bool]
     return _annotated_priority(annotations), _annotated_fullscreen(meta)
 
 
-def _texts_of(window: Window) -> list[str]:
-    # Contents come from foreign servers: whatever is not of the form MCP gives it is passed over.
+def _texts_of(window: DesktopWindow) -> list[str]:
+    # Contents come from untrusted servers: skip what does not have MCP's form.
     items: object = window.contents
     if not isinstance(items, list | tuple):
         return []
     items = [item for item in items if isinstance(item, Mapping)]
     texts = [item["text"] for item in items if isinstance(item.get("text"), str)]
     if any("blob" in item for item in items):
-        logger.warning(
-            "Binary contents of %s cannot be shown on the desktop", window.uri, extra={"server": window.server}
-        )
+        logger.warning("binary contents not shown on the desktop: uri=%s", window.uri, extra={"server": window.server})
     return texts
 
 

@@ -1,7 +1,7 @@
 """The Finder: the documents of all MCP servers as one catalogue."""
 
 from a2c_smcp.computer.finder.aggregator import FinderAggregator
-from a2c_smcp.computer.finder.catalogue import Catalogue
+from a2c_smcp.computer.finder.catalogue import FinderCatalogue
 from a2c_smcp.computer.finder.organize import organize_finder
 
-__all__ = ["Catalogue", "FinderAggregator", "organize_finder"]
+__all__ = ["FinderAggregator", "FinderCatalogue", "organize_finder"]

@@ -1,6 +1,6 @@
-"""The aggregation of the Finder guide: every document of some MCP clients, read anew each time.
+"""The aggregator of the Finder guide: reads every document of its MCP clients each time.
 
-A Computer uses `FinderCollector`, which reads in parallel and keeps what has not changed.
+A Computer uses `FinderCollector` instead, which reads concurrently and caches.
 """
 
 import json
@@ -9,23 +9,23 @@ from typing import Any, Protocol
 
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.computer.finder.summaries import plain_uri, summary_of
-from a2c_smcp.computer.listing import document_of
+from a2c_smcp.computer.resources.listing import document_of
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 
 
 class McpClient(Protocol):
-    """What is asked of a client: the official SDK's `mcp.Client` is one, and so is a session of this package."""
+    """The required methods of a client: the official SDK's `mcp.Client` has them, and so has our session."""
 
     async def list_resources(self, *, cursor: str | None = None) -> Any:
-        """One page of resources, with the cursor of the next."""
+        """Return one page of resources and the next cursor."""
 
     async def read_resource(self, uri: str) -> Any:
-        """The contents of a resource."""
+        """Return the contents of a resource."""
 
 
 class FinderAggregator:
-    """Collects the documents of MCP servers that can be subscribed to.
+    """Collects the documents of MCP servers that support subscriptions.
 
     Args:
         mcp_clients: Connected clients by the names of their servers.
@@ -36,10 +36,7 @@ class FinderAggregator:
         self._uri_cache: set[str] = set()
 
     async def collect_documents(self) -> list[DPEDocumentSummary]:
-        """Return the summaries of all documents; what a server answers about a document may be incomplete.
-
-        Raises whatever the clients raise.
-        """
+        """Return the summaries of all documents, which may be incomplete. Exceptions of the clients propagate."""
         documents: list[DPEDocumentSummary] = []
         for server, client in self._clients.items():
             if _can_subscribe(client):
@@ -47,7 +44,7 @@ class FinderAggregator:
         return documents
 
     def update_uri_cache(self, current_uris: Iterable[str]) -> bool:
-        """Keep these URIs; return whether they differ from those of the last call."""
+        """Store these URIs; return whether they differ from those of the previous call."""
         uris = set(current_uris)
         changed, self._uri_cache = uris != self._uri_cache, uris
         return changed
@@ -82,7 +79,7 @@ def _can_subscribe(client: Any) -> bool:
 
 
 def _metadata(reply: Any) -> object:
-    """Return the JSON of a level-1 reply; None where it has none."""
+    """Return the JSON of a level-1 reply; None if it has none."""
     contents = reply if isinstance(reply, list) else getattr(reply, "contents", [])
     texts = [_as_json(one).get("text") for one in contents]
     try:

@@ -1,28 +1,28 @@
-"""From the documents of all MCP servers to the page an Agent asked for. Pure: documents in, page out."""
+"""Selects, sorts and paginates the documents of all MCP servers. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from a2c_smcp.computer.finder.catalogue import (
-    BORDER,
-    NAMELESS,
-    Catalogue,
+    FIELD_SEPARATOR,
+    NO_SERVER,
+    FinderCatalogue,
     fold,
     group_by_server,
     is_entry,
     matching,
     newest_first,
 )
-from a2c_smcp.computer.recency import History, order_servers
+from a2c_smcp.computer.tools.history import History, order_servers
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
 
-_Found: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
+_ByServer: TypeAlias = Mapping[SERVER_NAME, Sequence[DPEDocumentSummary]]
 
 
 def organize_finder(
-    documents: Catalogue | Iterable[DPEDocumentSummary],
+    documents: FinderCatalogue | Iterable[DPEDocumentSummary],
     keywords: Iterable[str] | None = None,
     file_type: str | None = None,
     history: History | None = None,
@@ -31,30 +31,30 @@ def organize_finder(
 ) -> tuple[list[DPEDocumentSummary], int]:
     """Return one page of the documents that pass the filters, and how many pass in all.
 
-    The documents are the ones given, neither copied nor changed. Those whose URI is invalid, or not of level 1, are
-    dropped. Those that name no server come last.
+    The documents are neither copied nor modified. Those whose URI is invalid or not of level 1 are dropped. Those
+    without a server come last.
 
     Args:
-        documents: Prepare a `Catalogue` where the same documents are organized more than once.
-        keywords: At least one is part of the title, the keywords or the summary, in any case. An empty one is part
-            of everything.
-        file_type: The exact type; None or empty is any.
+        documents: Pass a `FinderCatalogue` to organize the same documents repeatedly.
+        keywords: At least one must occur in the title, the keywords or the summary, ignoring case. An empty one
+            matches everything.
+        file_type: The exact type; None or empty matches any.
         history: Tool calls, oldest first.
 
     Raises:
-        BadRequest: `offset` or `limit` is no number of 0 or more, or `keywords` no list of strings.
+        BadRequest: `offset` or `limit` is not a non-negative integer, or `keywords` is not a list of strings.
     """
     _check_count("offset", offset)
     _check_count("limit", limit)
     needles = _needles(keywords)
-    if isinstance(documents, Catalogue):
+    if isinstance(documents, FinderCatalogue):
         found = _search_catalogue(documents, needles, file_type)
     else:
         found = _search_list(documents, needles, file_type)
     total = sum(map(len, found.values()))
-    order = order_servers(found.keys() - {NAMELESS}, history)
-    if NAMELESS in found:
-        order.append(NAMELESS)
+    order = order_servers(found.keys() - {NO_SERVER}, history)
+    if NO_SERVER in found:
+        order.append(NO_SERVER)
     return _slice([found[server] for server in order], offset, limit), total
 
 
@@ -64,29 +64,29 @@ def _check_count(name: str, value: object) -> None:
 
 
 def _needles(keywords: object) -> Sequence[str] | None:
-    """Return what to look for, folded; None is everything, an empty sequence nothing."""
+    """Return the folded keywords; None matches everything, an empty sequence nothing."""
     if keywords is None:
         return None
-    # A lone string is a list of letters to Python, and would find nearly everything.
+    # A string is an iterable of characters, which would match nearly everything.
     words = None if isinstance(keywords, str) or not isinstance(keywords, Iterable) else list(keywords)
     if words is None or not all(isinstance(word, str) for word in words):
         raise BadRequest("keywords must be a list of strings", details={"argument": "keywords"})
     needles = dict.fromkeys(word.casefold() for word in words)
     if not needles or "" in needles:
         return None
-    return [needle for needle in needles if BORDER not in needle]
+    return [needle for needle in needles if FIELD_SEPARATOR not in needle]
 
 
-def _search_catalogue(catalogue: Catalogue, needles: Sequence[str] | None, file_type: str | None) -> _Found:
+def _search_catalogue(catalogue: FinderCatalogue, needles: Sequence[str] | None, file_type: str | None) -> _ByServer:
     found = {}
-    for server, shelf in catalogue.shelves.items():
-        hits = shelf.documents if needles is None else matching(shelf.documents, shelf.texts, needles)
+    for server, entry in catalogue.servers.items():
+        hits = entry.documents if needles is None else matching(entry.documents, entry.texts, needles)
         found[server] = _of_type(hits, file_type)
     return found
 
 
-def _search_list(documents: Iterable[Any], needles: Sequence[str] | None, file_type: str | None) -> _Found:
-    # The order of the filters makes no difference to the result. Parsing URIs and dates costs most: it comes last.
+def _search_list(documents: Iterable[Any], needles: Sequence[str] | None, file_type: str | None) -> _ByServer:
+    # The order of the filters does not matter. Parsing URIs and dates is expensive, so it comes last.
     hits: Sequence[Any] = [document for document in documents if isinstance(document, dict)]
     if needles is not None:
         hits = matching(hits, map(fold, hits), needles)
@@ -101,7 +101,7 @@ def _of_type(documents: Sequence[DPEDocumentSummary], file_type: str | None) -> 
 
 
 def _slice(groups: Iterable[Sequence[DPEDocumentSummary]], offset: int, limit: int) -> list[DPEDocumentSummary]:
-    # Group by group: putting them all together would cost more than a first page is worth.
+    # Group by group, because concatenating all groups would be expensive for the first page.
     page: list[DPEDocumentSummary] = []
     for documents in groups:
         page += documents[offset : offset + limit - len(page)]

@@ -1,13 +1,17 @@
-"""From what an MCP server says of its documents to catalogue entries. Pure, and ready for any nonsense."""
+"""Converts the replies of MCP servers about documents to catalogue entries, and merges catalogues. Pure.
+
+The replies are untrusted: invalid fields count as missing, and long ones are truncated.
+"""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, TypedDict, cast
 
 import msgspec
 import orjson
 
-from a2c_smcp.computer.listing import document_of
+from a2c_smcp.computer.ports import Json
+from a2c_smcp.computer.resources.listing import document_of
 from a2c_smcp.errors import InvalidDPEUri
 from a2c_smcp.smcp import DPEDocumentSummary
 from a2c_smcp.types import SERVER_NAME
@@ -17,18 +21,18 @@ Entries: TypeAlias = dict[str, DPEDocumentSummary]
 """The documents of one host, by doc-ref."""
 
 Describe: TypeAlias = Callable[[str], Mapping[str, Any]]
-"""What MCP's list says of the document of a doc-ref: the resource, empty if it is not listed."""
+"""Returns the listed MCP resource of a doc-ref; empty if it is not listed."""
 
 MAX_REPLY: Final = 32 * 1024 * 1024
-"""The longest JSON text that is read, in characters."""
+"""The longest JSON text that is parsed, in characters."""
 
-# What is kept of a document, and searched: longer than any honest field.
+# Limits of the stored and searched fields: longer than any legitimate one.
 MAX_LINE: Final = 1_000
 MAX_SUMMARY: Final = 64_000
 MAX_KEYWORDS: Final = 2_000
 MAX_KEYWORD: Final = 1_000
 
-# What is shown of it: short enough that a page of a hundred documents stays a message one can send.
+# Limits of the fields in a reply, so that a page of a hundred documents fits into a message.
 SHOWN_SUMMARY: Final = 4_000
 SHOWN_KEYWORDS: Final = 50
 SHOWN_KEYWORD: Final = 100
@@ -39,8 +43,8 @@ _PLAIN_REF = re.compile(r"[A-Za-z0-9._~-]{1,500}")
 _Line: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_LINE)]
 
 
-class _SoundEntry(TypedDict):
-    """An entry with nothing to mend."""
+class _ValidEntry(TypedDict):
+    """An entry that needs no repair."""
 
     doc_ref: _Line
     uri: _Line
@@ -55,32 +59,32 @@ class _SoundEntry(TypedDict):
     last_modified: NotRequired[Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_LINE)]]
 
 
-class _SoundCatalogue(TypedDict):
-    documents: list[_SoundEntry]
+class _ValidCatalogue(TypedDict):
+    documents: list[_ValidEntry]
 
 
-_SOUND = msgspec.json.Decoder(_SoundCatalogue)
+_VALID = msgspec.json.Decoder(_ValidCatalogue)
 
 
 def catalogue_entries(contents: Iterable[object], server: SERVER_NAME, host: str, describe: Describe) -> Entries | None:
-    """Return the documents in a level 0 reply of `host`; None if it is no catalogue.
+    """Return the documents in a level 0 reply of `host`; None if it is not a catalogue.
 
     Args:
-        describe: Asked for what the catalogue leaves out.
+        describe: Supplies what the catalogue omits.
     """
     text = _text_of(contents)
     if text is None:
         return None
     try:
-        # Nearly all catalogues are sound, and can be taken as they are.
-        items: Iterable[object] = _SOUND.decode(text)["documents"]
+        # Fast path: nearly all catalogues need no repair.
+        items: Iterable[object] = _VALID.decode(text)["documents"]
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         found = catalogue_documents(_parse(text))
         return None if found is None else entries_of(found, server, host, describe)
-    return _sound_entries(cast("Iterable[DPEDocumentSummary]", items), server, host, describe)
+    return _valid_entries(cast("Iterable[DPEDocumentSummary]", items), server, host, describe)
 
 
-def _sound_entries(items: Iterable[DPEDocumentSummary], server: SERVER_NAME, host: str, describe: Describe) -> Entries:
+def _valid_entries(items: Iterable[DPEDocumentSummary], server: SERVER_NAME, host: str, describe: Describe) -> Entries:
     entries: Entries = {}
     prefix = f"dpe://{host}/"
     start = len(prefix)
@@ -103,7 +107,7 @@ def _sound_entries(items: Iterable[DPEDocumentSummary], server: SERVER_NAME, hos
 
 
 def parse_json(contents: Iterable[object]) -> object:
-    """Return the JSON value in the first text of resource contents; None if there is none that can be read."""
+    """Return the JSON value in the first text of resource contents; None if there is none or it is invalid."""
     text = _text_of(contents)
     return None if text is None else _parse(text)
 
@@ -124,18 +128,18 @@ def _parse(text: str) -> object:
 
 
 def catalogue_documents(reply: object) -> list[object] | None:
-    """Return the items of a level 0 reply; None if it is no catalogue."""
+    """Return the items of a level 0 reply; None if it is not a catalogue."""
     documents = reply.get("documents") if isinstance(reply, dict) else None
     return documents if isinstance(documents, list) else None
 
 
 def entries_of(items: Iterable[object], server: SERVER_NAME, host: str, describe: Describe) -> Entries:
-    """Return the documents of a catalogue of `host`; of two with one doc-ref the first.
+    """Return the documents of a catalogue of `host`; the first one of duplicates.
 
-    An item counts when its URI is a document of this host, or, without a URI, when it has a doc-ref.
+    An item is valid if its URI is a document of this host or, without a URI, if it has a doc-ref.
 
     Args:
-        describe: Asked for what the catalogue leaves out.
+        describe: Supplies what the catalogue omits.
     """
     entries: Entries = {}
     for item in items:
@@ -163,16 +167,16 @@ def _place(item: Mapping[str, Any], host: str) -> tuple[str, str] | None:
 
 
 def plain_uri(uri: str) -> str:
-    """Return a level 1 URI as it is written but without its query, so that `/pages/0` can follow."""
+    """Return a level 1 URI without its query, so that `/pages/0` can be appended."""
     return uri.partition("?")[0]
 
 
 def summary_of(
     item: object, server: SERVER_NAME, doc_ref: str, uri: str, resource: Mapping[str, Any]
 ) -> DPEDocumentSummary:
-    """Return what is known of a document. Where `item` does not say, `resource` (as MCP lists it) is asked.
+    """Return the summary of a document from `item`, completed from `resource` (as MCP lists it).
 
-    Fields of the wrong kind count as missing, and endless ones are cut.
+    Fields of the wrong type count as missing, and long ones are truncated.
     """
     said = item if isinstance(item, dict) else {}
     summary: DPEDocumentSummary = {
@@ -180,14 +184,14 @@ def summary_of(
         "uri": uri,
         "file_uri": _line(said.get("file_uri")),
         "file_type": _line(said.get("file_type")),
-        "title": _cut(said.get("title"), MAX_LINE),
+        "title": _truncate(said.get("title"), MAX_LINE),
         "page_count": _count(said.get("page_count")),
         "server": server,
     }
     keywords = said.get("keywords")
     if isinstance(keywords, list):
         summary["keywords"] = _words(keywords)
-    if text := _cut(said.get("summary"), MAX_SUMMARY):
+    if text := _truncate(said.get("summary"), MAX_SUMMARY):
         summary["summary"] = text
     if modified := _line(said.get("last_modified")):
         summary["last_modified"] = modified
@@ -197,11 +201,15 @@ def summary_of(
 
 
 def _complete(summary: DPEDocumentSummary, resource: Mapping[str, Any]) -> None:
-    """Fill in what the list says of a document."""
+    """Fill missing fields from the listed resource."""
     if not summary["title"]:
-        names = (_cut(resource.get("title"), MAX_LINE), _cut(resource.get("name"), MAX_LINE), summary["doc_ref"])
+        names = (
+            _truncate(resource.get("title"), MAX_LINE),
+            _truncate(resource.get("name"), MAX_LINE),
+            summary["doc_ref"],
+        )
         summary["title"] = next(filter(None, names))
-    if "summary" not in summary and (text := _cut(resource.get("description"), MAX_SUMMARY)):
+    if "summary" not in summary and (text := _truncate(resource.get("description"), MAX_SUMMARY)):
         summary["summary"] = text
     annotations = resource.get("annotations")
     modified = _line(annotations.get("lastModified")) if isinstance(annotations, Mapping) else ""
@@ -209,28 +217,28 @@ def _complete(summary: DPEDocumentSummary, resource: Mapping[str, Any]) -> None:
         summary["last_modified"] = modified
 
 
-def is_cut(document: DPEDocumentSummary) -> bool:
-    """Whether a document says more of itself than is kept."""
+def is_truncated(document: DPEDocumentSummary) -> bool:
+    """Whether the stored summary or keywords of a document are truncated."""
     return len(document.get("summary", "")) >= MAX_SUMMARY or len(document.get("keywords", ())) >= MAX_KEYWORDS
 
 
 def shown(document: DPEDocumentSummary) -> DPEDocumentSummary:
-    """Return a document as an Agent gets it: a long summary, and long keywords, end with "…"."""
+    """Return a document for a reply: a long summary and long keywords end with "…"."""
     summary, keywords = document.get("summary", ""), document.get("keywords", [])
     long_words = len(keywords) > SHOWN_KEYWORDS or any(len(word) > SHOWN_KEYWORD for word in keywords)
     if len(summary) <= SHOWN_SUMMARY and not long_words:
         return document
     short = document.copy()
     if summary:
-        short["summary"] = _ended(summary, SHOWN_SUMMARY)
+        short["summary"] = _ellipsized(summary, SHOWN_SUMMARY)
     if keywords:
-        short["keywords"] = [_ended(word, SHOWN_KEYWORD) for word in keywords[:SHOWN_KEYWORDS]]
+        short["keywords"] = [_ellipsized(word, SHOWN_KEYWORD) for word in keywords[:SHOWN_KEYWORDS]]
         if len(keywords) > SHOWN_KEYWORDS:
             short["keywords"].append("…")
     return short
 
 
-def _ended(text: str, limit: int) -> str:
+def _ellipsized(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -239,16 +247,16 @@ def _words(keywords: list[Any]) -> list[str]:
         if len(keywords) <= MAX_KEYWORDS and len("".join(keywords)) <= MAX_KEYWORD:
             return keywords
     except TypeError:
-        pass  # not all of them are words
+        pass  # not all of them are strings
     return [word[:MAX_KEYWORD] for word in keywords[:MAX_KEYWORDS] if isinstance(word, str)]
 
 
-def _cut(value: object, limit: int) -> str:
+def _truncate(value: object, limit: int) -> str:
     return value[:limit] if isinstance(value, str) else ""
 
 
 def _line(value: object) -> str:
-    # Half a URI or half a date is worse than none.
+    # A truncated URI or date is worse than none.
     return value if isinstance(value, str) and len(value) <= MAX_LINE else ""
 
 
@@ -256,3 +264,38 @@ def _count(value: object) -> int:
     if type(value) is float and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value <= MAX_COUNT else 0
+
+
+def merge_catalogues(uri: str, replies: Sequence[Sequence[Json]], missing: Sequence[SERVER_NAME] = ()) -> list[Json]:
+    """Merge the contents of a level 0 resource from several servers.
+
+    JSON catalogues become one, with all documents, the sum of the counts, and the servers that did not answer in
+    `unavailable`. Texts of the same type are concatenated; other contents are listed one after the other.
+    """
+    catalogues = [parse_json(reply) for reply in replies]
+    if all(catalogue_documents(catalogue) is not None for catalogue in catalogues):
+        return [_as_json(uri, catalogues, missing)]
+    items = [item for reply in replies for item in reply]
+    kinds = {item.get("mimeType") for item in items}
+    texts = [item.get("text") for item in items]
+    if len(kinds) == 1 and all(isinstance(text, str) for text in texts):
+        return [{**items[0], "uri": uri, "text": "\n\n".join(map(str, texts))}]
+    return items
+
+
+def _as_json(uri: str, catalogues: Sequence[object], missing: Sequence[SERVER_NAME]) -> Json:
+    documents: list[object] = []
+    total = 0
+    for catalogue in catalogues:
+        some = catalogue_documents(catalogue) or []
+        documents += some
+        total += _total(catalogue, len(some))
+    merged: Json = {"documents": documents, "total_count": total}
+    if missing:
+        merged["unavailable"] = list(missing)
+    return {"uri": uri, "mimeType": "application/json", "text": orjson.dumps(merged).decode()}
+
+
+def _total(catalogue: object, at_least: int) -> int:
+    said = catalogue.get("total_count") if isinstance(catalogue, dict) else None
+    return said if isinstance(said, int) and not isinstance(said, bool) and said > at_least else at_least

@@ -1,38 +1,39 @@
-"""Inputs: the values behind the placeholders of a configuration, kept where nobody else sees them."""
+"""Inputs: the values of the placeholders in a configuration, and their sources."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from a2c_smcp.computer.inputs.commands import Command
-from a2c_smcp.computer.inputs.given import parse_input_options, read_input_file
-from a2c_smcp.computer.inputs.prompt import Prompt, is_attended, without_echo
+from a2c_smcp.computer.inputs.commands import CommandSource
+from a2c_smcp.computer.inputs.prompt import PromptSource, is_attended, without_echo
+from a2c_smcp.computer.inputs.resolution import Unresolved, Variables, workspace_of
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import (
-    Ask,
-    Callback,
-    Environment,
-    Found,
-    Given,
-    Keyring,
-    Source,
+    AskForInput,
+    CallbackSource,
+    EnvironmentSource,
+    GivenSource,
+    InputSource,
+    InputValue,
+    KeyringSource,
     env_variable,
+    parse_input_options,
+    read_input_file,
 )
 from a2c_smcp.computer.inputs.store import Inputs, InputState
-from a2c_smcp.computer.inputs.variables import Unresolved, Variables, workspace_of
 
 __all__ = [
-    "Ask",
-    "Callback",
-    "Command",
-    "Environment",
-    "Found",
-    "Given",
+    "AskForInput",
+    "CallbackSource",
+    "CommandSource",
+    "EnvironmentSource",
+    "GivenSource",
+    "InputSource",
     "InputState",
+    "InputValue",
     "Inputs",
-    "Keyring",
-    "Prompt",
+    "KeyringSource",
+    "PromptSource",
     "Secret",
-    "Source",
     "Unresolved",
     "Variables",
     "env_variable",
@@ -48,23 +49,28 @@ __all__ = [
 def standard_sources(
     given: Mapping[str, Secret | str] | None = None,
     *,
-    ask: Ask | None = None,
+    ask: AskForInput | None = None,
     prompt: bool = False,
     env: Mapping[str, str] | None = None,
     workspace: Path | None = None,
-) -> tuple[Source, ...]:
-    """Return the sources of a Computer, in their order: given, environment, keyring, command, application, person.
+) -> tuple[InputSource, ...]:
+    """Return the sources of a Computer in order: command line, environment, keyring, command, application, person.
 
     Args:
         given: The values of `--input` and `--input-file`.
         ask: The application's callback.
-        prompt: Whether a person at the terminal is asked.
-        env: The environment, by default that of this process.
-        workspace: Where the programs of `command` inputs run.
+        prompt: Whether to ask a person at the terminal.
+        env: The environment; by default that of this process.
+        workspace: The working directory of `command` inputs.
     """
-    sources: list[Source] = [Given(given or {}), Environment(env), Keyring(), Command(cwd=workspace, env=env)]
+    sources: list[InputSource] = [
+        GivenSource(given or {}),
+        EnvironmentSource(env),
+        KeyringSource(),
+        CommandSource(cwd=workspace, env=env),
+    ]
     if ask is not None:
-        sources.append(Callback(ask))
+        sources.append(CallbackSource(ask))
     if prompt:
-        sources.append(Prompt())
+        sources.append(PromptSource())
     return tuple(sources)

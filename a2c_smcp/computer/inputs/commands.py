@@ -1,4 +1,4 @@
-"""Values that a program prints: `command` inputs, run without a shell."""
+"""The source of `command` inputs: runs a program without a shell and takes its output as the value."""
 
 import asyncio
 import contextlib
@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Final
 
 from a2c_smcp.common.durations import seconds_text
+from a2c_smcp.computer.config.models import MCPServerCommandInput, MCPServerInput
+from a2c_smcp.computer.config.problems import quoted
+from a2c_smcp.computer.inputs.resolution import Unresolved
 from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Found
-from a2c_smcp.computer.inputs.variables import Unresolved
-from a2c_smcp.computer.mcp_clients.model import MCPServerCommandInput, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import quoted
+from a2c_smcp.computer.inputs.sources import InputValue
 
 MAX_OUTPUT: Final = 64 * 1024
 
 
-class Command:
-    """The output of the program that a `command` input names.
+class CommandSource:
+    """Runs the program of a `command` input.
 
-    What it writes to standard error is thrown away, because a secret may be in it.
+    Its standard error is discarded, because it may contain a secret.
     """
 
     def __init__(self, *, timeout: float = 60.0, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> None:
@@ -32,14 +32,14 @@ class Command:
         self._cwd = cwd
         self._env = env
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
-        """Run the program of a `command` input and return what it printed, without one line break at its end."""
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
+        """Run the program of a `command` input and return its output without one trailing line break."""
         if wanted.type != "command":
             return None
         argv = argv_of(wanted)
         try:
             async with asyncio.timeout(self._timeout):
-                return Found(Secret(_text(await self._output(argv))), "its command")
+                return InputValue(Secret(_text(await self._output(argv))), "its command")
         except TimeoutError:
             within = seconds_text(self._timeout)
             raise Unresolved(
@@ -47,14 +47,14 @@ class Command:
             ) from None
 
     def way(self, wanted: MCPServerInput) -> str | None:
-        """Nothing to name: the command is in the configuration already."""
+        """Return None: the command is in the configuration."""
 
     async def _output(self, argv: list[str]) -> bytes:
         starting = asyncio.ensure_future(self._start(argv))
         try:
             process = await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # What is cancelled while it starts would leave behind what it has started itself.
+            # Cancelled during the start: wait for the process and end it, or it would be left behind.
             await _end(await starting)
             raise
         code: int | None = None
@@ -85,13 +85,13 @@ class Command:
 
 
 def argv_of(wanted: MCPServerCommandInput) -> list[str]:
-    """Return the words to run: `command` split as a shell would, then `args` as options.
+    """Return the command line: `command` split like in a shell, then `args` as options.
 
-    `{"vault": "Private", "n": "1", "raw": "", "-v": "2"}` gives `--vault Private -n 1 --raw -v 2`. What has no name
-    goes into `command` itself.
+    `{"vault": "Private", "n": "1", "raw": "", "-v": "2"}` becomes `--vault Private -n 1 --raw -v 2`. Positional
+    arguments belong into `command` itself.
 
     Raises:
-        Unresolved: A quote in `command` is never closed.
+        Unresolved: `command` has an unclosed quote.
     """
     argv = _words(wanted.command)
     for key, value in (wanted.args or {}).items():
@@ -102,7 +102,7 @@ def argv_of(wanted: MCPServerCommandInput) -> list[str]:
 
 def _words(command: str) -> list[str]:
     if shutil.which(command) is not None:
-        return [command]  # a path with blanks in it
+        return [command]  # a path that contains blanks
     try:
         return shlex.split(command, posix=os.name == "posix")
     except ValueError:
@@ -119,13 +119,13 @@ async def _read(process: asyncio.subprocess.Process) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    # The group, because the program may have started others that hold its output open.
+    # The whole group, because children may keep the output open.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
-    # Only what has left the group can keep it from ending now, and that is not waited for.
+    # Do not wait for processes that left the group.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(1):
             await process.wait()

@@ -1,4 +1,4 @@
-"""Asking the person at the terminal, without a thread: whoever stops waiting leaves the terminal as it was."""
+"""The source that asks a person at the terminal. It needs no thread, so that cancellation restores the terminal."""
 
 import asyncio
 import contextlib
@@ -6,20 +6,20 @@ import os
 import sys
 from collections.abc import Iterator
 
-from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Found
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.models import (
     MCPServerInput,
     MCPServerPickStringInput,
     MCPServerPromptStringInput,
 )
+from a2c_smcp.computer.inputs.secret import Secret
+from a2c_smcp.computer.inputs.sources import InputValue
 
 if sys.platform != "win32":
     import termios
 
 
-class Prompt:
-    """Asks at a terminal: hidden for passwords, by number or name where there are options. One question at a time.
+class PromptSource:
+    """Asks at a terminal, one question at a time: hidden for passwords, by number or name for options.
 
     It reads the terminal itself, so a program with a command line of its own there gives a `Callback` instead.
 
@@ -31,23 +31,23 @@ class Prompt:
     def __init__(self, reads: int = 0, writes: int = 2) -> None:
         self._reads = reads
         self._writes = writes
-        self._turn = asyncio.Lock()
-        self._left = b""
+        self._lock = asyncio.Lock()
+        self._unread = b""
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
-        """Ask for the value; None when nobody is there, or the question is turned down (Ctrl-D)."""
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
+        """Ask for the value; None if there is no terminal, or the person declines (Ctrl-D)."""
         if wanted.type == "command" or not _is_attended(self._reads):
             return None
-        async with self._turn:
+        async with self._lock:
             try:
                 value = await (self._pick(wanted) if wanted.type == "pickString" else self._type(wanted))
             except EOFError:
                 self._write("\n")
                 return None
-        return Found(Secret(value), "a person")
+        return InputValue(Secret(value), "a person")
 
     def way(self, wanted: MCPServerInput) -> str | None:
-        """Where it can be typed."""
+        """Return how to get a prompt."""
         return None if wanted.type == "command" else "start from a terminal and type it"
 
     async def _type(self, wanted: MCPServerPromptStringInput) -> str:
@@ -73,13 +73,13 @@ class Prompt:
 
     async def _ask(self, question: str, *, hidden: bool = False) -> str:
         with without_echo(self._reads) if hidden else contextlib.nullcontext():
-            # Asked once the echo is off, so that nothing typed in answer to it is ever shown.
+            # Ask after the echo is off, so that no typed character is shown.
             self._write(question)
             return await self._line()
 
     async def _line(self) -> str:
         loop = asyncio.get_running_loop()
-        while b"\n" not in self._left:
+        while b"\n" not in self._unread:
             ready = loop.create_future()
             loop.add_reader(self._reads, _settle, ready)
             try:
@@ -89,8 +89,8 @@ class Prompt:
             piece = os.read(self._reads, 4096)
             if not piece:
                 raise EOFError
-            self._left += piece
-        line, _, self._left = self._left.partition(b"\n")
+            self._unread += piece
+        line, _, self._unread = self._unread.partition(b"\n")
         return line.decode(errors="replace").removesuffix("\r")
 
     def _write(self, text: str) -> None:
@@ -100,7 +100,7 @@ class Prompt:
 
 
 def is_attended(reads: int = 0, writes: int = 2) -> bool:
-    """Whether a person can be asked: both ends are a terminal, and this program has it to itself."""
+    """Whether a person can be asked: input and output are a terminal, and this program is in the foreground."""
     return _is_attended(reads) and os.isatty(writes)
 
 
@@ -108,15 +108,15 @@ def _is_attended(descriptor: int) -> bool:
     if sys.platform == "win32" or not os.isatty(descriptor):
         return False
     try:
-        # A program in the background that reads its terminal is stopped by the system.
+        # The system stops a background program that reads from its terminal.
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:
-        return True  # a terminal, but not the one that this program was started from
+        return True  # not the controlling terminal of this program
 
 
 @contextlib.contextmanager
 def without_echo(descriptor: int) -> Iterator[None]:
-    """Show nothing of what is typed at a terminal, for as long as the block runs."""
+    """Turn off the echo of a terminal while the block runs."""
     if sys.platform == "win32":
         yield
         return
@@ -140,5 +140,5 @@ def _title(wanted: MCPServerInput) -> str:
 
 
 def _shown(text: str) -> str:
-    # A configuration may be somebody else's: nothing in it drives the terminal.
+    # A configuration is untrusted: it must not send control sequences to the terminal.
     return "".join(char if char.isprintable() else "\ufffd" for char in text)

@@ -1,4 +1,4 @@
-"""A value that must not be shown, and the cleaning of texts that may hold one. Pure."""
+"""Secret values, and their redaction in text. Pure."""
 
 import re
 from collections import OrderedDict
@@ -7,12 +7,12 @@ from typing import Final, NoReturn
 from a2c_smcp.common.masking import MIN_LENGTH, spellings
 from a2c_smcp.redaction import REDACTED
 
-_SURE: Final = 8
-_MOST: Final = 1_000
+_SUBSTRING_LENGTH: Final = 8
+_MAX_VALUES: Final = 1_000
 
 
 class Secret:
-    """A text that shows itself only when asked to."""
+    """A string that `repr`, `format` and pickling do not reveal."""
 
     __slots__ = ("_value",)
 
@@ -20,7 +20,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Return the text itself. Never log it, nor put it into an error."""
+        """Return the string. Never log it or put it into an error."""
         return self._value
 
     def __eq__(self, other: object) -> bool:
@@ -36,14 +36,14 @@ class Secret:
         return format(repr(self), spec)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret does not leave its process")
+        raise TypeError("a Secret cannot be pickled")
 
 
 class Redactor:
-    """Knows values, and takes them out of texts written by others, such as what an MCP server prints before it dies.
+    """Redacts known values in text, such as the output of an MCP server.
 
-    A value is found as it is, in a URL, inside a JSON text, and line by line where it has several long ones. One of
-    less than eight characters counts only where it stands alone, so that "prod" does not spoil "product".
+    A value is found verbatim, URL-encoded, JSON-encoded, and line by line if it has several long lines. A value of less
+    than eight characters matches only as a whole word, so that "prod" does not match in "product".
     """
 
     __slots__ = ("_known", "_pattern")
@@ -53,21 +53,21 @@ class Redactor:
         self._pattern: re.Pattern[str] | None = None
 
     def learn(self, value: str) -> None:
-        """Take this value out of texts from now on."""
+        """Redact this value from now on."""
         if len(value) < MIN_LENGTH or (secret := Secret(value)) in self._known:
             return
         self._known[secret] = None
-        if len(self._known) > _MOST:
+        if len(self._known) > _MAX_VALUES:
             self._known.popitem(last=False)
         self._pattern = None
 
     def redact(self, text: str) -> str:
-        """Return `text` without the values that are known."""
+        """Return `text` without the known values."""
         if not self._known:
             return text
         if self._pattern is None:
             forms = {form for secret in self._known for form in spellings(secret.reveal())}
-            # The longest first: one value may be the beginning of another.
+            # The longest first, because one value may be the prefix of another.
             self._pattern = re.compile("|".join(map(_matcher, sorted(forms, key=len, reverse=True))))
         return self._pattern.sub(REDACTED, text)
 
@@ -77,4 +77,4 @@ class Redactor:
 
 def _matcher(spelling: str) -> str:
     pattern = re.escape(spelling)
-    return pattern if len(spelling) >= _SURE else rf"(?<![^\W_]){pattern}(?![^\W_])"
+    return pattern if len(spelling) >= _SUBSTRING_LENGTH else rf"(?<![^\W_]){pattern}(?![^\W_])"

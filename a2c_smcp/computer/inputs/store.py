@@ -1,4 +1,4 @@
-"""The inputs of a Computer: their values, found when a server starts, kept, and never shown."""
+"""The inputs of a Computer: values are looked up when a server starts, cached, and never shown."""
 
 import asyncio
 import logging
@@ -8,14 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from a2c_smcp.computer.inputs.resolution import Use, source_of, uses_of, with_values
+from a2c_smcp.computer.config.loaders import ConfigFormat
+from a2c_smcp.computer.config.models import MCPServerConfig, MCPServerInput
+from a2c_smcp.computer.config.problems import Problem, invalid, one_of, quoted
+from a2c_smcp.computer.config.secret_detection import redact_named
+from a2c_smcp.computer.inputs.resolution import (
+    PlaceholderUse,
+    Unresolved,
+    Variables,
+    env_name,
+    placeholders_of,
+    source_of,
+    with_values,
+)
 from a2c_smcp.computer.inputs.secret import Redactor, Secret
-from a2c_smcp.computer.inputs.sources import Default, Environment, Found, Source, ways_to
-from a2c_smcp.computer.inputs.variables import Unresolved, Variables, env_name
-from a2c_smcp.computer.mcp_clients.guesses import redact_named
-from a2c_smcp.computer.mcp_clients.loaders import Format
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerInput
-from a2c_smcp.computer.mcp_clients.problems import Problem, invalid, one_of, quoted
+from a2c_smcp.computer.inputs.sources import DefaultSource, EnvironmentSource, InputSource, InputValue, ways_to
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +31,10 @@ BY_HAND: Final = "set by hand"
 
 @dataclass(frozen=True, slots=True)
 class InputState:
-    """What may be told of an input: never its value.
+    """The public state of an input, without its value.
 
     Attributes:
-        source: Where its value came from, in words; None as long as it has none.
+        source: The origin of its value; None if it has none.
     """
 
     id: str
@@ -37,47 +44,49 @@ class InputState:
 
 
 @dataclass(slots=True)
-class _Question:
-    """An input that is being asked for: one question, however many wait for its answer."""
+class _Lookup:
+    """A running lookup of an input, shared by all its callers."""
 
-    answer: asyncio.Future[Found]
+    answer: asyncio.Future[InputValue]
     task: asyncio.Task[None] | None = None
     waiting: int = 0
 
 
 class Inputs:
-    """The values behind `${input:id}`, and what else a placeholder stands for.
+    """The values of `${input:id}` and of other placeholders.
 
-    Nothing is asked for before a server that needs it starts; then each value is found once and kept. A value is in no
-    log, error or `repr` of this class.
+    A value is looked up when a server that needs it starts, and then cached. No log, error or `repr` contains it.
 
     Args:
         definitions: The inputs of the configuration.
-        sources: Where values come from, asked in this order; after them the definition's own default.
-        variables: What the other placeholders stand for; by default this process's environment and directory.
+        sources: The sources in order; the definition's default comes last.
+        variables: The other placeholders; by default this process's environment and directory.
     """
 
     def __init__(
         self,
         definitions: Iterable[MCPServerInput] = (),
-        sources: Sequence[Source] | None = None,
+        sources: Sequence[InputSource] | None = None,
         *,
         variables: Variables | None = None,
     ) -> None:
         self._definitions = {entry.id: entry for entry in definitions}
-        self._sources: tuple[Source, ...] = (*((Environment(),) if sources is None else sources), Default())
+        self._sources: tuple[InputSource, ...] = (
+            *((EnvironmentSource(),) if sources is None else sources),
+            DefaultSource(),
+        )
         self._variables = variables or Variables(os.environ, Path.cwd(), Path.home(), Path.cwd())
-        self._found: dict[str, Found] = {}
-        self._questions: dict[str, _Question] = {}
+        self._found: dict[str, InputValue] = {}
+        self._lookups: dict[str, _Lookup] = {}
         self._redactor = Redactor()
         self.on_change: Callable[[], None] = lambda: None
-        """Called when an input is asked for, and when it has a value or has been given up."""
+        """Called when a lookup starts, succeeds or fails."""
 
     def __repr__(self) -> str:
         return f"Inputs({len(self._definitions)} defined, {len(self._found)} with a value)"
 
-    def configure(self, definitions: Iterable[MCPServerInput], dialect: Format | None = None) -> None:
-        """Take over the inputs of a changed configuration. A value stays if its new definition could have given it."""
+    def configure(self, definitions: Iterable[MCPServerInput], dialect: ConfigFormat | None = None) -> None:
+        """Apply the inputs of a changed configuration. A value is kept if it is valid for the new definition."""
         before, self._definitions = self._definitions, {entry.id: entry for entry in definitions}
         self._found = {
             key: found
@@ -88,50 +97,50 @@ class Inputs:
             self._variables = replace(self._variables, dialect=dialect)
 
     async def resolve(self, config: MCPServerConfig) -> MCPServerConfig:
-        """Return a valid copy of a server's configuration with its values in it; the original keeps its placeholders.
+        """Return a validated copy of a server's configuration with its placeholders resolved.
 
         Raises:
-            InvalidConfig: An input is not defined or has no value, a variable is not set, or a value breaks a rule; it
-                says what to do about each, and never a value.
+            InvalidConfig: An input is undefined or has no value, a variable is not set, or a value is invalid. The
+                error says how to fix each and contains no values.
         """
-        uses = uses_of(config)
-        if not uses:
+        placeholders = placeholders_of(config)
+        if not placeholders:
             self._learn_literals(config)
             return config
-        if problems := self._unresolvable(uses):
+        if problems := self._unresolvable(placeholders):
             raise invalid(source_of(config), problems)
-        values = await self._values(config, uses)
+        values = await self._values(config, placeholders)
         resolved = with_values(config, values.get)
         self._learn_literals(resolved)
         return resolved
 
     def set(self, input_id: str, value: str) -> None:
-        """Give a value by hand. Whoever is being asked for it is asked no more.
+        """Set a value, and cancel a running lookup.
 
         Raises:
             InvalidConfig: There is no such input, or the value is not among its options.
         """
         wanted = self._defined(input_id)
-        found = Found(Secret(value), BY_HAND)
+        found = InputValue(Secret(value), BY_HAND)
         try:
             _check(wanted, found)
         except Unresolved as problem:
             raise invalid(_name(wanted), [Problem("", str(problem))]) from None
         self._found[input_id] = found
         self._redactor.learn(value)
-        if question := self._questions.pop(input_id, None):
-            if not question.answer.done():
-                question.answer.set_result(found)
-            _drop(question)
+        if lookup := self._lookups.pop(input_id, None):
+            if not lookup.answer.done():
+                lookup.answer.set_result(found)
+            _drop(lookup)
         self.on_change()
 
     def missing(self, configs: Iterable[MCPServerConfig]) -> Sequence[MCPServerInput]:
-        """Return the inputs that these servers need and that have no value, if a person can give one."""
-        needed = {use.input_id for config in configs for use in uses_of(config)} - self._found.keys()
+        """Return the inputs without a value that these servers need and that a person can supply."""
+        needed = {use.input_id for config in configs for use in placeholders_of(config)} - self._found.keys()
         return [one for key, one in self._definitions.items() if key in needed and one.type != "command"]
 
     def remove(self, input_id: str) -> bool:
-        """Forget a value, so that it is asked for again; returns whether there was one.
+        """Remove a value, so that it is looked up again; return whether there was one.
 
         Raises:
             InvalidConfig: There is no such input.
@@ -140,13 +149,13 @@ class Inputs:
         return self._found.pop(input_id, None) is not None
 
     def clear(self) -> int:
-        """Forget all values; returns how many there were."""
+        """Remove all values; return how many there were."""
         count = len(self._found)
         self._found.clear()
         return count
 
     def list(self) -> tuple[InputState, ...]:
-        """Return every input and where its value came from."""
+        """Return every input with the origin of its value."""
         return tuple(
             InputState(entry.id, entry.type, entry.description, found.origin if found else None)
             for entry in self._definitions.values()
@@ -154,7 +163,7 @@ class Inputs:
         )
 
     def redact(self, text: str) -> str:
-        """Return a text by others, such as what an MCP server printed, without any value that was ever given out."""
+        """Return a text, such as the output of an MCP server, without any value that was ever used."""
         return self._redactor.redact(text)
 
     def _defined(self, input_id: str) -> MCPServerInput:
@@ -163,10 +172,10 @@ class Inputs:
             raise invalid("inputs", [Problem("", f"no input has the id {quoted(input_id)}; {known}")])
         return wanted
 
-    def _unresolvable(self, uses: Iterable[Use]) -> Sequence[Problem]:
-        """Return what no source could mend, so that nobody is asked for a server that cannot start anyway."""
+    def _unresolvable(self, placeholders: Iterable[PlaceholderUse]) -> Sequence[Problem]:
+        """Return problems that no source can solve, so that nobody is asked for a server that cannot start anyway."""
         problems = []
-        for use in uses:
+        for use in placeholders:
             if use.input_id is None:
                 try:
                     self._variables.expand(use.inner)
@@ -176,10 +185,10 @@ class Inputs:
                 problems.append(Problem(use.where, f"no input has the id {quoted(use.input_id)}; add it to inputs"))
         return problems
 
-    async def _values(self, config: MCPServerConfig, uses: Iterable[Use]) -> dict[str, str | None]:
+    async def _values(self, config: MCPServerConfig, placeholders: Iterable[PlaceholderUse]) -> dict[str, str | None]:
         values: dict[str, str | None] = {}
         problems = []
-        for inner, input_id in {use.inner: use.input_id for use in uses}.items():
+        for inner, input_id in {use.inner: use.input_id for use in placeholders}.items():
             try:
                 values[inner] = self._variable(inner) if input_id is None else (await self._value(input_id)).reveal()
             except Unresolved as problem:
@@ -199,47 +208,47 @@ class Inputs:
             return found.value
         if (wanted := self._definitions.get(input_id)) is None:
             raise Unresolved(f"no input has the id {quoted(input_id)}; add it to inputs")
-        question = self._questions.get(input_id)
-        if question is None:
-            question = self._questions[input_id] = _Question(asyncio.get_running_loop().create_future())
-            question.task = asyncio.create_task(self._answer(question, wanted), name=f"a2c-input-{input_id}")
+        lookup = self._lookups.get(input_id)
+        if lookup is None:
+            lookup = self._lookups[input_id] = _Lookup(asyncio.get_running_loop().create_future())
+            lookup.task = asyncio.create_task(self._answer(lookup, wanted), name=f"a2c-input-{input_id}")
             self.on_change()
-        question.waiting += 1
+        lookup.waiting += 1
         try:
-            return (await asyncio.shield(question.answer)).value
+            return (await asyncio.shield(lookup.answer)).value
         finally:
-            question.waiting -= 1
-            if question.waiting == 0:
-                if self._questions.get(input_id) is question:
-                    del self._questions[input_id]
-                _drop(question)
+            lookup.waiting -= 1
+            if lookup.waiting == 0:
+                if self._lookups.get(input_id) is lookup:
+                    del self._lookups[input_id]
+                _drop(lookup)
 
-    async def _answer(self, question: _Question, wanted: MCPServerInput) -> None:
-        problem: Exception = Unresolved(f"{_name(wanted)}: the question was broken off; start the server again")
+    async def _answer(self, lookup: _Lookup, wanted: MCPServerInput) -> None:
+        problem: Exception = Unresolved(f"{_name(wanted)}: the lookup was cancelled; start the server again")
         found = None
         try:
             found = await self._ask(wanted)
             self._redactor.learn(found.value.reveal())
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever waits
+        except Exception as error:  # noqa: BLE001 - raised in the callers
             found, problem = None, error
         finally:
-            # Unless it was set by hand meanwhile.
-            if not question.answer.done():
+            # Unless `set` was called meanwhile.
+            if not lookup.answer.done():
                 if found is not None:
                     if self._definitions.get(wanted.id) == wanted:
                         self._found[wanted.id] = found
-                    question.answer.set_result(found)
+                    lookup.answer.set_result(found)
                 else:
-                    question.answer.set_exception(problem)
-                    question.answer.exception()  # seen, even when nobody waits any more
+                    lookup.answer.set_exception(problem)
+                    lookup.answer.exception()  # mark as retrieved, because there may be no caller left
             self.on_change()
 
-    async def _ask(self, wanted: MCPServerInput) -> Found:
+    async def _ask(self, wanted: MCPServerInput) -> InputValue:
         for source in self._sources:
             try:
                 if found := await source.find(wanted):
                     _check(wanted, found)
-                    log.debug("input %s: a value from %s", wanted.id, found.origin)
+                    log.debug("input resolved: id=%s origin=%s", wanted.id, found.origin)
                     return found
             except Unresolved as problem:
                 raise Unresolved(f"{_name(wanted)}: {problem}") from None
@@ -247,15 +256,15 @@ class Inputs:
         raise Unresolved(f"{_name(wanted)} has no value; {', or '.join(ways) or 'give it a default'}")
 
     def _learn_literals(self, config: MCPServerConfig) -> None:
-        """Know the secrets that stand in the configuration itself, too: a server may print those as well."""
+        """Redact literal secrets of the configuration as well: a server may print them."""
         named = config.server_parameters.env if config.type == "stdio" else config.server_parameters.headers
         for name, value in (named or {}).items():
             if redact_named(name, value) != value:
-                for text in (value, *value.split()[-1:]):  # what follows "Bearer", too
+                for text in (value, *value.split()[-1:]):  # also the token after "Bearer"
                     self._redactor.learn(text)
 
 
-def _survives(found: Found, before: MCPServerInput | None, now: MCPServerInput) -> bool:
+def _survives(found: InputValue, before: MCPServerInput | None, now: MCPServerInput) -> bool:
     if before == now:
         return True
     if found.origin in {"its default", "its command"}:
@@ -267,17 +276,17 @@ def _survives(found: Found, before: MCPServerInput | None, now: MCPServerInput) 
     return True
 
 
-def _check(wanted: MCPServerInput, found: Found) -> None:
+def _check(wanted: MCPServerInput, found: InputValue) -> None:
     if wanted.type == "pickString" and found.value.reveal() not in wanted.options:
         value = "the value" if found.origin == BY_HAND else f"the value from {found.origin}"
         raise Unresolved(f"{value} is not among its options; use {one_of(wanted.options)}")
 
 
 def _name(wanted: MCPServerInput) -> str:
-    told = f" ({quoted(wanted.description)[1:-1]})" if wanted.description else ""
-    return f"input {quoted(wanted.id)}{told}"
+    description = f" ({quoted(wanted.description)[1:-1]})" if wanted.description else ""
+    return f"input {quoted(wanted.id)}{description}"
 
 
-def _drop(question: _Question) -> None:
-    if question.task is not None:
-        question.task.cancel()
+def _drop(lookup: _Lookup) -> None:
+    if lookup.task is not None:
+        lookup.task.cancel()

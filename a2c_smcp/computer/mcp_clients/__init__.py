@@ -1,1 +1,1 @@
-"""The MCP servers of a Computer: how they are configured."""
+"""The configuration models under the name that the contract gives them."""

@@ -1,296 +1,37 @@
-"""What a Computer can be configured with: MCP servers of three kinds, and inputs of three kinds. Pure.
+"""The contract's name for `a2c_smcp.computer.config.models`."""
 
-The models are frozen and refuse unknown keys. Their own errors are Pydantic's; `loaders` turns them into lines a
-person can act on. Values that may be secrets are left out of `repr`.
-"""
-
-import json
-from datetime import timedelta
-from typing import Annotated, Any, Literal, Self, TypeAlias
-
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationInfo, field_validator, model_validator
-
-from a2c_smcp.computer.mcp_clients.fields import (
-    Argument,
-    Command,
-    Directory,
-    Duration,
-    Encoding,
-    EnvName,
-    EnvValue,
-    Headers,
-    Name,
-    Seconds,
-    Url,
-    wrong,
+from a2c_smcp.computer.config.models import (
+    BaseMCPServerConfig,
+    ComputerConfig,
+    MCPServerCommandInput,
+    MCPServerConfig,
+    MCPServerInput,
+    MCPServerInputBase,
+    MCPServerPickStringInput,
+    MCPServerPromptStringInput,
+    MCPServerStdioConfig,
+    MCPServerStdioParameters,
+    MCPServerStreamableHttpConfig,
+    MCPServerStreamableHttpParameters,
+    MCPSSEConfig,
+    MCPSSEParameters,
+    ToolMeta,
 )
-from a2c_smcp.computer.mcp_clients.placeholders import input_ids
-from a2c_smcp.computer.mcp_clients.problems import Place
-from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
-
-class ConfigModel(BaseModel):
-    """The base: frozen, strict about types and keys, and silent about values in its errors."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, allow_inf_nan=False, validate_default=False
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_left_out(cls, value: object) -> object:
-        """Take `null` for a field that has a default as if the field was not there."""
-        if not isinstance(value, dict) or None not in value.values():
-            return value
-        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
-        return {name: one for name, one in value.items() if one is not None or name not in optional}
-
-
-class ToolMeta(ConfigModel):
-    """What A2C knows of a tool beyond MCP. A field that is None is not set.
-
-    The order of the fields is the order of the JSON string that Agents read.
-    """
-
-    auto_apply: bool | None = Field(None, description="Whether calls skip the confirmation.", examples=[True])
-    alias: Name | None = Field(None, description="The name Agents call the tool by.", examples=["search_github"])
-    tags: list[str] | None = Field(None, description="Words to sort tools by.", examples=[["browser"]])
-    ret_object_mapper: dict[str, JsonValue] | None = Field(
-        None, description="Maps the fields of a result to the caller's names.", examples=[{"title": "name"}]
-    )
-
-    def merged(self, default: Self | None) -> Self:
-        """Return this meta over `default`, field by field."""
-        if default is None:
-            return self
-        own = {key: value for key, value in self if value is not None}
-        return default.model_copy(update=own)
-
-    def to_json(self) -> str:
-        """Return the string that travels as `meta["a2c_tool_meta"]`."""
-        return json.dumps(self.model_dump(mode="json"))
-
-
-class BaseMCPServerConfig(ConfigModel):
-    """What every kind of MCP server configuration has."""
-
-    name: Name = Field(description="The server's name, unique on its Computer.", examples=["github"])
-    disabled: bool = Field(False, description="Whether the server stays configured but is not started.")
-    forbidden_tools: list[Name] = Field(
-        default_factory=list,
-        description="Tools that are not offered; calling one is refused.",
-        examples=[["delete_repository"]],
-    )
-    tool_meta: dict[Name, ToolMeta] = Field(
-        default_factory=dict,
-        description="What is set for single tools, by their original name.",
-        examples=[{"search": {"auto_apply": True}}],
-    )
-    default_tool_meta: ToolMeta | None = Field(
-        None, description="What holds for tools and fields that tool_meta leaves open.", examples=[{"tags": ["web"]}]
-    )
-    vrl: str | None = Field(None, description="A VRL script over the results of the server's tools.")
-    subscribe: Literal["declared", "assume"] = Field(
-        "declared",
-        description="Whether the server takes part in Desktop and Finder only if it declares resource subscriptions, "
-        "or is assumed to support them.",
-    )
-    start_timeout: Seconds | None = Field(
-        None,
-        description="How long a start may take, in seconds, from the command or the connection to the end of the MCP "
-        "handshake. By default 60; a process that is visibly at work, as when it downloads, gets more.",
-        examples=[300],
-    )
-    max_message: int | None = Field(
-        None,
-        ge=65_536,
-        description="Bytes of the longest message taken from the server, by default 64 MiB. A request whose answer is "
-        "longer fails at once.",
-        examples=[268_435_456],
-    )
-
-    def meta_of(self, tool: TOOL_NAME) -> ToolMeta | None:
-        """Return what is configured for a tool: its own meta over the default, or None where there is neither."""
-        own = self.tool_meta.get(tool)
-        return self.default_tool_meta if own is None else own.merged(self.default_tool_meta)
-
-
-class MCPServerStdioParameters(ConfigModel):
-    """How to start an MCP server as a child process."""
-
-    command: Command = Field(description="The program to start.", examples=["npx"])
-    args: list[Argument] = Field(
-        default_factory=list, description="Its arguments.", examples=[["-y", "some-package"]], repr=False
-    )
-    env: dict[EnvName, EnvValue] | None = Field(
-        None, description="Variables added to its environment.", examples=[{"API_KEY": "${input:api-key}"}], repr=False
-    )
-    cwd: Directory | None = Field(None, description="The directory it starts in.", examples=["${workspaceFolder}"])
-    encoding: Encoding = Field("utf-8", description="The text encoding of its input and output.")
-    encoding_error_handler: Literal["strict", "ignore", "replace"] = Field(
-        "strict", description="What happens to bytes that are not of that encoding."
-    )
-
-
-class MCPServerStdioConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over standard input and output."""
-
-    type: Literal["stdio"] = "stdio"
-    server_parameters: MCPServerStdioParameters = Field(
-        description="How to start it.", examples=[{"command": "npx", "args": ["-y", "some-package"]}]
-    )
-
-
-class MCPServerStreamableHttpParameters(ConfigModel):
-    """Where a streamable HTTP server is. Both time-outs are ISO-8601 durations."""
-
-    url: Url = Field(description="The endpoint.", examples=["https://example.com/mcp"], repr=False)
-    headers: Headers | None = Field(
-        None,
-        description="Headers sent with every request.",
-        examples=[{"Authorization": "Bearer ${input:token}"}],
-        repr=False,
-    )
-    timeout: Duration = Field(timedelta(seconds=30), description="How long a request may take.", examples=["PT30S"])
-    sse_read_timeout: Duration = Field(
-        timedelta(minutes=5), description="How long the event stream may be silent.", examples=["PT5M"]
-    )
-    terminate_on_close: bool = Field(True, description="Whether closing ends the session at the server.")
-
-
-class MCPServerStreamableHttpConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over streamable HTTP."""
-
-    type: Literal["streamable"] = "streamable"
-    server_parameters: MCPServerStreamableHttpParameters = Field(
-        description="Where it is.", examples=[{"url": "https://example.com/mcp"}]
-    )
-
-
-class MCPSSEParameters(ConfigModel):
-    """Where an SSE server is. Both time-outs are seconds."""
-
-    url: Url = Field(description="The endpoint.", examples=["https://example.com/sse"], repr=False)
-    headers: Headers | None = Field(
-        None,
-        description="Headers sent with every request.",
-        examples=[{"Authorization": "Bearer ${input:token}"}],
-        repr=False,
-    )
-    timeout: Seconds = Field(5.0, description="How long a request may take, in seconds.", examples=[5.0])
-    sse_read_timeout: Seconds = Field(
-        300.0, description="How long the event stream may be silent, in seconds.", examples=[300.0]
-    )
-
-
-class MCPSSEConfig(BaseMCPServerConfig):
-    """An MCP server spoken to over HTTP with server-sent events."""
-
-    type: Literal["sse"] = "sse"
-    server_parameters: MCPSSEParameters = Field(
-        description="Where it is.", examples=[{"url": "https://example.com/sse"}]
-    )
-
-
-MCPServerConfig: TypeAlias = Annotated[
-    MCPServerStdioConfig | MCPServerStreamableHttpConfig | MCPSSEConfig, Field(discriminator="type")
+__all__ = [
+    "BaseMCPServerConfig",
+    "ComputerConfig",
+    "MCPSSEConfig",
+    "MCPSSEParameters",
+    "MCPServerCommandInput",
+    "MCPServerConfig",
+    "MCPServerInput",
+    "MCPServerInputBase",
+    "MCPServerPickStringInput",
+    "MCPServerPromptStringInput",
+    "MCPServerStdioConfig",
+    "MCPServerStdioParameters",
+    "MCPServerStreamableHttpConfig",
+    "MCPServerStreamableHttpParameters",
+    "ToolMeta",
 ]
-
-
-class MCPServerInputBase(ConfigModel):
-    """What every kind of input has."""
-
-    id: Name = Field(description="What `${input:id}` refers to.", examples=["api-key"])
-    description: str = Field(description="What a person is asked for.", examples=["The API key of the service"])
-
-    @field_validator("id")
-    @classmethod
-    def _fits_into_a_placeholder(cls, value: str) -> str:
-        if "{" in value or "}" in value:
-            raise wrong("has a brace in it, so that no placeholder can name it", "use letters, digits and hyphens")
-        return value
-
-
-class MCPServerPromptStringInput(MCPServerInputBase):
-    """A value that a person types."""
-
-    type: Literal["promptString"] = "promptString"
-    default: str | None = Field(None, description="What is taken when nothing is typed.", repr=False)
-    password: bool | None = Field(None, description="Whether the typing is hidden.", examples=[True])
-
-
-class MCPServerPickStringInput(MCPServerInputBase):
-    """A value that a person picks."""
-
-    type: Literal["pickString"] = "pickString"
-    options: list[str] = Field(description="What can be picked.", examples=[["dev", "prod"]])
-    default: str | None = Field(None, description="What is picked at first: one of the options.")
-
-    @field_validator("options")
-    @classmethod
-    def _there_are_options(cls, value: list[str]) -> list[str]:
-        if not value:
-            raise wrong("must not be empty", "list at least one")
-        return value
-
-    @field_validator("default")
-    @classmethod
-    def _default_is_an_option(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is not None and value not in info.data.get("options", [value]):
-            raise wrong("is not among the options", "pick one of them, or add it to options")
-        return value
-
-
-class MCPServerCommandInput(MCPServerInputBase):
-    """A value that a command prints."""
-
-    type: Literal["command"] = "command"
-    command: Command = Field(description="The program to run.", examples=["pass"])
-    args: dict[str, EnvValue] | None = Field(None, description="Its arguments by name.", examples=[{"show": "github"}])
-
-
-MCPServerInput: TypeAlias = Annotated[
-    MCPServerPromptStringInput | MCPServerPickStringInput | MCPServerCommandInput, Field(discriminator="type")
-]
-
-
-class ComputerConfig(ConfigModel):
-    """A whole configuration: servers by name, and the inputs that their placeholders refer to."""
-
-    servers: dict[SERVER_NAME, MCPServerConfig] = Field(default_factory=dict, description="MCP servers by name.")
-    inputs: list[MCPServerInput] = Field(default_factory=list, description="What `${input:id}` can refer to.")
-
-    @model_validator(mode="after")
-    def _names_agree(self) -> Self:
-        for name, server in self.servers.items():
-            if server.name != name:
-                raise wrong("has a server whose name is not its key", "make them agree")
-        ids = [entry.id for entry in self.inputs]
-        if len(set(ids)) < len(ids):
-            raise wrong("has two inputs of one id", "give each its own")
-        return self
-
-
-def undefined_inputs(config: ComputerConfig) -> dict[str, list[Place]]:
-    """Return the ids of `${input:id}` that no input defines, each with the places in `config` that use it."""
-    defined = {entry.id for entry in config.inputs}
-    places: dict[str, list[Place]] = {}
-    for name, server in config.servers.items():
-        for place, text in strings_of(server.model_dump(mode="json"), ("servers", name)):
-            for wanted in input_ids(text):
-                if wanted not in defined and place not in places.setdefault(wanted, []):
-                    places[wanted].append(place)
-    return places
-
-
-def strings_of(value: Any, place: Place = ()) -> list[tuple[Place, str]]:
-    """Return every text in a JSON value (keys left out) with its place."""
-    match value:
-        case str():
-            return [(place, value)]
-        case dict():
-            return [found for key, item in value.items() for found in strings_of(item, (*place, key))]
-        case list():
-            return [found for index, item in enumerate(value) for found in strings_of(item, (*place, index))]
-        case _:
-            return []

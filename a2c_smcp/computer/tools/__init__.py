@@ -1,1 +1,1 @@
-"""The tools of a Computer: listing them, calling them, shaping their results, remembering the calls."""
+"""The tools of a Computer: listing, naming, calling, consent, shaping of results, and the record of calls."""

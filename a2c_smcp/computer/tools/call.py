@@ -1,7 +1,7 @@
-"""The life of one tool call, from the request to its one outcome.
+"""One tool call, from the request to its outcome.
 
-Whatever comes first decides how it ends: the result, the clock, or a cancel. The one who waits is told at once, even
-where the MCP server takes its time to stop.
+The first of result, timeout and cancellation decides the outcome. Callers get it at once, even if the MCP server
+is slow to stop.
 """
 
 import asyncio
@@ -13,42 +13,41 @@ from typing import Final, Literal, TypeAlias
 
 from a2c_smcp.common.callbacks import notify_guarded
 from a2c_smcp.common.durations import seconds_text
-from a2c_smcp.computer.ports import Json, ServerState, Sessions
+from a2c_smcp.computer.ports import Json, McpSessions, ServerState
 from a2c_smcp.computer.tools.catalogue import Route
-from a2c_smcp.computer.tools.confirmation import Gate, refusal, with_request_meta
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome
+from a2c_smcp.computer.tools.confirmation import ConsentPolicy, refusal, with_request_meta
 from a2c_smcp.computer.tools.definition import runs_as
-from a2c_smcp.computer.tools.events import CallEvent, CallStage, Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.kept import CallKey, Outcome
-from a2c_smcp.computer.tools.progress import Reports, advance
+from a2c_smcp.computer.tools.progress import CallEvent, CallObserver, CallStage, ProgressReports, advance
 from a2c_smcp.computer.tools.results import cancelled, failed, from_mcp, interrupted, timed_out
 from a2c_smcp.computer.tools.shaping import Shaper
-from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import InternalError, SMCPError, ToolFailed, ToolTimeout
 from a2c_smcp.messages import ProgressData, ToolCallReq
 
 logger = logging.getLogger(__name__)
 
 ASKING: Final = "waiting for the owner of the Computer to allow this call"
-"""What an Agent that follows a call is told while its owner is asked."""
+"""The progress message while the owner is asked."""
 
-Phase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
+CallPhase: TypeAlias = Literal["resolving", "asking", "running", "shaping", "ended"]
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """How long calls may take and how much is kept of them. All times in seconds.
+    """Limits of tool calls. Times are in seconds.
 
     Attributes:
-        confirm: How long the owner has to answer; never longer than the request's own time-out.
-        extension: How many times its time-out a call may take while it reports progress.
-        longest: What no extension goes beyond.
-        keep: How long an outcome is kept for a request that is sent again.
-        keep_entries: How many outcomes are kept.
-        keep_weight: How much they may weigh together, in characters.
-        early_cancel: How long a cancel is remembered that came before its call.
-        running: How many calls may run at once.
+        confirm: The timeout for the owner's decision; never longer than the request's own timeout.
+        extension: The most times its timeout that a call may take while it reports progress.
+        longest: The maximum of such an extension.
+        keep: How long an outcome is kept for a repeated request.
+        keep_entries: The most outcomes that are kept.
+        keep_weight: Their total weight limit, in characters.
+        early_cancel: How long a cancellation that arrives before its call is remembered.
+        running: The most concurrent calls.
     """
 
     confirm: float = 120.0
@@ -62,26 +61,26 @@ class CallLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a call works with."""
+class CallServices:
+    """The parts of the Computer that a call uses."""
 
-    sessions: Sessions
-    box: ToolBox
-    gate: Gate
+    sessions: McpSessions
+    tool_cache: ToolCache
+    consent: ConsentPolicy
     shaper: Shaper
     history: CallHistory
     limits: CallLimits
-    observer: Observer | None
-    reports: Reports | None = None
+    observer: CallObserver | None
+    reports: ProgressReports | None = None
     journal: CallJournal | None = None
 
 
-class Call:
-    """A call that is under way.
+class RunningCall:
+    """A running call.
 
     Args:
         on_end: Called once, when the outcome is known.
-        on_gone: Called when nothing of it runs any more; this can be later, where a server takes its time to stop.
+        on_gone: Called when its task has ended, which can be later if a server is slow to stop.
     """
 
     def __init__(
@@ -89,120 +88,120 @@ class Call:
         request: ToolCallReq,
         key: CallKey,
         fingerprint: str,
-        around: Surroundings,
-        on_end: Callable[["Call", Outcome], None],
-        on_gone: Callable[["Call"], None],
+        services: CallServices,
+        on_end: Callable[["RunningCall", CallOutcome], None],
+        on_gone: Callable[["RunningCall"], None],
     ) -> None:
         self.key = key
         self.fingerprint = fingerprint
         self._name, self._arguments = request["tool_name"], request["params"]
         self._meta = request.get("meta")
         self._seconds: float = request["timeout"]
-        self._around, self._on_end, self._on_gone = around, on_end, on_gone
+        self._services, self._on_end, self._on_gone = services, on_end, on_gone
         self._loop = asyncio.get_running_loop()
-        self._came = self._loop.time()
+        self._received_at = self._loop.time()
         self._started: float | None = None
         self._timestamp = ""
         self._route: Route | None = None
-        self._phase: Phase = "resolving"
+        self._phase: CallPhase = "resolving"
         self._followed = False
         self._reported: ProgressData | None = None
-        self._waiters: list[asyncio.Future[Outcome]] = []
-        self._deadline = self._came + self._seconds
-        self._timer = self._loop.call_at(self._deadline, self._on_time)
+        self._waiters: list[asyncio.Future[CallOutcome]] = []
+        self._deadline = self._received_at + self._seconds
+        self._timer = self._loop.call_at(self._deadline, self._on_timeout)
         self.task = asyncio.create_task(self._main(), name=f"call {self._name}")
         self.task.add_done_callback(self._on_task_done)
 
-    async def outcome(self) -> Outcome:
-        """Wait for the outcome of a call that has not ended. Whoever waits may be cancelled; the call goes on."""
-        waiter: asyncio.Future[Outcome] = self._loop.create_future()
+    async def outcome(self) -> CallOutcome:
+        """Wait for the outcome. Cancelling the wait does not cancel the call."""
+        waiter: asyncio.Future[CallOutcome] = self._loop.create_future()
         self._waiters.append(waiter)
         return await waiter
 
     def follow(self) -> None:
-        """Whoever waits wants to hear of its progress from now on."""
+        """Send progress to the Agent from now on."""
         self._followed = True
 
     def cancel(self) -> bool:
-        """Cancel it at the MCP server; False when the tool is through already."""
+        """Cancel it at the MCP server; return False if the tool has finished."""
         if self._phase in ("shaping", "ended"):
             return False
-        self._end(Outcome(cancelled(self._name)), CallStage.CANCELLED)
+        self._end(CallOutcome(cancelled(self._name)), CallStage.CANCELLED)
         self.task.cancel()
         return True
 
     def interrupt(self) -> None:
         """Stop it because the Computer stops."""
-        self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+        self._end(CallOutcome(interrupted(self._name)), CallStage.FAILED)
         self.task.cancel()
 
     async def _main(self) -> None:
         try:
             outcome = await self._work()
         except SMCPError as error:
-            # Nobody is asked twice for what was refused; everything else before the tool ran may be tried again.
-            outcome = Outcome(error=error, final=(error.details or {}).get("reason") == "refused")
+            # A refusal is final; any other error before the tool ran may be retried.
+            outcome = CallOutcome(error=error, final=(error.details or {}).get("reason") == "refused")
         except Exception:
-            # The outermost handler of a call: whoever waits gets an answer with a code.
-            logger.exception("A tool call broke down", extra={"req_id": self.key.req_id})
-            broken = InternalError("The call broke down inside the Computer")
-            outcome = Outcome(failed(broken)) if self._started else Outcome(error=broken, final=False)
+            # The outermost handler of a call: the Agent gets an error with a code.
+            logger.exception("tool call failed: req_id=%s", self.key.req_id, extra={"req_id": self.key.req_id})
+            broken = InternalError("The call failed because of an internal error of the Computer; see its log")
+            outcome = CallOutcome(failed(broken)) if self._started else CallOutcome(error=broken, final=False)
         self._end(outcome, _stage(outcome))
 
-    async def _work(self) -> Outcome:
-        around = self._around
-        self._route = route = await around.box.resolve(self._name)
-        session = around.sessions.get(route.server)
+    async def _work(self) -> CallOutcome:
+        services = self._services
+        self._route = route = await services.tool_cache.resolve(self._name)
+        session = services.sessions.get(route.server)
         if session is None or session.status.state is not ServerState.RUNNING:
-            # Before the owner is asked about a call that cannot be made.
+            # Check before asking the owner about a call that cannot run.
             if session is not None and session.status.state is ServerState.STARTING:
-                raise around.box.starting(route.server)
-            return Outcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
-        if not around.gate.is_open(route, self.key):
-            if around.journal is not None:
-                around.journal.accepted(self.key, self.fingerprint)
+                raise services.tool_cache.starting(route.server)
+            return CallOutcome(failed(ToolFailed(f"The MCP server {route.server!r} is not running")), final=False)
+        if not services.consent.is_allowed(route, self.key):
+            if services.journal is not None:
+                services.journal.accepted(self.key, self.fingerprint)
             await self._ask(route)
             self._route = route = await self._resolved_again(route)
         if self._phase == "ended":
-            # Somebody on the way here swallowed the cancellation. Nothing runs that nobody waits for.
+            # A callee swallowed the cancellation: do not run a tool whose outcome is decided.
             raise asyncio.CancelledError
         recorded = None
-        if around.journal is not None:
+        if services.journal is not None:
             repeatable = route.definition.repeatable
-            recorded = around.journal.started(self.key, self.fingerprint, repeatable=repeatable)
+            recorded = services.journal.started(self.key, self.fingerprint, repeatable=repeatable)
         self._start(route)
         if recorded is not None:
             await recorded
         try:
             raw = await session.call_tool(route.tool, self._arguments, progress=self._progress, meta=self._meta)
         except SMCPError as error:
-            return Outcome(failed(error))
-        # From here on the tool has done its work: neither the clock nor a cancel takes the result away.
+            return CallOutcome(failed(error))
+        # The tool has finished: neither the timeout nor a cancellation discards its result.
         self._phase = "shaping"
         self._timer.cancel()
         result = from_mcp(raw)
-        if around.shaper.concerns(route):
-            result = await around.shaper.shape(result, route, self._arguments)
-        return Outcome(result)
+        if services.shaper.concerns(route):
+            result = await services.shaper.shape(result, route, self._arguments)
+        return CallOutcome(result)
 
     async def _ask(self, route: Route) -> None:
-        seconds = min(self._around.limits.confirm, self._deadline - self._loop.time())
+        seconds = min(self._services.limits.confirm, self._deadline - self._loop.time())
         self._phase = "asking"
-        self._set_clock(seconds)
-        self._tell(CallStage.ASKED)
+        self._set_timeout(seconds)
+        self._notify(CallStage.ASKED)
         self._report(0.0, None, ASKING)
         shown = with_request_meta(self._arguments, self._meta)
-        await self._around.gate.ask(route, self.key, shown, seconds, lambda: self._phase == "asking")
+        await self._services.consent.ask(route, self.key, shown, seconds, lambda: self._phase == "asking")
 
     async def _resolved_again(self, asked: Route) -> Route:
-        """Return where the name leads now that the owner has answered, if that is what the question was about.
+        """Resolve the name again after the owner's decision; it must be the tool that the owner was asked about.
 
         Raises:
-            ToolDisabled: It was forbidden meanwhile.
-            ToolNotFound: It is gone.
-            ConfirmationRequired: It is another tool now, or has another definition.
+            ToolDisabled: The tool was forbidden meanwhile.
+            ToolNotFound: The tool is gone.
+            ConfirmationRequired: The name means another tool now, or its definition changed.
         """
-        route = await self._around.box.resolve(self._name)
+        route = await self._services.tool_cache.resolve(self._name)
         before, now = ((one.server, one.tool, runs_as(one.config), one.definition.digest) for one in (asked, route))
         if before != now:
             raise refusal(asked, "changed", 0)
@@ -212,69 +211,69 @@ class Call:
         self._phase = "running"
         self._started = self._loop.time()
         self._timestamp = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._set_clock(self._seconds)
-        self._around.history.touch(route.server)
-        self._tell(CallStage.STARTED)
+        self._set_timeout(self._seconds)
+        self._services.history.touch(route.server)
+        self._notify(CallStage.STARTED)
 
     def _progress(self, done: float, total: float | None, message: str | None) -> None:
         if self._phase != "running" or self._started is None:
             return
-        limits = self._around.limits
+        limits = self._services.limits
         most = self._started + max(self._seconds, min(self._seconds * limits.extension, limits.longest))
         self._deadline = min(self._loop.time() + self._seconds, most)
-        self._tell(CallStage.PROGRESS, progress=(done, total, message))
+        self._notify(CallStage.PROGRESS, progress=(done, total, message))
         self._report(done, total, message)
 
     def _report(self, done: float, total: float | None, message: str | None) -> None:
         if self._followed and (report := advance(self._reported, done, total, message)) is not None:
             self._reported = report
-            if self._around.reports is not None:
-                self._around.reports.tell(self.key, report)
+            if self._services.reports is not None:
+                self._services.reports.report(self.key, report)
 
-    def _set_clock(self, seconds: float) -> None:
+    def _set_timeout(self, seconds: float) -> None:
         self._deadline = self._loop.time() + seconds
-        # A timer that goes off too early finds out, and is set again.
+        # A timer that fires too early is set again.
         if self._deadline < self._timer.when():
             self._timer.cancel()
-            self._timer = self._loop.call_at(self._deadline, self._on_time)
+            self._timer = self._loop.call_at(self._deadline, self._on_timeout)
 
-    def _on_time(self) -> None:
+    def _on_timeout(self) -> None:
         now = self._loop.time()
         if now < self._deadline:
-            self._timer = self._loop.call_at(self._deadline, self._on_time)
+            self._timer = self._loop.call_at(self._deadline, self._on_timeout)
             return
         if self._started is not None:
             allowed = round(self._deadline - self._started, 1)
-            self._end(Outcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
+            self._end(CallOutcome(timed_out(self._name, allowed)), CallStage.TIMED_OUT)
         elif self._phase == "asking" and self._route is not None:
-            change = self._around.gate.changes(self._route, self.key)
-            expired = refusal(self._route, "expired", now - self._came, change, self._around.gate.console)
-            self._end(Outcome(error=expired, final=False), CallStage.REFUSED)
+            change = self._services.consent.changes(self._route, self.key)
+            expired = refusal(self._route, "expired", now - self._received_at, change, self._services.consent.console)
+            self._end(CallOutcome(error=expired, final=False), CallStage.REFUSED)
         else:
-            late = ToolTimeout(f"Where {self._name!r} is could not be found out within {seconds_text(self._seconds)}")
-            self._end(Outcome(error=late, final=False), CallStage.REFUSED)
+            late = ToolTimeout(f"The tool {self._name!r} could not be resolved within {seconds_text(self._seconds)}")
+            self._end(CallOutcome(error=late, final=False), CallStage.REFUSED)
         self.task.cancel()
 
     def _on_task_done(self, _: asyncio.Task[None]) -> None:
         if self._phase != "ended":
-            # Cancelled by somebody else, as when the event loop ends.
-            self._end(Outcome(interrupted(self._name)), CallStage.FAILED)
+            # The task was cancelled from outside, for example at the end of the event loop.
+            self._end(CallOutcome(interrupted(self._name)), CallStage.FAILED)
         self._on_gone(self)
 
-    def _end(self, outcome: Outcome, stage: CallStage) -> None:
+    def _end(self, outcome: CallOutcome, stage: CallStage) -> None:
         if self._phase == "ended":
             return
         self._phase = "ended"
         self._timer.cancel()
         if self._reported is not None:
-            reports = self._around.reports.end(self.key) if self._around.reports is not None else ()
+            reports = self._services.reports.end(self.key) if self._services.reports is not None else ()
             outcome = replace(outcome, progress=self._reported, reports=reports)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(outcome)
         error = _error_of(outcome)
         if self._started is not None and self._route is not None:
-            self._around.history.add(
+            self._services.history.add(
                 {
                     "timestamp": self._timestamp,
                     "req_id": self.key.req_id,
@@ -287,9 +286,9 @@ class Call:
                 }
             )
         self._on_end(self, outcome)
-        self._tell(stage, error=error, result=outcome.result)
+        self._notify(stage, error=error, result=outcome.result)
 
-    def _tell(
+    def _notify(
         self,
         stage: CallStage,
         *,
@@ -297,11 +296,11 @@ class Call:
         progress: tuple[float, float | None, str | None] | None = None,
         result: Json | None = None,
     ) -> None:
-        if self._around.observer is None:
+        if self._services.observer is None:
             return
         route, key = self._route, self.key
         server, tool = (route.server, route.tool) if route else (None, None)
-        seconds = self._loop.time() - self._came
+        seconds = self._loop.time() - self._received_at
         event = CallEvent(
             stage,
             key.agent,
@@ -315,16 +314,16 @@ class Call:
             self._arguments,
             result,
         )
-        notify_guarded(logger, "an observer of tool calls", self._around.observer, event, req_id=key.req_id)
+        notify_guarded(logger, "an observer of tool calls", self._services.observer, event, req_id=key.req_id)
 
 
-def _stage(outcome: Outcome) -> CallStage:
+def _stage(outcome: CallOutcome) -> CallStage:
     if outcome.result is None:
         return CallStage.REFUSED
     return CallStage.FAILED if outcome.result["isError"] else CallStage.DONE
 
 
-def _error_of(outcome: Outcome) -> str | None:
+def _error_of(outcome: CallOutcome) -> str | None:
     if outcome.error is not None:
         return outcome.error.message
     result = outcome.result or {}

@@ -1,4 +1,4 @@
-"""Running tools: confirmed, timed, cancellable, and once for each `req_id`."""
+"""The tool calls of a Computer: each runs at most once for its `req_id`, with consent, a timeout and cancellation."""
 
 import asyncio
 import copy
@@ -7,46 +7,45 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from a2c_smcp.computer.ports import Json, Sessions
-from a2c_smcp.computer.tools.call import Call, CallLimits, Surroundings
-from a2c_smcp.computer.tools.confirmation import Confirm, Gate
+from a2c_smcp.computer.ports import Json, McpSessions
+from a2c_smcp.computer.tools.call import CallLimits, CallServices, RunningCall
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome, CompletedCalls
+from a2c_smcp.computer.tools.confirmation import Confirm, ConsentPolicy
 from a2c_smcp.computer.tools.consent import AutoApply
 from a2c_smcp.computer.tools.definition import fingerprint
-from a2c_smcp.computer.tools.events import Observer
 from a2c_smcp.computer.tools.history import CallHistory
 from a2c_smcp.computer.tools.journal import CallJournal
-from a2c_smcp.computer.tools.kept import CallKey, KeptOutcomes, Outcome
-from a2c_smcp.computer.tools.progress import Reports
+from a2c_smcp.computer.tools.progress import CallObserver, ProgressReports
 from a2c_smcp.computer.tools.results import cancelled
 from a2c_smcp.computer.tools.shaping import Shaper
-from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from a2c_smcp.errors import BadRequest, RateLimited, ToolFailed
 from a2c_smcp.messages import ACCEPT_PROGRESS, ToolCallReq
 
-MAX_EARLY: Final = 1000
+MAX_EARLY_CANCELS: Final = 1000
 STOP_SECONDS: Final = 5.0
 
 
 class ToolCalls:
-    """The tool calls of a Computer. It outlives connections: who lost one asks again with the same `req_id`.
+    """Runs tool calls. It survives reconnects: an Agent asks again with the same `req_id`.
 
     Args:
-        confirm: Asks the owner about tools without `auto_apply`; without it they are refused.
-        auto_apply: The definitions that `auto_apply` holds for.
-        observer: Told of every step of every call.
-        reports: Where calls report their progress, for those who asked to hear it.
-        journal: Where calls are recorded, so that none runs twice across restarts; opened and closed by its owner.
+        confirm: Asks the owner about tools without `auto_apply`; without it their calls are refused.
+        auto_apply: The tool definitions that `auto_apply` is valid for.
+        observer: Called at every step of every call.
+        reports: Sends the progress of calls to Agents that requested it.
+        journal: Records calls, so that none runs twice across restarts; the caller opens and closes it.
     """
 
     def __init__(
         self,
-        sessions: Sessions,
-        box: ToolBox,
+        sessions: McpSessions,
+        tool_cache: ToolCache,
         *,
         confirm: Confirm | None = None,
         auto_apply: AutoApply | None = None,
-        observer: Observer | None = None,
-        reports: Reports | None = None,
+        observer: CallObserver | None = None,
+        reports: ProgressReports | None = None,
         journal: CallJournal | None = None,
         history: CallHistory | None = None,
         shaper: Shaper | None = None,
@@ -54,38 +53,46 @@ class ToolCalls:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.limits = limits or CallLimits()
-        self.gate = Gate(confirm, auto_apply)
-        # Consent holds for the definition that is seen first, whether the tool is called or not.
-        box.on_built = lambda catalogue: self.gate.auto_apply.see(catalogue.routes.values())
-        box.on_built(box.catalogue)
-        # Not `or`: an empty history is somebody's all the same.
+        self.consent = ConsentPolicy(confirm, auto_apply)
+        # Consent is bound to the first definition seen, even if the tool is not called.
+        tool_cache.on_built = lambda catalogue: self.consent.auto_apply.see(catalogue.routes.values())
+        tool_cache.on_built(tool_cache.catalogue)
+        # Not `or`: an empty history is falsy.
         self.history = CallHistory() if history is None else history
         self._clock = clock
-        self._around = Surroundings(
-            sessions, box, self.gate, shaper or Shaper(), self.history, self.limits, observer, reports, journal
+        self._services = CallServices(
+            sessions,
+            tool_cache,
+            self.consent,
+            shaper or Shaper(),
+            self.history,
+            self.limits,
+            observer,
+            reports,
+            journal,
         )
-        self._running: dict[CallKey, Call] = {}
-        self._alive: set[Call] = set()
-        self._kept = KeptOutcomes(
+        self._running: dict[CallKey, RunningCall] = {}
+        self._unfinished: set[RunningCall] = set()
+        self._completed = CompletedCalls(
             seconds=self.limits.keep, entries=self.limits.keep_entries, weight=self.limits.keep_weight
         )
-        self._early: OrderedDict[CallKey, float] = OrderedDict()
+        self._early_cancels: OrderedDict[CallKey, float] = OrderedDict()
         self._closed = False
 
     async def run(self, request: ToolCallReq, *, office: str = "") -> Json:
         """Return the result of a call: `content`, `structuredContent`, `isError`, `meta`.
 
-        With `accept_progress` it has `progress` as well, if the tool said how far it was, and `progress_log`, if it did
-        so several times.
+        With `accept_progress` it also has `progress` if the tool reported any, and `progress_log` after several
+        reports.
 
-        A request with a `req_id` that is running, or ended not long ago, gets that call's result. One that had started
-        when an earlier run of the Computer ended gets a result that says so, with `meta.interrupted`. Whoever waits
-        here may be cancelled; the tool goes on, and its result is kept.
+        A request whose `req_id` is running or ended recently gets the result of that call. A call that was interrupted
+        by the end of an earlier Computer process gets a result with `meta.interrupted`. Cancelling this coroutine does
+        not cancel the tool; its result is kept.
 
         Raises:
             ToolNotFound: No enabled server has the tool.
-            ToolDisabled: It is forbidden.
-            ConfirmationRequired: The owner refused, or nobody was there to ask.
+            ToolDisabled: The tool is forbidden.
+            ConfirmationRequired: The owner refused, or could not be asked.
             BadRequest: The `req_id` belongs to a call of another tool or with other arguments.
             RateLimited: Too many calls are running.
         """
@@ -94,15 +101,15 @@ class ToolCalls:
         follows = request.get(ACCEPT_PROGRESS) is True
         call = self._running.get(key)
         if call is None:
-            kept = self._kept.find(key, self._clock())
+            kept = self._completed.find(key, self._clock())
             if kept is not None:
                 _check_same(kept[0] == mark, key)
                 return _deliver(kept[1], key, follows=follows)
             if (recorded := await self._recorded(request, key, mark)) is not None:
                 return _deliver(recorded, key, follows=follows)
             if self._was_cancelled(key):
-                outcome = Outcome(cancelled(request["tool_name"]))
-                self._kept.keep(key, mark, outcome, self._clock())
+                outcome = CallOutcome(cancelled(request["tool_name"]))
+                self._completed.keep(key, mark, outcome, self._clock())
                 return _deliver(outcome, key, follows=follows)
             call = self._start(request, key, mark)
         _check_same(call.fingerprint == mark, key)
@@ -111,52 +118,51 @@ class ToolCalls:
         return _deliver(await call.outcome(), key, follows=follows)
 
     def cancel(self, agent: str, req_id: str, *, office: str = "") -> bool:
-        """Cancel a call of this Agent at its MCP server, and say whether there was one to cancel.
+        """Cancel a call of this Agent at its MCP server; return whether there was one to cancel.
 
-        A call that ended is left alone. A cancel may overtake its call: for a short while it also counts for one that
-        is still to come.
+        A completed call is not affected. A cancellation may overtake its call, so it is remembered for a short time.
         """
         key = CallKey(office, agent, req_id)
         call = self._running.get(key)
         if call is not None:
             return call.cancel()
         now = self._clock()
-        if self._kept.find(key, now) is None:
-            self._early[key] = now + self.limits.early_cancel
-            self._early.move_to_end(key)
-            if len(self._early) > MAX_EARLY:
-                self._early.popitem(last=False)
+        if self._completed.find(key, now) is None:
+            self._early_cancels[key] = now + self.limits.early_cancel
+            self._early_cancels.move_to_end(key)
+            if len(self._early_cancels) > MAX_EARLY_CANCELS:
+                self._early_cancels.popitem(last=False)
         return False
 
     async def aclose(self) -> None:
-        """Stop every call; those who wait get a result that says so."""
+        """Stop every call; its callers get a result with `meta.interrupted`."""
         self._closed = True
         for call in list(self._running.values()):
             call.interrupt()
-        if self._alive:
-            await asyncio.wait([call.task for call in self._alive], timeout=STOP_SECONDS)
-        await self._around.shaper.aclose()
+        if self._unfinished:
+            await asyncio.wait([call.task for call in self._unfinished], timeout=STOP_SECONDS)
+        await self._services.shaper.aclose()
 
-    def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> Call:
+    def _start(self, request: ToolCallReq, key: CallKey, mark: str) -> RunningCall:
         if self._closed:
             raise ToolFailed("The Computer is stopping", req_id=key.req_id)
         if len(self._running) >= self.limits.running:
             raise RateLimited(f"{self.limits.running} tool calls are running already", req_id=key.req_id)
-        call = Call(request, key, mark, self._around, self._on_end, self._alive.discard)
+        call = RunningCall(request, key, mark, self._services, self._on_end, self._unfinished.discard)
         self._running[key] = call
-        self._alive.add(call)
+        self._unfinished.add(call)
         return call
 
-    def _on_end(self, call: Call, outcome: Outcome) -> None:
+    def _on_end(self, call: RunningCall, outcome: CallOutcome) -> None:
         del self._running[call.key]
         if outcome.final:
-            self._kept.keep(call.key, call.fingerprint, outcome, self._clock())
-            if self._around.journal is not None:
-                self._around.journal.ended(call.key, call.fingerprint, outcome)
+            self._completed.keep(call.key, call.fingerprint, outcome, self._clock())
+            if self._services.journal is not None:
+                self._services.journal.ended(call.key, call.fingerprint, outcome)
 
-    async def _recorded(self, request: ToolCallReq, key: CallKey, mark: str) -> Outcome | None:
-        """Return the outcome of a call of an earlier run, or of longer ago than outcomes are kept in memory."""
-        journal = self._around.journal
+    async def _recorded(self, request: ToolCallReq, key: CallKey, mark: str) -> CallOutcome | None:
+        """Return the outcome of a call from the journal: of an earlier process, or older than the memory keeps."""
+        journal = self._services.journal
         recorded = journal.find(key) if journal is not None else None
         if journal is None or recorded is None:
             return None
@@ -164,11 +170,11 @@ class ToolCalls:
         if recorded.state == "accepted":
             return None
         outcome = await journal.outcome(recorded, request["tool_name"])
-        self._kept.keep(key, mark, outcome, self._clock())
+        self._completed.keep(key, mark, outcome, self._clock())
         return outcome
 
     def _was_cancelled(self, key: CallKey) -> bool:
-        until = self._early.pop(key, None)
+        until = self._early_cancels.pop(key, None)
         return until is not None and self._clock() < until
 
 
@@ -186,9 +192,9 @@ def _check_same(same: bool, key: CallKey) -> None:  # noqa: FBT001
         )
 
 
-def _deliver(outcome: Outcome, key: CallKey, *, follows: bool) -> Json:
+def _deliver(outcome: CallOutcome, key: CallKey, *, follows: bool) -> Json:
     if outcome.error is not None:
-        # A copy: several may wait for one outcome, and each has a traceback of its own.
+        # A copy for each caller, because raising sets the traceback.
         error = copy.copy(outcome.error)
         error.req_id = key.req_id
         raise error

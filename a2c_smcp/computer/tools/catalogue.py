@@ -1,4 +1,4 @@
-"""The tools of a Computer: what Agents see in the list, and where a name leads. Pure."""
+"""The tool catalogue: the list that Agents see, and the resolution of tool names. Pure."""
 
 import json
 import math
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final
 
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig, ToolMeta
+from a2c_smcp.computer.config.models import BaseMCPServerConfig, ToolMeta
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.definition import Definition
-from a2c_smcp.computer.tools.naming import Named, NameProblem, NameRegistry, Wish, name_tools, qualified_name
+from a2c_smcp.computer.tools.naming import NameProblem, NameRegistry, NameRequest, ToolNames, name_tools, qualified_name
 from a2c_smcp.errors import ToolDisabled, ToolNotFound
 from a2c_smcp.messages import SMCPTool
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, AttributeValue
@@ -18,14 +18,14 @@ from a2c_smcp.types import SERVER_NAME, TOOL_NAME, Attributes, AttributeValue
 A2C_TOOL_META: Final = "a2c_tool_meta"
 MCP_TOOL_ANNOTATION: Final = "MCP_TOOL_ANNOTATION"
 RESERVED: Final = frozenset({A2C_TOOL_META, MCP_TOOL_ANNOTATION})
-"""The keys of `SMCPTool.meta` that only the Computer writes."""
+"""The keys of `SMCPTool.meta` that only the Computer may set."""
 
-NEAR: Final = 3
+MAX_SUGGESTIONS: Final = 3
 MAX_COMPARED: Final = 500
 MAX_SHOWN: Final = 128
-"""A name may be as long as a message; more of it than this helps nobody."""
+"""The most characters of a tool name in an error: a name may be as long as a message."""
 
-_NOTHING: Final = ToolMeta()
+_NO_META: Final = ToolMeta()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class ServerTools:
     """An enabled server and the tools it listed, in MCP's JSON form.
 
     Attributes:
-        up: Whether it runs. The tools of a server that is down are not listed, but keep their names: a call must not
-            reach another server's tool because the first one is being restarted.
+        up: Whether the server is running. The tools of a server that is down are not listed but keep their names: a
+            call must not reach another server's tool during a restart.
     """
 
     config: BaseMCPServerConfig
@@ -44,13 +44,13 @@ class ServerTools:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a name leads, and what is configured for the tool there.
+    """The tool that a name resolves to, with its configuration.
 
     Attributes:
-        tool: The name the server knows it by.
-        listed: The name Agents see.
-        qualified: The name that always works.
-        definition: What the server says of the tool.
+        tool: The server's own name of the tool.
+        listed: The name that Agents see.
+        qualified: The name `server__tool`, which is always valid.
+        definition: The server's definition of the tool.
     """
 
     server: SERVER_NAME
@@ -63,8 +63,8 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
-    """The tools of a Computer at one moment. Whoever is given `tools` reads it, and changes nothing in it."""
+class ToolCatalogue:
+    """A snapshot of the tools of a Computer. Callers must not modify `tools`."""
 
     tools: list[SMCPTool] = field(default_factory=list)
     problems: tuple[NameProblem, ...] = ()
@@ -74,11 +74,11 @@ class Catalogue:
     registry: NameRegistry | None = field(default=None, compare=False, repr=False)
 
     def resolve(self, name: str) -> Route:
-        """Return where `name`, listed or qualified, leads.
+        """Return the tool of a listed or qualified name.
 
         Raises:
             ToolDisabled: It is the name, alias or qualified name of a forbidden tool.
-            ToolNotFound: No enabled server has such a tool; the details name similar ones.
+            ToolNotFound: No enabled server has such a tool; the details contain similar names.
         """
         route = self.routes.get(name)
         if route is not None:
@@ -95,22 +95,22 @@ class Catalogue:
         raise ToolNotFound(f"There is no tool {name!r}{hint}", details={"tool_name": name, "near": near})
 
     def near(self, name: str) -> list[str]:
-        """Return listed names that somebody who asked for `name` may have meant.
+        """Return listed names that are similar to `name`.
 
-        A name that belongs to a server is never answered with a tool of another one.
+        For a name that belongs to a server, only tools of that server are suggested.
         """
         owner = self.registry.owner(name) if self.registry is not None else None
         offered = [tool for tool in self.tools if owner is None or tool["bundle_id"] == owner]
         listed = [tool["name"] for tool in offered[:MAX_COMPARED]]
         renamed = [one for one in self.renamed.get(name, []) if owner is None or one in listed]
-        return list(dict.fromkeys([*renamed, *get_close_matches(name, listed, NEAR)]))[:NEAR]
+        return list(dict.fromkeys([*renamed, *get_close_matches(name, listed, MAX_SUGGESTIONS)]))[:MAX_SUGGESTIONS]
 
 
-def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | None = None) -> Catalogue:
-    """Return the catalogue of these servers, which are given in the order of the configuration.
+def build_tool_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | None = None) -> ToolCatalogue:
+    """Return the catalogue of these servers, in the order of the configuration.
 
     Args:
-        registry: The names that were given before; it remembers those that are given now.
+        registry: The names assigned so far; new assignments are added to it.
     """
     problems: list[NameProblem] = []
     forbidden = _configured_as_forbidden(servers)
@@ -118,37 +118,37 @@ def build_catalogue(servers: Sequence[ServerTools], registry: NameRegistry | Non
     for server in servers:
         for tool in _callable_tools(server, problems):
             meta = server.config.meta_of(tool["name"])
-            # An owner who writes an alias into forbidden_tools means the tool behind it.
+            # An alias in forbidden_tools means the tool with that alias.
             if meta is not None and meta.alias in server.config.forbidden_tools:
                 for name in (tool["name"], qualified_name(server.config.name, tool["name"])):
                     forbidden.setdefault(name, server.config.name)
             elif tool["name"] not in server.config.forbidden_tools:
-                entries.append(_Entry(server, tool, meta))
-    named, clashes = name_tools([entry.wish for entry in entries], registry)
+                entries.append(_NamedTool(server, tool, meta))
+    named, clashes = name_tools([entry.request for entry in entries], registry)
     tools, renamed = [], dict[TOOL_NAME, list[str]]()
     routes: dict[str, Route] = {}
-    # Most tools share the default meta of their server; each is written out once.
+    # Most tools share the default meta of their server, so each is encoded once.
     texts = {key: meta_text(meta) for key, meta in {id(entry.meta): entry.meta for entry in entries}.items()}
     for entry, names in zip(entries, named, strict=True):
         routes[names.listed] = routes[names.qualified] = entry.route(names)
         if entry.server.up:
             tools.append(smcp_tool(entry.server.config.name, entry.tool, names.listed, texts[id(entry.meta)]))
-            if names.listed != entry.wish.tool:
-                renamed.setdefault(entry.wish.tool, []).append(names.listed)
-    return Catalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
+            if names.listed != entry.request.tool:
+                renamed.setdefault(entry.request.tool, []).append(names.listed)
+    return ToolCatalogue(tools, (*problems, *clashes), routes, forbidden, renamed, registry)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _NamedTool:
     server: ServerTools
     tool: Json
     meta: ToolMeta | None
 
     @property
-    def wish(self) -> Wish:
-        return Wish(self.server.config.name, self.tool["name"], self.meta.alias if self.meta else None)
+    def request(self) -> NameRequest:
+        return NameRequest(self.server.config.name, self.tool["name"], self.meta.alias if self.meta else None)
 
-    def route(self, names: Named) -> Route:
+    def route(self, names: ToolNames) -> Route:
         config = self.server.config
         return Route(
             config.name,
@@ -156,18 +156,18 @@ class _Entry:
             names.listed,
             names.qualified,
             config,
-            self.meta or _NOTHING,
+            self.meta or _NO_META,
             Definition(self.tool),
         )
 
 
 def _callable_tools(server: ServerTools, problems: list[NameProblem]) -> Iterable[Json]:
-    """Yield each tool of a server that has a name of its own; tell of the others."""
+    """Yield each tool of a server with a unique name; add a problem for the others."""
     seen = set()
     for tool in server.tools:
-        name, advice = tool.get("name"), "Tell the author of the server."
+        name, advice = tool.get("name"), "Report it to the author of the server."
         if not isinstance(name, str) or not name:
-            what = "The server lists a tool without a name, which nobody can call."
+            what = "The server lists a tool without a name, which cannot be called."
         elif name in seen:
             what = "The server lists this name more than once; the first tool of that name is offered."
         elif runs_only_as_task(tool):
@@ -185,13 +185,13 @@ def _callable_tools(server: ServerTools, problems: list[NameProblem]) -> Iterabl
 
 
 def runs_only_as_task(tool: Json) -> bool:
-    """Whether a plain call of the tool is refused by its MCP server."""
+    """Whether the MCP server refuses a plain call of the tool."""
     execution = tool.get("execution")
     return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
 def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER_NAME]:
-    # From the configuration alone: a tool stays forbidden while its server is down.
+    # From the configuration only, so that a tool stays forbidden while its server is down.
     names: dict[str, SERVER_NAME] = {}
     for server in servers:
         for tool in server.config.forbidden_tools:
@@ -202,16 +202,16 @@ def _configured_as_forbidden(servers: Sequence[ServerTools]) -> dict[str, SERVER
     return names
 
 
-def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[Wish]:
-    """Yield each alias that the owner chose for one tool of an enabled server."""
+def reserved_aliases(configs: Iterable[BaseMCPServerConfig]) -> Iterable[NameRequest]:
+    """Yield each alias that the owner configured for a single tool of an enabled server."""
     for config in configs:
         for tool, meta in config.tool_meta.items():
             if meta.alias is not None and not config.disabled and not {tool, meta.alias} & set(config.forbidden_tools):
-                yield Wish(config.name, tool, meta.alias)
+                yield NameRequest(config.name, tool, meta.alias)
 
 
 def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) -> SMCPTool:
-    """Return a tool of MCP in the form that Agents read, under the name to call it by."""
+    """Return an MCP tool as an `SMCPTool` with its listed name."""
     schema, output = tool.get("inputSchema"), tool.get("outputSchema")
     found: SMCPTool = {
         "name": name,
@@ -221,7 +221,7 @@ def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) 
         "meta": attributes_of(a2c_meta, tool.get("annotations"), tool.get("_meta")),
         "bundle_id": server,
     }
-    # MCP's own fields, where the server has them.
+    # Optional fields of MCP.
     if isinstance(title := tool.get("title"), str):
         found["title"] = title
     if isinstance(icons := tool.get("icons"), list) and icons:
@@ -232,14 +232,14 @@ def smcp_tool(server: SERVER_NAME, tool: Json, name: str, a2c_meta: str | None) 
 
 
 def meta_text(meta: ToolMeta | None) -> str | None:
-    """Return what is configured for a tool as the text that Agents read, or None where nothing is."""
+    """Return the configuration of a tool as the JSON string that Agents read; None if nothing is configured."""
     return None if meta is None or all(value is None for _, value in meta) else meta.to_json()
 
 
 def attributes_of(a2c_meta: str | None, annotations: object, own: object) -> Attributes:
-    """Return `SMCPTool.meta`: A2C's own, MCP's annotations and the server's `_meta`, each under its keys.
+    """Return `SMCPTool.meta`: A2C's settings, MCP's annotations and the server's `_meta`.
 
-    A server cannot write the keys of A2C, not even where A2C has nothing to write.
+    A server cannot set A2C's keys, even if A2C does not set them.
     """
     attributes: Attributes = {}
     if a2c_meta is not None:

@@ -1,8 +1,8 @@
-"""Standing consent by configuration: `auto_apply` holds for a tool's definition as it was when it was first seen.
+"""Consent by configuration: `auto_apply` is bound to the first definition of a tool that the Computer saw.
 
-Where the configuration is a file, the definitions are remembered beside it in the user's state folder, so that a server
-cannot change a tool between two runs of the Computer. Consent begins anew when the owner sets `auto_apply` again, or
-lets the server run another program or connect to another URL.
+For a configuration file, the definitions are saved in the user's state folder, so that a server cannot change a tool
+between two runs of the Computer. The consent is renewed when the owner sets `auto_apply` again, or changes the program
+or URL of the server.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.state import is_private
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
+from a2c_smcp.computer.config.files import replace_file
+from a2c_smcp.computer.config.models import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
-from a2c_smcp.computer.settings.writing import replace_file
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.definition import change_lines, changed_fields, runs_as
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
@@ -29,17 +29,17 @@ FOLDER: Final = "consent"
 VERSION: Final = 1
 MAX_FILE: Final = 64 << 20
 MAX_TOOLS: Final = 10_000
-"""How many tools of a server are remembered; the calls of further ones need confirmation."""
+"""How many tool definitions of a server are saved; calls of further tools need confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """A tool with `auto_apply` whose definition is not the one that its owner consented to.
+class ToolChange:
+    """A tool with `auto_apply` whose definition differs from the one that its owner consented to.
 
     Attributes:
         fields: The names of the fields that differ.
-        lines: What differs, as lines.
-        digest: The fingerprint of the definition as it is now.
+        lines: The difference, as lines.
+        digest: The fingerprint of the current definition.
     """
 
     server: SERVER_NAME
@@ -51,7 +51,7 @@ class Changed:
 
 
 class ConsentFile:
-    """What is remembered for one configuration file. It blocks: use it away from an event loop, where it matters."""
+    """The saved definitions of one configuration file. It does blocking I/O."""
 
     def __init__(self, folder: Path, config: Path) -> None:
         self._config = os.path.realpath(config)
@@ -60,11 +60,11 @@ class ConsentFile:
         self._stamp: tuple[int, ...] | None = None
 
     def has_changed(self) -> bool:
-        """Whether it was written since it was last read or written here."""
+        """Whether another process changed the file since the latest load or save."""
         return self._stamp_now() != self._stamp
 
     def load(self) -> dict[SERVER_NAME, Json]:
-        """Return what is remembered by server; nothing where the file is missing or cannot be believed."""
+        """Return the saved definitions by server; empty if the file is missing or not trustworthy."""
         self._stamp = self._stamp_now()
         if self._stamp is None:
             return {}
@@ -74,14 +74,14 @@ class ConsentFile:
             found = json.loads(self.path.read_text(encoding="utf-8"))
             return {str(name): _server(server) for name, server in found["servers"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            logger.warning("Remembered consent ignored: file=%s reason=%s", self.path, error)
+            logger.warning("saved consent ignored: file=%s reason=%s", self.path, error)
             return {}
 
     def save(self, servers: Mapping[SERVER_NAME, Json]) -> None:
-        """Remember this.
+        """Save the definitions.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The file cannot be written.
         """
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = json.dumps({"version": VERSION, "config": self._config, "servers": servers}, ensure_ascii=True)
@@ -97,10 +97,10 @@ class ConsentFile:
 
 
 class AutoApply:
-    """The definitions that `auto_apply` holds for.
+    """The tool definitions that `auto_apply` is valid for.
 
     Args:
-        file: Where they are remembered; without one, until the Computer stops.
+        file: Where they are saved; without it they are lost when the Computer stops.
         on_change: Called when there is something to save.
     """
 
@@ -113,12 +113,12 @@ class AutoApply:
         self._seen: dict[tuple[SERVER_NAME, TOOL_NAME], Json] = {}
 
     def load(self) -> None:
-        """Read what is remembered."""
+        """Load the saved definitions."""
         if self.file is not None:
             self._servers = self.file.load()
 
     async def save(self, lasting: Iterable[SERVER_NAME]) -> None:
-        """Remember the definitions of these servers, those of the configuration file."""
+        """Save the definitions of these servers, which are those of the configuration file."""
         if self.file is None:
             return
         servers = {
@@ -130,17 +130,17 @@ class AutoApply:
             await asyncio.to_thread(self.file.save, servers)
         except OSError as error:
             if not self._warned:
-                logger.warning("Consent is not remembered: file=%s reason=%s", self.file.path, error.strerror)
+                logger.warning("consent not saved: file=%s reason=%s", self.file.path, error.strerror)
             self._warned = True
 
     def configure(self, configs: Mapping[SERVER_NAME, BaseMCPServerConfig]) -> None:
-        """Take over a configuration: consent that it no longer gives is forgotten."""
+        """Apply a configuration: drop consent that it no longer gives."""
         before, self._servers = self._servers, {}
         self._seen.clear()
         for name, config in configs.items():
             known, runs = before.get(name), runs_as(config)
             if known is not None and known["runs"] == runs:
-                tools = {tool: kept for tool, kept in known["tools"].items() if _is_auto(config, tool)}
+                tools = {tool: saved for tool, saved in known["tools"].items() if _is_auto(config, tool)}
                 self._servers[name] = {"runs": runs, "tools": tools}
             else:
                 self._servers[name] = {"runs": runs, "tools": {}}
@@ -148,33 +148,33 @@ class AutoApply:
             self._on_change()
 
     def see(self, routes: Iterable[Route]) -> None:
-        """Bind consent to the definition of each tool that is seen for the first time, and log those that changed."""
+        """Bind consent to the definition of each new tool, and log tools that changed."""
         new, seen = False, dict[tuple[SERVER_NAME, TOOL_NAME], Json]()
         for route in routes:
             key = route.server, route.tool
-            # Most tools of a new catalogue are those of the one before; a fingerprint takes a tenth of a millisecond.
+            # Most tools are unchanged objects of the previous catalogue; a fingerprint takes a tenth of a millisecond.
             seen[key] = route.definition.tool
             if route.meta.auto_apply is not True or self._seen.get(key) is route.definition.tool:
                 continue
             tools = self._tools(route)
-            kept = tools.get(route.tool)
-            if kept is None and len(tools) < MAX_TOOLS:
-                tools[route.tool] = route.definition.kept()
+            saved = tools.get(route.tool)
+            if saved is None and len(tools) < MAX_TOOLS:
+                tools[route.tool] = route.definition.to_saved()
                 new = True
-            elif kept is not None and kept["digest"] != route.definition.digest:
-                self._report(route, kept)
+            elif saved is not None and saved["digest"] != route.definition.digest:
+                self._report(route, saved)
         self._seen = seen
         if new:
             self._on_change()
 
-    def holds(self, route: Route) -> bool:
-        """Whether the definition is the one that the owner consented to."""
+    def is_valid(self, route: Route) -> bool:
+        """Whether the owner consented to the current definition."""
         digest = route.definition.digest
-        if (kept := self._kept(route)) is not None and kept["digest"] == digest:
+        if (saved := self._saved(route)) is not None and saved["digest"] == digest:
             return True
-        if kept is None or self.file is None or not self.file.has_changed():
+        if saved is None or self.file is None or not self.file.has_changed():
             return False
-        # Another process of the owner's may have accepted the change.
+        # Another process of the owner may have accepted the change.
         theirs = self.file.load().get(route.server, {}).get("tools", {}).get(route.tool)
         if theirs is None or theirs["digest"] != digest:
             return False
@@ -182,19 +182,19 @@ class AutoApply:
         return True
 
     def accept(self, route: Route) -> None:
-        """Bind consent to the definition as it is now."""
-        self._tools(route)[route.tool] = route.definition.kept()
+        """Bind consent to the current definition."""
+        self._tools(route)[route.tool] = route.definition.to_saved()
         self._reported.discard((route.server, route.tool))
         self._on_change()
 
-    def changes(self, route: Route) -> Changed | None:
-        """Return what changed since the owner consented, or None."""
-        kept = self._kept(route)
-        if route.meta.auto_apply is not True or kept is None or kept["digest"] == route.definition.digest:
+    def changes(self, route: Route) -> ToolChange | None:
+        """Return the change since the owner consented, or None."""
+        saved = self._saved(route)
+        if route.meta.auto_apply is not True or saved is None or saved["digest"] == route.definition.digest:
             return None
-        return changed(route, kept["fields"])
+        return tool_change(route, saved["fields"])
 
-    def _kept(self, route: Route) -> Json | None:
+    def _saved(self, route: Route) -> Json | None:
         return self._tools(route).get(route.tool)
 
     def _tools(self, route: Route) -> dict[TOOL_NAME, Json]:
@@ -202,20 +202,20 @@ class AutoApply:
         tools: dict[TOOL_NAME, Json] = server["tools"]
         return tools
 
-    def _report(self, route: Route, kept: Json) -> None:
+    def _report(self, route: Route, saved: Json) -> None:
         if (route.server, route.tool) not in self._reported:
             self._reported.add((route.server, route.tool))
             logger.warning(
-                "Tool %r of %s changed since auto_apply was set (%s): its calls need confirmation until you accept it",
+                "tool definition changed: tool=%r mcp_server=%s fields=%s; confirm its calls or accept it",
                 route.tool,
                 route.server,
-                ", ".join(changed_fields(kept["fields"], route.definition)),
+                ", ".join(changed_fields(saved["fields"], route.definition)),
             )
 
 
-def changed(route: Route, before: Json | None) -> Changed:
-    """Return how a tool differs from its earlier definition."""
-    return Changed(
+def tool_change(route: Route, before: Json | None) -> ToolChange:
+    """Return the difference of a tool from its earlier definition."""
+    return ToolChange(
         route.server,
         route.tool,
         route.listed,
@@ -233,9 +233,9 @@ def _is_auto(config: BaseMCPServerConfig, tool: TOOL_NAME) -> bool:
 def _server(found: Any) -> Json:
     tools = {
         str(tool): {
-            "digest": str(kept["digest"]),
-            "fields": kept["fields"] if isinstance(kept["fields"], dict) else None,
+            "digest": str(saved["digest"]),
+            "fields": saved["fields"] if isinstance(saved["fields"], dict) else None,
         }
-        for tool, kept in found["tools"].items()
+        for tool, saved in found["tools"].items()
     }
     return {"runs": str(found["runs"]), "tools": tools}

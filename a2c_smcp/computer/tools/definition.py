@@ -1,4 +1,4 @@
-"""The definition of a tool as its owner consented to it: its fingerprint, and what changed since. Pure."""
+"""Tool definitions: fingerprints, and the difference of two definitions. Pure."""
 
 import difflib
 import hashlib
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig
+from a2c_smcp.computer.config.models import BaseMCPServerConfig
 from a2c_smcp.computer.ports import Json
 
 FIELDS: Final = ("title", "description", "inputSchema", "outputSchema", "annotations")
-"""What makes up a definition beside the name: everything of it that a person or a model is shown."""
+"""The fields of a definition besides the name: everything that a person or a model sees."""
 
 MAX_KEPT: Final = 256 << 10
-"""The longest definition that is kept, in characters of JSON; of a longer one the fingerprint is."""
+"""The longest definition that is saved, in characters of JSON; of longer ones only the fingerprint is saved."""
 
 MAX_COMPARED: Final = 2_000
 MAX_LINES: Final = 400
@@ -24,19 +24,19 @@ _canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).enco
 
 
 def fingerprint(*parts: Any) -> str:
-    """Return a text that differs where the JSON of `parts` differs; the order of keys does not count."""
+    """Return a hash of the JSON of `parts`, independent of the order of keys."""
     return hashlib.sha256(_canonical(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """The definition of a tool. Two are equal if their fingerprints are."""
+    """The definition of a tool. Definitions with the same fingerprint are equal."""
 
     tool: Json = field(default_factory=dict)
 
     @cached_property
     def fields(self) -> Json:
-        """What the fingerprint covers."""
+        """The fields that the fingerprint covers."""
         return {name: self.tool[name] for name in FIELDS if self.tool.get(name) is not None}
 
     @cached_property
@@ -50,12 +50,12 @@ class Definition:
 
     @cached_property
     def repeatable(self) -> bool:
-        """Whether the server declares that running the tool twice changes nothing more than running it once."""
+        """Whether the server declares the tool as read-only or idempotent."""
         hints = self.tool.get("annotations") or {}
         return hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True
 
-    def kept(self) -> Json:
-        """Return what is remembered of it: the fingerprint, and unless they are too long the fields."""
+    def to_saved(self) -> Json:
+        """Return the form that is saved: the fingerprint, and the fields unless they are too long."""
         return {"digest": self.digest, "fields": self.fields if len(self._text) <= MAX_KEPT else None}
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +66,7 @@ class Definition:
 
 
 def runs_as(config: BaseMCPServerConfig) -> str:
-    """Return a fingerprint of which program or URL a server is; its variables and headers may be renewed."""
+    """Return a fingerprint of the program or URL of a server; its variables and headers may change."""
     parameters: Any = getattr(config, "server_parameters", None)
     where = [getattr(parameters, name, None) for name in ("command", "args", "cwd", "url")]
     return fingerprint(config.name, getattr(config, "type", None), where)
@@ -80,7 +80,7 @@ def changed_fields(before: Json | None, now: Definition) -> list[str]:
 
 
 def change_lines(before: Json | None, now: Definition) -> list[str]:
-    """Return what differs as lines: the field, then what is gone after `-` and what is new after `+`."""
+    """Return the difference as lines: the field, then removed lines after `-` and added lines after `+`."""
     if before is None:
         return ["the definition changed; the earlier one was too long to keep"]
     lines = [
@@ -94,7 +94,7 @@ def _field(name: str, before: Any, after: Any) -> Iterator[str]:
     yield f"{name}:"
     old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) > MAX_COMPARED:
-        # Comparing takes time that grows with the square of the length.
+        # The time of the comparison is quadratic in the length.
         yield from (f"- {line}" for line in old[: MAX_LINES // 4])
         yield from (f"+ {line}" for line in new[: MAX_LINES // 4])
         yield f"… {len(old)} lines before, {len(new)} lines now"

@@ -1,17 +1,17 @@
-"""A record of tool calls on disk: a call runs at most once, also when the Computer is killed and started again.
+"""The journal of tool calls on disk: a call runs at most once, even if the Computer is killed and restarted.
 
-A folder holds two logs, each a few append-only files of lines. A call is named by a digest of who made it, its `mark`
-is a digest of tool and arguments, and times are seconds since 1970:
+A folder contains two logs, each a few append-only files of lines. A call is named by a digest of its key, its `mark` is
+a digest of tool and arguments, and times are seconds since 1970:
 
-    calls-*.log       A call mark time           accepted: it waits for the owner and has not started
-                      S call mark time           started: from here on it may have run
+    calls-*.log       A call mark time           accepted: waiting for the owner, not started
+                      S call mark time           started: the tool may have run
                       E call mark time           ended
     outcomes-*.log    O call time length JSON    how it ended
 
 The event loop writes the lines of `calls` itself, one `write` of a hundred bytes each. A thread syncs them to the disk,
-those of calls that arrive together in one go, and writes the outcomes. A tool runs once its "started" line is on the
-disk; one that declares that running it twice changes nothing does not wait for that. Only the event loop touches the
-index of calls, only the thread the log of outcomes.
+one sync for all calls that arrive together, and writes the outcomes. A tool runs once its "started" line is synced; a
+read-only or idempotent tool does not wait for that. Only the event loop accesses the index of calls, and only the
+thread accesses the log of outcomes.
 """
 
 import asyncio
@@ -29,11 +29,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from a2c_smcp.common.fastjson import FastJson
+from a2c_smcp.computer.tools.completed_calls import CallKey, CallOutcome
 from a2c_smcp.computer.tools.journal_files import (
     NOFOLLOW,
     JournalLimits,
+    OutcomeLocation,
     OutcomeLog,
-    Place,
     check_own,
     create,
     log_files,
@@ -41,7 +42,6 @@ from a2c_smcp.computer.tools.journal_files import (
     number_in,
     whole_lines,
 )
-from a2c_smcp.computer.tools.kept import CallKey, Outcome
 from a2c_smcp.computer.tools.results import interrupted, too_large_to_keep
 from a2c_smcp.errors import InternalError
 
@@ -53,9 +53,9 @@ except ImportError:  # Windows has no such locks
 
 logger = logging.getLogger(__name__)
 
-State: TypeAlias = Literal["accepted", "started", "ended"]
+CallState: TypeAlias = Literal["accepted", "started", "ended"]
 
-_STATES: Final[dict[bytes, State]] = {b"A": "accepted", b"S": "started", b"E": "ended"}
+_STATES: Final[dict[bytes, CallState]] = {b"A": "accepted", b"S": "started", b"E": "ended"}
 _LETTERS: Final = {state: letter for letter, state in _STATES.items()}
 _sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
@@ -64,38 +64,38 @@ LOCK_SECONDS: Final = 2.0
 STOP_SECONDS: Final = 5.0
 TIDY_SECONDS: Final = 600.0
 GROUP_SECONDS: Final = 0.005
-"""Starts that no call waits for are synced together with those of the next seconds."""
+"""Starts that no call waits for are synced together after this time."""
 
 SYNC_SECONDS: Final = 2.0
-"""How long a call waits for a disk that does not respond before it runs unrecorded, unless the journal is strict."""
+"""How long a call waits for the sync before it runs without it, unless the journal is strict."""
 
 QUEUED: Final = 4_000
-"""Outcomes that may wait for the disk; of further ones only the end is recorded."""
+"""The most outcomes waiting to be written; of further ones only the end is recorded."""
 
 MARK: Final = 32
-"""Characters of a mark that are recorded."""
+"""How many characters of a mark are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """What is known of a call."""
+class RecordedCall:
+    """The record of a call."""
 
-    state: State
+    state: CallState
     mark: str
     at: float
-    outcome: Place | None = None
+    outcome: OutcomeLocation | None = None
 
     def is_of(self, mark: str) -> bool:
-        """Whether it is the call with this mark."""
+        """Whether the call has this mark."""
         return self.mark == mark[:MARK]
 
 
 class CallJournal:
-    """The calls of one Computer. One process at a time may have it open.
+    """The journal of one Computer. Only one process at a time can open it.
 
     Args:
-        folder: Made if it does not exist; only its owner can read it.
-        strict: Whether a call that cannot be recorded is refused. Otherwise it runs without the guarantee.
+        folder: Created if it does not exist; only its owner can read it.
+        strict: Whether to refuse a call that cannot be recorded; otherwise it runs without the guarantee.
         clock: Returns the seconds since 1970.
     """
 
@@ -110,25 +110,25 @@ class CallJournal:
         self.folder = Path(folder)
         self.strict = strict
         self.scope = ""
-        """Tells offices of the same name on different servers apart."""
+        """Distinguishes offices of the same name on different servers."""
         self.problem: str | None = None
-        """Why calls cannot be recorded at the moment."""
+        """Why calls cannot be recorded at the moment, or None."""
         self._limits = limits or JournalLimits()
         self._clock = clock
-        self._index: dict[str, Recorded] = {}
+        self._index: dict[str, RecordedCall] = {}
         self._files: list[Path] = []
         self._fd, self._size, self._torn = -1, 0, False
         self._unsynced = False
         self._lock_fd = -1
-        self._thread: _Thread | None = None
+        self._thread: _WriterThread | None = None
 
     @property
     def entries(self) -> int:
-        """How many calls are remembered."""
+        """The number of recorded calls."""
         return len(self._index)
 
     async def open(self) -> None:
-        """Read what was recorded before, and record from now on.
+        """Load the records and start recording.
 
         Raises:
             OSError: The folder cannot be used, or another process has the journal open.
@@ -140,23 +140,23 @@ class CallJournal:
             if isinstance(problem, OSError):
                 self.problem = problem.strerror or str(problem)
             raise
-        self._thread = _Thread(self, outcomes, _copy(self._fd), asyncio.get_running_loop())
+        self._thread = _WriterThread(self, outcomes, _copy(self._fd), asyncio.get_running_loop())
         self._thread.start()
 
     async def close(self) -> None:
-        """Write what waits, and close the files."""
+        """Write everything pending, and close the files."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
         if await asyncio.to_thread(thread.stop, STOP_SECONDS):
             self._close_files()
         else:
-            logger.error("journal not closed: the disk does not respond folder=%s", self.folder)
+            logger.error("journal not closed: disk does not respond folder=%s", self.folder)
 
     # Calls
 
-    def find(self, key: CallKey) -> Recorded | None:
-        """Return what is recorded of a call, or None where nothing is."""
+    def find(self, key: CallKey) -> RecordedCall | None:
+        """Return the record of a call, or None."""
         if not self._index:
             return None
         name = self._name(key)
@@ -166,34 +166,34 @@ class CallJournal:
             return None
         return found
 
-    async def outcome(self, recorded: Recorded, tool: str) -> Outcome:
-        """Return how a call that started ended, as far as that is known."""
+    async def outcome(self, recorded: RecordedCall, tool: str) -> CallOutcome:
+        """Return the outcome of a started call, as far as it is known."""
         if recorded.state == "started":
-            return Outcome(interrupted(tool))
+            return CallOutcome(interrupted(tool))
         if recorded.outcome is not None:
             try:
                 return await asyncio.to_thread(recorded.outcome.read)
             except (OSError, ValueError, AttributeError, TypeError) as problem:
-                logger.warning("journal: outcome cannot be read: %s folder=%s", problem, self.folder)
-        return Outcome(too_large_to_keep())
+                logger.warning("journal outcome unreadable: reason=%s folder=%s", problem, self.folder)
+        return CallOutcome(too_large_to_keep())
 
     def accepted(self, key: CallKey, mark: str) -> None:
-        """Record that a call waits and has not started."""
+        """Record that a call waits for the owner."""
         self._note(self._name(key), "accepted", mark)
 
     def started(self, key: CallKey, mark: str, *, repeatable: bool = False) -> "asyncio.Future[None] | None":
-        """Record that a call starts; return what to await before its tool runs, if anything.
+        """Record that a call starts; return a future to await before its tool runs, if there is one.
 
         Args:
-            repeatable: Whether running the tool twice changes nothing. Such a call does not wait for the disk.
+            repeatable: Whether the tool is read-only or idempotent. Such a call does not wait for the disk.
 
         Raises:
-            InternalError: It cannot be recorded, and `strict` forbids that it runs.
+            InternalError: The call cannot be recorded, and the journal is strict.
         """
         noted, thread = self._note(self._name(key), "started", mark), self._thread
         if not noted or thread is None:
             if self.strict:
-                raise _unrecorded(self.problem or "it is closed")
+                raise _not_recorded(self.problem or "it is closed")
             return None
         if repeatable or (self._unsynced and not self.strict):
             thread.sync_soon()
@@ -209,8 +209,8 @@ class CallJournal:
             self.sync_failed(OSError(errno.ETIMEDOUT, "the disk does not respond"))
             waiter.set_result(None)
 
-    def ended(self, key: CallKey, mark: str, outcome: Outcome) -> None:
-        """Record that a call ended, and how."""
+    def ended(self, key: CallKey, mark: str, outcome: CallOutcome) -> None:
+        """Record the outcome of a call."""
         name = self._name(key)
         if self._note(name, "ended", mark) and self._thread is not None:
             self._thread.write(name, outcome)
@@ -218,8 +218,8 @@ class CallJournal:
     def _name(self, key: CallKey) -> str:
         return hashlib.blake2b(FastJson.encode([self.scope, *key]), digest_size=16).hexdigest()
 
-    def _note(self, name: str, state: State, mark: str) -> bool:
-        noted = Recorded(state, mark[:MARK], self._clock())
+    def _note(self, name: str, state: CallState, mark: str) -> bool:
+        noted = RecordedCall(state, mark[:MARK], self._clock())
         if self._thread is None or not self._write(_line(name, noted)):
             return False
         self._index[name] = noted
@@ -242,35 +242,35 @@ class CallJournal:
             return False
         if self.problem is not None and not self._unsynced:
             self.problem = None
-            logger.warning("journal works again folder=%s", self.folder)
+            logger.warning("journal writable again: folder=%s", self.folder)
         return True
 
-    # What the thread reports
+    # Callbacks of the writer thread
 
     def failed(self, problem: OSError) -> None:
-        """Something cannot be written; it is logged once, until it can be written again."""
+        """A write failed; logged once until a write succeeds again."""
         why = problem.strerror or str(problem)
         if self.problem is None:
             then = "calls are refused" if self.strict else "calls run, and could run again after a restart"
-            logger.error("journal cannot be written: %s; %s folder=%s", why, then, self.folder)
+            logger.error("journal not writable: reason=%s folder=%s; %s", why, self.folder, then)
         self.problem = why
 
     def sync_failed(self, problem: OSError) -> None:
-        """The disk did not take what was written. Until it does, calls do not wait for it."""
+        """A sync failed. Until one succeeds, calls do not wait for it."""
         self._unsynced = True
         self.failed(problem)
 
     def synced(self) -> None:
-        """The disk has everything that was written."""
+        """Everything written is synced."""
         self._unsynced = False
 
-    def wrote(self, name: str, place: Place) -> None:
-        """An outcome is in its file."""
+    def wrote(self, name: str, place: OutcomeLocation) -> None:
+        """An outcome was written."""
         if (known := self._index.get(name)) is not None:
             self._index[name] = replace(known, outcome=place)
 
     def deleted(self, path: Path) -> None:
-        """A file of outcomes is gone."""
+        """A file of outcomes was deleted."""
         for name, known in self._index.items():
             if known.outcome is not None and known.outcome.path == path:
                 self._index[name] = replace(known, outcome=None)
@@ -298,7 +298,7 @@ class CallJournal:
         try:
             self._compact()
         except OSError as problem:
-            self.failed(problem)  # what was recorded counts all the same
+            self.failed(problem)  # the loaded records are still valid
         return outcomes
 
     def _recall(self, line: bytes) -> None:
@@ -306,10 +306,10 @@ class CallJournal:
             case [letter, name, mark, at] if letter in _STATES:
                 when = min(number_in(at), self._clock())
                 if self._clock() - when <= self._limits.seconds:
-                    self._index[name.decode()] = Recorded(_STATES[letter], mark.decode(), when)
+                    self._index[name.decode()] = RecordedCall(_STATES[letter], mark.decode(), when)
 
     def _compact(self) -> None:
-        """Write what still counts into one new file, and delete the others once that is on the disk."""
+        """Write the current records into one new file, and delete the others once it is synced."""
         old = list(self._files)
         self._begin_file()
         whole = b"".join(_line(name, known) for name, known in self._index.items())
@@ -332,7 +332,7 @@ class CallJournal:
         if before >= 0:
             os.close(before)
         if self._thread is not None:
-            # A file holds more calls than are remembered: what counts is in the last two.
+            # A file has more entries than the index, so all current records are in the last two files.
             old, self._files = self._files[:-2], self._files[-2:]
             self._thread.follow(_copy(self._fd), old)
 
@@ -343,8 +343,8 @@ class CallJournal:
         self._fd = self._lock_fd = -1
 
 
-class _Thread(threading.Thread):
-    """Does what waits for the disk, in order."""
+class _WriterThread(threading.Thread):
+    """Does the blocking disk work, in order."""
 
     def __init__(self, journal: CallJournal, outcomes: OutcomeLog, fd: int, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(name="a2c-journal", daemon=True)
@@ -353,28 +353,28 @@ class _Thread(threading.Thread):
         self._due = False
 
     def sync_soon(self) -> None:
-        """Sync the calls to the disk, together with those of the next milliseconds."""
+        """Sync the calls to the disk within the next milliseconds."""
         if not self._due:
             self._due = True
             self._jobs.put(_nothing)
 
     def synced(self) -> "asyncio.Future[None]":
-        """Return what is done once the disk has the calls."""
+        """Return a future that is done once the calls are synced."""
         waiter: asyncio.Future[None] = self._loop.create_future()
         self._jobs.put(waiter)
         return waiter
 
-    def write(self, name: str, outcome: Outcome) -> None:
+    def write(self, name: str, outcome: CallOutcome) -> None:
         """Write an outcome."""
         if self._jobs.qsize() < QUEUED:
             self._jobs.put(lambda: self._write(name, outcome))
 
     def follow(self, fd: int, old: list[Path]) -> None:
-        """The calls are in another file from now on, and the old ones are of no use."""
+        """Switch to a new file of calls, and delete the old ones."""
         self._jobs.put(lambda: self._follow(fd, old))
 
     def stop(self, seconds: float) -> bool:
-        """Do what waits, and end; whether that was done in time."""
+        """Finish the pending work and end; return whether that was done in time."""
         self._jobs.put(None)
         self.join(seconds)
         return not self.is_alive()
@@ -412,14 +412,14 @@ class _Thread(threading.Thread):
         except OSError as problem:
             self._report(self._journal.failed, problem)
         except Exception:
-            # The outermost handler of the thread: whatever a job does, the next one is done.
-            logger.exception("journal: a job failed folder=%s", self._journal.folder)
+            # The outermost handler of the thread: a failed job must not stop the next one.
+            logger.exception("journal job failed: folder=%s", self._journal.folder)
 
-    def _report(self, function: Callable[..., None], *facts: Any) -> None:
+    def _report(self, function: Callable[..., None], *arguments: Any) -> None:
         with suppress(RuntimeError):  # the event loop is closed
-            self._loop.call_soon_threadsafe(function, *facts)
+            self._loop.call_soon_threadsafe(function, *arguments)
 
-    def _write(self, name: str, outcome: Outcome) -> None:
+    def _write(self, name: str, outcome: CallOutcome) -> None:
         place = self._outcomes.add(name, outcome)
         if place is not None:
             self._report(self._journal.wrote, name, place)
@@ -452,7 +452,7 @@ class _Thread(threading.Thread):
 
 
 def discard_old(root: Path, seconds: float) -> None:
-    """Delete the journals in a folder that no process has open and nobody has written to for so long."""
+    """Delete the journals in a folder that no process has open and that were not written for `seconds`."""
     for folder in root.iterdir() if root.is_dir() else ():
         with suppress(OSError):
             files = [*folder.glob("*.log"), folder / LOCK]
@@ -468,7 +468,7 @@ def discard_old(root: Path, seconds: float) -> None:
                 os.close(fd)
 
 
-def _line(name: str, call: Recorded) -> bytes:
+def _line(name: str, call: RecordedCall) -> bytes:
     return b"%b %b %b %.3f\n" % (_LETTERS[call.state], name.encode(), call.mark.encode(), call.at)
 
 
@@ -488,7 +488,7 @@ def _lock(fd: int, patience: float = LOCK_SECONDS) -> None:
             time.sleep(0.05)
 
 
-def _unrecorded(why: str) -> InternalError:
+def _not_recorded(why: str) -> InternalError:
     return InternalError(
         f"The tool was not run: the Computer's journal cannot be written ({why})", details={"reason": "journal"}
     )
@@ -501,7 +501,7 @@ def _settle(waiters: list["asyncio.Future[None]"], failure: OSError | None) -> N
         if failure is None:
             waiter.set_result(None)
         else:
-            waiter.set_exception(_unrecorded(failure.strerror or str(failure)))
+            waiter.set_exception(_not_recorded(failure.strerror or str(failure)))
 
 
 def _nothing() -> None:

@@ -1,4 +1,4 @@
-"""The files of the journal of tool calls: their names, their owner, and the log of outcomes."""
+"""The files of the journal: names, ownership checks, and the log of outcomes."""
 
 import errno
 import os
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from a2c_smcp.common.fastjson import FastJson
-from a2c_smcp.computer.socketio.encoding import encoded
-from a2c_smcp.computer.tools.kept import Outcome
+from a2c_smcp.common.segmented_json import json_segments
+from a2c_smcp.computer.tools.completed_calls import CallOutcome
 from a2c_smcp.errors import from_wire, to_wire
 
 DAY: Final = 24 * 3600.0
@@ -18,14 +18,14 @@ NOFOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class JournalLimits:
-    """How much is recorded, and for how long.
+    """Limits of the journal.
 
     Attributes:
-        seconds: How long a call is remembered.
-        entries: How many calls are remembered.
-        size: Bytes of outcomes on disk; the oldest are deleted first.
-        outcome: Bytes of the largest outcome.
-        segment: Bytes of a file, after which the next one begins.
+        seconds: How long a call is kept.
+        entries: The most calls that are kept.
+        size: The most bytes of outcomes on disk; the oldest are deleted first.
+        outcome: The size limit of an outcome in bytes.
+        segment: The size in bytes after which a new file begins.
     """
 
     seconds: float = DAY
@@ -36,57 +36,57 @@ class JournalLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where an outcome is written."""
+class OutcomeLocation:
+    """The position of an outcome in a file."""
 
     path: Path
     offset: int
     length: int
 
-    def read(self) -> Outcome:
+    def read(self) -> CallOutcome:
         """Return the outcome.
 
         Raises:
-            OSError: The file is gone.
-            ValueError: There is no outcome at this place.
+            OSError: The file is deleted.
+            ValueError: There is no valid outcome at this position.
         """
         with self.path.open("rb") as file:
             file.seek(self.offset)
             found = FastJson.loads(file.read(self.length))
         error = from_wire(found) if "error" in found else None
-        return Outcome(found.get("result"), error, progress=found.get("progress"))
+        return CallOutcome(found.get("result"), error, progress=found.get("progress"))
 
 
 @dataclass(slots=True)
-class _File:
+class _LogFile:
     size: int
     began: float
     written: float
 
 
 class OutcomeLog:
-    """The outcomes of calls: files of lines, bounded in size and age. Used by one thread at a time."""
+    """The log of outcomes, limited in size and age. Not thread-safe."""
 
     def __init__(self, folder: Path, limits: JournalLimits, clock: Callable[[], float]) -> None:
         self._folder, self._limits, self._clock = folder, limits, clock
-        self._files: dict[Path, _File] = {}
+        self._files: dict[Path, _LogFile] = {}
         self._fd = -1
 
-    def load(self) -> Iterator[tuple[str, Place]]:
-        """Yield the outcomes of former runs, by the name of the call."""
+    def load(self) -> Iterator[tuple[str, OutcomeLocation]]:
+        """Yield the outcomes of earlier runs: name of the call and position."""
         for path in log_files(self._folder, "outcomes"):
             found = path.stat()
-            self._files[path] = _File(found.st_size, found.st_mtime, found.st_mtime)
+            self._files[path] = _LogFile(found.st_size, found.st_mtime, found.st_mtime)
             for line, offset in whole_lines(path):
                 match line.split(b" ", 4):
                     case [b"O", name, _, length, body] if len(body) == number_in(length):
-                        yield name.decode(), Place(path, offset + len(line) - len(body), len(body))
+                        yield name.decode(), OutcomeLocation(path, offset + len(line) - len(body), len(body))
 
-    def add(self, name: str, outcome: Outcome) -> Place | None:
-        """Write an outcome and return where it is; None where it is too large.
+    def add(self, name: str, outcome: CallOutcome) -> OutcomeLocation | None:
+        """Write an outcome and return its position; None if it is too large.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The file cannot be written.
         """
         body = b"".join(_encoded(outcome))
         if len(body) > min(self._limits.outcome, self._limits.size):
@@ -101,25 +101,25 @@ class OutcomeLog:
             while written < len(line):
                 written += os.write(self._fd, line[written:] if written else line)
         except OSError:
-            self.close()  # the next outcome goes to another file: nothing follows a torn line
+            self.close()  # the next outcome goes to another file, because this one ends with a partial line
             raise
         finally:
             file.size, file.written = file.size + written, self._clock()
-        return Place(path, file.size - len(body) - 1, len(body))
+        return OutcomeLocation(path, file.size - len(body) - 1, len(body))
 
     def tidy(self) -> list[Path]:
-        """End a file that is large or old, and delete those that are too many or too old; returns the deleted."""
+        """Rotate a large or old file, delete files above the limits, and return the deleted ones."""
         now, limits = self._clock(), self._limits
         self._end_file()
-        gone = []
+        deleted = []
         for path, file in list(self._files.items()):
             if self._fd >= 0 and path == self._last()[0]:
                 break
             if sum(one.size for one in self._files.values()) > limits.size or now - file.written > limits.seconds:
                 path.unlink(missing_ok=True)
                 del self._files[path]
-                gone.append(path)
-        return gone
+                deleted.append(path)
+        return deleted
 
     def close(self) -> None:
         """Close the file; the next outcome begins another."""
@@ -133,13 +133,13 @@ class OutcomeLog:
             if last.size > self._limits.segment or self._clock() - last.began > self._limits.seconds / 24:
                 self.close()
 
-    def _last(self) -> tuple[Path, _File]:
+    def _last(self) -> tuple[Path, _LogFile]:
         return next(reversed(self._files.items()))
 
     def _begin_file(self) -> None:
         path = next_file(self._folder, "outcomes", self._last()[0] if self._files else None)
         self._fd = create(path)
-        self._files[path] = _File(0, self._clock(), self._clock())
+        self._files[path] = _LogFile(0, self._clock(), self._clock())
 
 
 def log_files(folder: Path, kind: str) -> list[Path]:
@@ -154,12 +154,12 @@ def next_file(folder: Path, kind: str, last: Path | None) -> Path:
 
 
 def create(path: Path) -> int:
-    """Open a new file, which nobody else can read, to append to it."""
+    """Create a file for appending that only its owner can read."""
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | NOFOLLOW, 0o600)
 
 
 def whole_lines(path: Path) -> Iterator[tuple[bytes, int]]:
-    """Yield each line of a file with its place, but for the last one if it is torn."""
+    """Yield each line of a file with its offset, except an incomplete last one."""
     offset = 0
     with os.fdopen(os.open(path, os.O_RDONLY | NOFOLLOW), "rb") as file:
         check_own(path, os.fstat(file.fileno()))
@@ -170,7 +170,7 @@ def whole_lines(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def number_in(text: bytes) -> float:
-    """Return the number in a column of a line; 0 where it is damaged."""
+    """Return the number in a column of a line; 0 if it is damaged."""
     try:
         return float(text)
     except ValueError:
@@ -178,20 +178,20 @@ def number_in(text: bytes) -> float:
 
 
 def check_own(path: Path, found: os.stat_result) -> None:
-    """Refuse what another user may have written.
+    """Check that a file belongs to this user.
 
     Raises:
-        PermissionError: It is another user's.
+        PermissionError: It belongs to another user.
     """
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
 
 
-def _encoded(outcome: Outcome) -> Iterator[bytes]:
+def _encoded(outcome: CallOutcome) -> Iterator[bytes]:
     rest: dict[str, Any] = {} if outcome.progress is None else {"progress": outcome.progress}
     if outcome.error is not None:
         rest |= to_wire(outcome.error)
     yield b'{"result":'
-    yield from encoded(outcome.result)
+    yield from json_segments(outcome.result)
     more = FastJson.encode(rest)
     yield b"}" if more == b"{}" else b"," + more[1:]

@@ -1,11 +1,11 @@
-"""The names by which Agents call tools. Pure decisions; `NameRegistry` remembers them for the life of the process.
+"""Assigns the names by which Agents call tools. Pure; `NameRegistry` keeps the assignments while the process runs.
 
-A tool wants its alias, or else its own name, and has a qualified name, `server__tool`, that can always be called.
+A tool requests its alias, or else its own name. Its qualified name `server__tool` is always valid.
 
-- The first tool that is given a name keeps it, also while its server is down, restarted, disabled or removed. A tool
-  that wants a taken name is listed under its qualified name.
+- The first tool that gets a name keeps it, even while its server is down, restarted, disabled or removed. A tool that
+  requests a taken name is listed under its qualified name.
 - Every `server__` prefix belongs to the server of that name, running or not.
-- A name that looks like one of another server counts as the same name.
+- A name that looks like a name of another server counts as the same name.
 - An alias is the owner's choice: it is reserved for its tool before any server lists its tools.
 """
 
@@ -21,13 +21,13 @@ from a2c_smcp.common.lookalikes import skeleton
 from a2c_smcp.types import SERVER_NAME, TOOL_NAME
 
 MAX_ALIAS: Final = 128
-"""The longest name MCP allows for a tool."""
+"""The longest tool name that MCP allows."""
 
 MAX_QUALIFIED: Final = 64
-"""The longest name that the common model APIs take."""
+"""The longest tool name that the common model APIs accept."""
 
 MAX_HELD: Final = 10_000
-"""How many names a server that keeps changing its tools can hold; beyond that its oldest unused ones are freed."""
+"""The most names that a server can hold; beyond that its oldest unused names are freed."""
 
 _BETWEEN: Final = "__"
 _MAX_SLUG: Final = 40
@@ -39,16 +39,15 @@ ProblemKind: TypeAlias = Literal["clash", "reserved", "alias", "tool"]
 
 @dataclass(frozen=True, slots=True)
 class NameProblem:
-    """Something about names that the owner of the Computer can mend.
+    """A problem with names that the owner of the Computer can fix.
 
     Attributes:
-        kind: `clash`: several tools want one name, or names that look alike. `reserved`: a tool's name begins with the
-            prefix of another server. `alias`: an alias cannot be used. `tool`: what a server lists is not a tool that
-            could be called.
+        kind: `clash`: several tools request the same name, or names that look alike. `reserved`: a tool's name begins
+            with the prefix of another server. `alias`: an alias cannot be used. `tool`: a listed tool cannot be called.
         tool: The name in question.
         servers: The servers involved; the one that holds the name or prefix comes first.
-        problem: What is wrong, and what was done about it.
-        advice: How to mend it.
+        problem: What is wrong, and the consequence.
+        advice: How to fix it.
     """
 
     kind: ProblemKind
@@ -59,8 +58,8 @@ class NameProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """A tool of a server, and the alias it is configured with."""
+class NameRequest:
+    """A tool of a server, and its configured alias."""
 
     server: SERVER_NAME
     tool: TOOL_NAME
@@ -68,14 +67,14 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What a tool is called by: the name in the list, and the name that always works."""
+class ToolNames:
+    """The names of a tool: the listed one, and the qualified one."""
 
     listed: str
     qualified: str
 
 
-class Holder(NamedTuple):
+class NameHolder(NamedTuple):
     """The tool that a name belongs to."""
 
     server: SERVER_NAME
@@ -83,27 +82,27 @@ class Holder(NamedTuple):
 
 
 class NameRegistry:
-    """Which name belongs to which tool, and which prefix to which server, for the life of the process."""
+    """The assignment of names to tools and of prefixes to servers while the process runs."""
 
     def __init__(self) -> None:
-        self._holders: dict[str, Holder] = {}
+        self._holders: dict[str, NameHolder] = {}
         self._by_look: dict[str, str] = {}
         self._names: defaultdict[SERVER_NAME, dict[str, None]] = defaultdict(dict)
         self._prefixes: defaultdict[str, list[SERVER_NAME]] = defaultdict(list)
         self._configured: set[SERVER_NAME] = set()
 
-    def configure(self, servers: Iterable[SERVER_NAME], aliases: Iterable[Wish] = ()) -> None:
+    def configure(self, servers: Iterable[SERVER_NAME], aliases: Iterable[NameRequest] = ()) -> None:
         """Reserve the prefix of each configured server and the aliases of the enabled ones.
 
-        A prefix outranks a name that another server was given before this one was configured.
+        A prefix takes precedence over a name that another server got before this one was configured.
         """
         self._configured = set(servers)
         self.reserve(self._configured)
-        wanted = [wish for wish in aliases if wish.alias is not None and _why_invalid(wish.alias) is None]
-        shared = Counter((wish.server, wish.alias) for wish in wanted)
-        for wish in wanted:
-            if wish.alias is not None and shared[wish.server, wish.alias] == 1:
-                self.claim(wish.alias, Holder(wish.server, wish.tool), by_owner=True)
+        wanted = [request for request in aliases if request.alias is not None and _why_invalid(request.alias) is None]
+        shared = Counter((request.server, request.alias) for request in wanted)
+        for request in wanted:
+            if request.alias is not None and shared[request.server, request.alias] == 1:
+                self.claim(request.alias, NameHolder(request.server, request.tool), by_owner=True)
 
     def reserve(self, servers: Iterable[SERVER_NAME]) -> None:
         """Reserve the prefix of each server."""
@@ -125,24 +124,24 @@ class NameRegistry:
         return None
 
     def owner(self, name: str) -> SERVER_NAME | None:
-        """Return the server that a name belongs to: that of the tool that holds it, or of its prefix."""
+        """Return the server that a name belongs to, by its tool or by its prefix."""
         holder = self.holder(name)
         return self.reserved_for(name, "") if holder is None else holder.server
 
-    def holder(self, name: str) -> Holder | None:
+    def holder(self, name: str) -> NameHolder | None:
         """Return the tool that holds a name, or one that looks like it."""
         held = self.held_name(name)
         return None if held is None else self._holders[held]
 
     def held_name(self, name: str) -> str | None:
-        """Return `name` itself where a tool holds it, else the held name that looks like it."""
+        """Return `name` if a tool holds it, else the held name that looks like it."""
         return name if name in self._holders else self._by_look.get(skeleton(name))
 
-    def claim(self, name: str, tool: Holder, *, by_owner: bool = False) -> bool:
-        """Give a name to a tool if it is free, and return whether the tool has it now.
+    def claim(self, name: str, tool: NameHolder, *, by_owner: bool = False) -> bool:
+        """Assign a name to a tool if it is free; return whether the tool has it now.
 
         Args:
-            by_owner: The owner configured it; that also takes a name from a server that is no longer configured.
+            by_owner: The owner configured the name; it is also taken from a server that is no longer configured.
         """
         if self.reserved_for(name, tool.server) is not None:
             return False
@@ -150,7 +149,7 @@ class NameRegistry:
         if held is not None and held != tool and by_owner and held.server not in self._configured:
             self._free(self.held_name(name) or name)
             held = self.holder(name)
-        # Tools of one server may look alike: it can do with each whatever it can do with the other.
+        # Names of one server may look alike: the server controls both tools anyway.
         if held is not None and held != tool and (held.server != tool.server or name in self._holders):
             return False
         if name not in self._holders:
@@ -162,7 +161,7 @@ class NameRegistry:
         return True
 
     def trim(self, used: Iterable[str]) -> None:
-        """Free the oldest names of servers that hold too many, but none that is in use."""
+        """Free the oldest unused names of servers that hold too many."""
         crowded = [names for names in self._names.values() if len(names) > MAX_HELD]
         kept = set(used) if crowded else set()
         for names in crowded:
@@ -186,64 +185,66 @@ class NameRegistry:
                 self._by_look[look] = other
 
 
-def name_tools(wishes: Sequence[Wish], registry: NameRegistry | None = None) -> tuple[list[Named], list[NameProblem]]:
-    """Return the names of each tool, in order, and what is to be said about them.
+def name_tools(
+    requests: Sequence[NameRequest], registry: NameRegistry | None = None
+) -> tuple[list[ToolNames], list[NameProblem]]:
+    """Return the names of each tool, in order, and the problems.
 
-    Each (server, tool) must be there once.
+    Each (server, tool) must occur once.
 
     Args:
-        registry: The names that were given before; it remembers those that are given now.
+        registry: The names assigned so far; new assignments are added to it.
     """
     registry = NameRegistry() if registry is None else registry
-    registry.reserve(dict.fromkeys(wish.server for wish in wishes))
+    registry.reserve(dict.fromkeys(request.server for request in requests))
     problems: list[NameProblem] = []
-    wanted = _wanted(wishes, registry, problems)
-    tools = [Holder(wish.server, wish.tool) for wish in wishes]
+    wanted = _wanted(requests, registry, problems)
+    tools = [NameHolder(request.server, request.tool) for request in requests]
     qualified = [_qualify(tool, registry) for tool in tools]
-    # The owner's choice comes before that of a server.
-    order = sorted(range(len(wishes)), key=lambda index: wanted[index] != wishes[index].alias)
+    # Aliases, the owner's choice, come before the names that servers chose.
+    order = sorted(range(len(requests)), key=lambda index: wanted[index] != requests[index].alias)
     has_it = {index: registry.claim(wanted[index], tools[index]) for index in order}
-    named = [Named(wanted[i] if has_it[i] else qualified[i], qualified[i]) for i in range(len(wishes))]
+    named = [ToolNames(wanted[i] if has_it[i] else qualified[i], qualified[i]) for i in range(len(requests))]
     registry.trim(name for names in named for name in (names.listed, names.qualified))
-    problems += _refused(wishes, wanted, named, registry)
+    problems += _refused(requests, wanted, named, registry)
     return named, problems
 
 
 def qualified_name(server: SERVER_NAME, tool: TOOL_NAME) -> str:
-    """Return the qualified name that a tool has unless it is taken or too long."""
+    """Return the regular qualified name of a tool; it may be taken or too long."""
     return f"{_slug(server)}{_BETWEEN}{tool}"
 
 
-def _wanted(wishes: Sequence[Wish], registry: NameRegistry, problems: list[NameProblem]) -> list[str]:
-    shared = Counter((wish.server, wish.alias) for wish in wishes)
-    wanted, told = [], set()
-    for wish in wishes:
-        alias, fault = wish.alias, None
+def _wanted(requests: Sequence[NameRequest], registry: NameRegistry, problems: list[NameProblem]) -> list[str]:
+    shared = Counter((request.server, request.alias) for request in requests)
+    wanted, reported = [], set()
+    for request in requests:
+        alias, fault = request.alias, None
         if alias is not None:
-            fault = _fault(alias, wish, shared[wish.server, alias], registry.reserved_for(alias, wish.server))
-        wanted.append(wish.tool if alias is None or fault is not None else alias)
-        if fault is not None and (wish.server, alias) not in told:
-            told.add((wish.server, alias))
+            fault = _fault(alias, request, shared[request.server, alias], registry.reserved_for(alias, request.server))
+        wanted.append(request.tool if alias is None or fault is not None else alias)
+        if fault is not None and (request.server, alias) not in reported:
+            reported.add((request.server, alias))
             problems.append(fault)
     return wanted
 
 
-def _fault(alias: str, wish: Wish, users: int, reserved: SERVER_NAME | None) -> NameProblem | None:
+def _fault(alias: str, request: NameRequest, users: int, reserved: SERVER_NAME | None) -> NameProblem | None:
     why = _why_invalid(alias) or (f"begins with the prefix of server {reserved!r}" if reserved is not None else None)
     if why is not None:
         return NameProblem(
             "alias",
-            wish.tool,
-            (wish.server,),
+            request.tool,
+            (request.server,),
             f"Its alias {why}, and is not used.",
-            f"Set another alias in tool_meta[{wish.tool!r}] of server {wish.server!r}.",
+            f"Set another alias in tool_meta[{request.tool!r}] of server {request.server!r}.",
         )
     if users > 1:
         return NameProblem(
             "alias",
             alias,
-            (wish.server,),
-            f"{users} tools of server {wish.server!r} have this alias, and none of them uses it.",
+            (request.server,),
+            f"{users} tools of server {request.server!r} have this alias, and none of them uses it.",
             "Set a different alias for each tool in tool_meta, and none in default_tool_meta.",
         )
     return None
@@ -259,18 +260,18 @@ def _why_invalid(alias: str) -> str | None:
     return None
 
 
-def _qualify(tool: Holder, registry: NameRegistry) -> str:
+def _qualify(tool: NameHolder, registry: NameRegistry) -> str:
     return next(name for name in _qualified_names(tool) if registry.claim(name, tool))
 
 
-def _qualified_names(wish: Holder) -> Iterator[str]:
-    plain = qualified_name(wish.server, wish.tool)
+def _qualified_names(request: NameHolder) -> Iterator[str]:
+    plain = qualified_name(request.server, request.tool)
     if len(plain) <= MAX_QUALIFIED:
         yield plain
-    mark = _digest([wish.server, wish.tool])
+    mark = _digest([request.server, request.tool])
     marked = f"{plain[: MAX_QUALIFIED - len(mark) - 1]}_{mark}"
     yield marked
-    # Nobody comes here by chance, but a hostile server can choose the names of its tools.
+    # Only reached if a hostile server chooses its tool names for a collision.
     number = 2
     while True:
         ending = f"_{number}"
@@ -279,9 +280,9 @@ def _qualified_names(wish: Holder) -> Iterator[str]:
 
 
 def _slug(server: SERVER_NAME) -> str:
-    """Return a server's name in letters that every model API takes in the name of a function.
+    """Return a server's name in characters that every model API accepts in a function name.
 
-    It has no double underscore, so that the first one of a qualified name ends it.
+    It has no double underscore, so that the first one of a qualified name ends the prefix.
     """
     slug = _UNSAFE.sub("_", server).strip("_") or f"server_{_digest([server])}"
     return slug if len(slug) <= _MAX_SLUG else f"{slug[: _MAX_SLUG - 9].rstrip('_')}_{_digest([server])}"
@@ -292,14 +293,17 @@ def _digest(words: list[str]) -> str:
 
 
 def _refused(
-    wishes: Sequence[Wish], wanted: list[str], named: list[Named], registry: NameRegistry
+    requests: Sequence[NameRequest], wanted: list[str], named: list[ToolNames], registry: NameRegistry
 ) -> list[NameProblem]:
-    """Return a problem for each name that some tool wanted and did not get."""
-    losers: defaultdict[str, list[tuple[Wish, Named]]] = defaultdict(list)
-    for wish, name, names in zip(wishes, wanted, named, strict=True):
+    """Return a problem for each requested name that a tool did not get."""
+    losers: defaultdict[str, list[tuple[NameRequest, ToolNames]]] = defaultdict(list)
+    for request, name, names in zip(requests, wanted, named, strict=True):
         if names.listed != name:
-            losers[name].append((wish, names))
-    listed = {Holder(wish.server, wish.tool): (wish, names) for wish, names in zip(wishes, named, strict=True)}
+            losers[name].append((request, names))
+    listed = {
+        NameHolder(request.server, request.tool): (request, names)
+        for request, names in zip(requests, named, strict=True)
+    }
     problems = []
     for name, claims in losers.items():
         holder, reserved = registry.holder(name), registry.reserved_for(name, claims[0][0].server)
@@ -315,19 +319,19 @@ def _refused(
     return problems
 
 
-def _clash(name: str, claims: list[tuple[Wish, Named]]) -> NameProblem:
+def _clash(name: str, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
     (owner, _), *others = claims
     return NameProblem(
         "clash",
         name,
         _servers(owner.server, others),
-        f"{len(claims)} tools want this name; the one of {owner.server!r} has it, {_moved(others)}.",
+        f"{len(claims)} tools have this name; the one of {owner.server!r} keeps it, {_moved(others)}.",
         f"Set an alias in {_places(claims)}, or add the tool to forbidden_tools of a server.",
     )
 
 
-def _held(name: str, held: str, holder: Holder, claims: list[tuple[Wish, Named]]) -> NameProblem:
-    """The problem of a name whose holder is away, or that looks like a held one."""
+def _held(name: str, held: str, holder: NameHolder, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
+    """Return the problem for a name whose holder is not listed, or that looks like a held name."""
     whose = f"belongs to the tool {holder.tool!r} of {holder.server!r} until the Computer stops"
     return NameProblem(
         "clash",
@@ -338,7 +342,7 @@ def _held(name: str, held: str, holder: Holder, claims: list[tuple[Wish, Named]]
     )
 
 
-def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> NameProblem:
+def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[NameRequest, ToolNames]]) -> NameProblem:
     return NameProblem(
         "reserved",
         name,
@@ -348,13 +352,13 @@ def _reserved(name: str, server: SERVER_NAME, claims: list[tuple[Wish, Named]]) 
     )
 
 
-def _servers(first: SERVER_NAME, claims: list[tuple[Wish, Named]]) -> tuple[SERVER_NAME, ...]:
-    return tuple(dict.fromkeys([first, *(wish.server for wish, _ in claims)]))
+def _servers(first: SERVER_NAME, claims: list[tuple[NameRequest, ToolNames]]) -> tuple[SERVER_NAME, ...]:
+    return tuple(dict.fromkeys([first, *(request.server for request, _ in claims)]))
 
 
-def _moved(claims: list[tuple[Wish, Named]]) -> str:
-    return ", ".join(f"that of {wish.server!r} as {names.listed!r}" for wish, names in claims)
+def _moved(claims: list[tuple[NameRequest, ToolNames]]) -> str:
+    return ", ".join(f"that of {request.server!r} as {names.listed!r}" for request, names in claims)
 
 
-def _places(claims: list[tuple[Wish, Named]]) -> str:
-    return " or ".join(f"tool_meta[{wish.tool!r}] of server {wish.server!r}" for wish, _ in claims)
+def _places(claims: list[tuple[NameRequest, ToolNames]]) -> str:
+    return " or ".join(f"tool_meta[{request.tool!r}] of server {request.server!r}" for request, _ in claims)

@@ -1,4 +1,4 @@
-"""The forms of a tool's result, by field name, as Agents read them. Pure."""
+"""The results of tool calls as Agents get them. Pure."""
 
 from typing import Any, Final
 
@@ -12,11 +12,11 @@ VRL_ERROR: Final = "a2c_vrl_error"
 MAPPED: Final = "a2c_ret_object_mapper"
 MAPPED_ERROR: Final = "a2c_ret_object_mapper_error"
 RESERVED: Final = frozenset({VRL_TRANSFORMED, VRL_ERROR, MAPPED, MAPPED_ERROR})
-"""The keys of a result's `meta` that only the Computer writes."""
+"""The keys of a result's `meta` that only the Computer may set."""
 
 
 def from_mcp(raw: Json) -> Json:
-    """Return what an MCP server answered, by field name; a tool that failed has a code in its `meta`."""
+    """Return the result of an MCP server with SMCP's field names; a failed tool has a code in its `meta`."""
     content, structured, own = raw.get("content"), raw.get("structuredContent"), raw.get("_meta")
     failed = raw.get("isError") is True
     result: Json = {"content": content if isinstance(content, list) else []}
@@ -32,14 +32,14 @@ def from_mcp(raw: Json) -> Json:
 
 
 def with_meta(result: Json, additions: Json) -> Json:
-    """Return a result with more in its `meta`; everything else stays as it is."""
+    """Return a result with additions to its `meta`."""
     return {**result, "meta": {**result.get("meta", {}), **additions}} if additions else result
 
 
 def failed(error: SMCPError) -> Json:
-    """Return the result of a tool whose server died or answered with an error.
+    """Return the result of a tool whose server died or replied with an error.
 
-    A code of the protocol stays; that of another world (JSON-RPC) becomes `mcp_code`, and the tool has failed.
+    A code of the protocol is kept; any other code (JSON-RPC) becomes `mcp_code`, and the code is that of `ToolFailed`.
     """
     known = error.code in BY_CODE
     meta: Json = {"code": error.code if known else ToolFailed.code}
@@ -51,8 +51,8 @@ def failed(error: SMCPError) -> Json:
 
 
 def timed_out(tool: str, seconds: float) -> Json:
-    """Return the result of a tool that was cancelled because its time was over."""
-    # `a2c_timeout` and `a2c_cancelled` are what released Agents look for.
+    """Return the result of a tool that was cancelled by its timeout."""
+    # Released Agents check `a2c_timeout` and `a2c_cancelled`.
     meta = {"timeout": True, "a2c_timeout": True, "code": ToolTimeout.code}
     return _error(f"The tool {tool!r} did not finish within {seconds_text(seconds)} and was cancelled", meta)
 
@@ -74,7 +74,7 @@ def interrupted(tool: str) -> Json:
 
 
 def too_large_to_keep() -> Json:
-    """Return what a second asker gets when the result is not kept."""
+    """Return the result for a repeated request whose result is no longer kept."""
     meta = {"code": ToolFailed.code, "kept": False}
     return _error("The tool ran, but its result is no longer kept; it is not run again for this req_id", meta)
 

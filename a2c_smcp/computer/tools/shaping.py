@@ -1,7 +1,6 @@
-"""Results in the caller's own form, beside the original: `ret_object_mapper` (JMESPath) and `vrl`.
+"""Shapes results as configured: `ret_object_mapper` (JMESPath) and `vrl`.
 
-Both go into the result's `meta` as JSON texts; the content stays as the tool gave it. What fails loses nothing and is
-told in `meta` too.
+Both add a JSON string to the result's `meta` and leave the content unchanged. A failure is reported in `meta` too.
 """
 
 import asyncio
@@ -13,17 +12,19 @@ from importlib import import_module
 from typing import Any, Final, Protocol
 
 from a2c_smcp.common.extras import install_hint
+from a2c_smcp.computer.config.models import ComputerConfig
+from a2c_smcp.computer.config.problems import Problem
 from a2c_smcp.computer.ports import Json
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.results import MAPPED, MAPPED_ERROR, VRL_ERROR, VRL_TRANSFORMED, with_meta
 from a2c_smcp.computer.tools.sizes import weigh
-from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner
+from a2c_smcp.computer.tools.vrl import VrlError, VrlRunner, check_vrl
 
 MAX_RESULT: Final = 2 << 20
-"""The largest result that is shaped, by weight."""
+"""The weight limit of a result that is shaped."""
 
 MAX_INLINE: Final = 64 << 10
-"""The largest result that is mapped on the event loop; this takes a millisecond."""
+"""The weight limit of a result that is mapped on the event loop, which takes a millisecond."""
 
 MAX_MAPPED: Final = 4 << 20
 MAX_EXPRESSION: Final = 4096
@@ -40,11 +41,11 @@ class Expression(Protocol):
     """A compiled JMESPath expression."""
 
     def search(self, value: Any) -> Any:
-        """Return what it finds in a JSON value."""
+        """Return the match in a JSON value."""
 
 
 class MapperError(ValueError):
-    """An expression that cannot be used; the message says why."""
+    """An expression is invalid; the message says why."""
 
 
 @lru_cache(maxsize=1024)
@@ -52,7 +53,7 @@ def compile_expression(text: str) -> Expression:
     """Return a compiled JMESPath expression.
 
     Raises:
-        MapperError: It is none, or the library is missing.
+        MapperError: The expression is invalid, or the library is missing.
     """
     if len(text) > MAX_EXPRESSION:
         raise MapperError(f"the expression is longer than {MAX_EXPRESSION} characters")
@@ -66,18 +67,18 @@ def compile_expression(text: str) -> Expression:
 
 
 def check_mapper(mapper: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with a `ret_object_mapper`, in a line, or None."""
+    """Return the problems of a `ret_object_mapper` as one line, or None."""
     messages: list[str] = []
     _map(mapper, (), "", messages)
     return _joined(messages)
 
 
 def map_result(mapper: Mapping[str, Any], result: Json) -> tuple[Json, str | None]:
-    """Return a result's fields under the caller's names, and what went wrong with some of them.
+    """Return a result's fields under the caller's names, and a description of errors.
 
-    A text in the mapper is a JMESPath expression over `source_of(result)` and, where that has nothing of the kind, over
-    the whole result; objects and lists are built of what is in them, and everything else stands for itself. A field
-    whose expression fails is None.
+    A string in the mapper is a JMESPath expression over `source_of(result)` and, without a match there, over the whole
+    result; objects and lists are mapped recursively, and other values are constants. A field whose expression fails is
+    None.
     """
     messages: list[str] = []
     mapped: Json = _map(mapper, (source_of(result), result), "", messages)
@@ -85,9 +86,9 @@ def map_result(mapper: Mapping[str, Any], result: Json) -> tuple[Json, str | Non
 
 
 def source_of(result: Json) -> Any:
-    """Return what expressions look into.
+    """Return the value that expressions are applied to.
 
-    The structured content; else the JSON object or array that the first text content holds; else `{"content": […]}`.
+    The structured content; else the JSON object or array in the first text content; else `{"content": […]}`.
     """
     structured = result.get("structuredContent")
     if structured is not None:
@@ -116,7 +117,7 @@ def _map(part: Any, sources: Sequence[Any], place: str, messages: list[str]) -> 
 
 
 def _found(text: str, sources: Sequence[Any], place: str, messages: list[str]) -> Any:
-    """Return what the first source has that has something."""
+    """Return the first match in the sources."""
     problems = []
     try:
         expression = compile_expression(text)
@@ -143,20 +144,20 @@ def _line(error: Exception) -> str:
 
 
 class Shaper:
-    """Adds to results what their tools are configured with."""
+    """Adds the configured mappings and transformations to results."""
 
     def __init__(self, vrl: VrlRunner | None = None) -> None:
         self._vrl = vrl or VrlRunner()
 
     def concerns(self, route: Route) -> bool:
-        """Whether anything is configured for the results of a tool."""
+        """Whether the results of a tool are shaped."""
         return bool(route.meta.ret_object_mapper or route.config.vrl)
 
     async def shape(self, result: Json, route: Route, arguments: Json) -> Json:
-        """Return the result with what was made of it in its `meta`. Never raises for what is configured."""
+        """Return the result with the shaped forms in its `meta`. Configuration errors do not raise."""
         weight = weigh([result, arguments], MAX_RESULT)
         additions: Json = {}
-        # There is nothing to map in what a failed tool says; a script may want to see it.
+        # The mapper does not apply to the result of a failed tool; a script may use it.
         if route.meta.ret_object_mapper and not result["isError"]:
             additions |= await self._mapped(route.meta.ret_object_mapper, result, weight)
         if route.config.vrl:
@@ -164,7 +165,7 @@ class Shaper:
         return with_meta(result, additions)
 
     async def aclose(self) -> None:
-        """End what is running."""
+        """End the VRL workers."""
         await self._vrl.aclose()
 
     async def _mapped(self, mapper: Mapping[str, Any], result: Json, weight: int) -> Json:
@@ -193,7 +194,7 @@ class Shaper:
 
 def _mapped_meta(mapper: Mapping[str, Any], result: Json) -> Json:
     mapped, error = map_result(mapper, result)
-    # Before it is written out: an expression can repeat what it found without end.
+    # Check before encoding: an expression can multiply its matches.
     if weigh(mapped, MAX_MAPPED) > MAX_MAPPED:
         return {MAPPED_ERROR: f"what the mapper made is larger than {MAX_MAPPED >> 20} MiB"}
     try:
@@ -201,6 +202,24 @@ def _mapped_meta(mapper: Mapping[str, Any], result: Json) -> Json:
     except (ValueError, TypeError, RecursionError):
         return {MAPPED_ERROR: "what the mapper made is not JSON"}
     if _LONE.search(text):
-        # Half a character cannot be sent as it is, only escaped.
+        # A lone surrogate can only be sent escaped.
         text = json.dumps(mapped)
     return {MAPPED: text} if error is None else {MAPPED: text, MAPPED_ERROR: error}
+
+
+def shaping_problems(config: ComputerConfig) -> list[Problem]:
+    """Return a problem for each `vrl` script and each `ret_object_mapper` that does not compile.
+
+    Compiling a script starts a process and blocks: do not call it on an event loop.
+    """
+    problems = []
+    for name, server in config.servers.items():
+        if server.vrl and (wrong := check_vrl(server.vrl)):
+            problems.append(Problem(f"servers.{name}.vrl", wrong))
+        metas = {f"tool_meta.{tool}": meta for tool, meta in server.tool_meta.items()}
+        if server.default_tool_meta is not None:
+            metas["default_tool_meta"] = server.default_tool_meta
+        for place, meta in metas.items():
+            if meta.ret_object_mapper and (wrong := check_mapper(meta.ret_object_mapper)):
+                problems.append(Problem(f"servers.{name}.{place}.ret_object_mapper", wrong))
+    return problems

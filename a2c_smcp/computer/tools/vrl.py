@@ -1,4 +1,4 @@
-"""VRL scripts over the results of tools, each in a process of its own that is ended when it takes too long."""
+"""Runs VRL scripts over the results of tools, each in a worker process with a time limit."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ MAX_WORKERS: Final = 8
 CHECK_SECONDS: Final = 10
 RUN_SECONDS: Final = 5
 ALARMED: Final = -14
-"""How a process ends whose alarm went off."""
+"""The exit code of a process that was ended by SIGALRM."""
 
 
 _LONE: Final = re.compile("[\ud800-\udfff]")
@@ -35,10 +35,9 @@ def not_installed() -> str:
 
 
 def check_vrl(script: str) -> str | None:
-    """Return what is wrong with a script, in a line, or None.
+    """Return the error of a script as one line, or None.
 
-    It is compiled in another process (some 50 ms, once for each script): the compiler can be made to crash the one it
-    runs in.
+    The script is compiled in another process (about 50 ms, once for each script), because it can crash the compiler.
     """
     if len(script) > MAX_SCRIPT:
         return f"the script is longer than {MAX_SCRIPT >> 10} KiB"
@@ -52,7 +51,7 @@ def check_vrl(script: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _fault(script: str) -> str | None:
-    # What may be otherwise next time is raised, because that is not remembered.
+    # Temporary failures are raised, because exceptions are not cached.
     try:
         done = subprocess.run(  # noqa: S603 - our own program
             _command("check"),
@@ -77,54 +76,54 @@ def _fault(script: str) -> str | None:
 
 
 class VrlRunner:
-    """Runs scripts off the event loop. A worker serves one script, so that a slow one holds up nobody else.
+    """Runs scripts in worker processes, one for each script, so that a slow script delays no other.
 
     Args:
-        seconds: How long a script may take.
-        workers: How many scripts have a worker at a time.
-        grace: How much longer than its own clock a worker is waited for.
+        seconds: The time limit of a script.
+        workers: The most worker processes.
+        grace: How long to wait beyond the worker's own time limit.
     """
 
     def __init__(self, *, seconds: int = RUN_SECONDS, workers: int = MAX_WORKERS, grace: float = 1.0) -> None:
         self._seconds, self._most, self._grace = seconds, workers, grace
-        self._workers: OrderedDict[str, _Worker] = OrderedDict()
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._workers: OrderedDict[str, _VrlWorker] = OrderedDict()
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def run(self, script: str, event: dict[str, Any]) -> str:
-        """Return what the script makes of an event, as JSON.
+        """Return the script's result for an event, as JSON.
 
         Raises:
-            VrlError: It failed, took too long or made too much; or the library is missing.
+            VrlError: The script failed, took too long or returned too much; or the library is missing.
         """
-        worker = self._workers.get(script) or _Worker(script, self._seconds, self._grace)
+        worker = self._workers.get(script) or _VrlWorker(script, self._seconds, self._grace)
         self._workers[script] = worker
         self._workers.move_to_end(script)
         if len(self._workers) > self._most:
             _, oldest = self._workers.popitem(last=False)
-            leaving = asyncio.create_task(oldest.aclose())
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
+            closing = asyncio.create_task(oldest.aclose())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
         return await worker.run(event)
 
     async def aclose(self) -> None:
         """End the workers."""
         workers = list(self._workers.values())
         self._workers.clear()
-        await asyncio.gather(*self._leaving, *(worker.aclose() for worker in workers))
+        await asyncio.gather(*self._closing, *(worker.aclose() for worker in workers))
 
 
-class _Worker:
-    """One process; started when needed, and again after it was ended."""
+class _VrlWorker:
+    """One worker process, started on demand."""
 
     def __init__(self, script: str, seconds: int, grace: float) -> None:
         self._script, self._seconds, self._grace = script, seconds, grace
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self, event: dict[str, Any]) -> str:
         try:
-            # The process ends itself a little earlier; this is for who waits for a turn, and systems without alarms.
-            async with asyncio.timeout(self._seconds + self._grace), self._turn:
+            # The worker ends itself a little earlier; this covers waiting for the lock and systems without SIGALRM.
+            async with asyncio.timeout(self._seconds + self._grace), self._lock:
                 answer = await self._talk(event)
         except TimeoutError:
             raise VrlError(_too_long(self._seconds)) from None
@@ -135,7 +134,7 @@ class _Worker:
         return str(answer["text"])
 
     async def aclose(self) -> None:
-        async with self._turn:
+        async with self._lock:
             await self._end()
 
     async def _talk(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +144,7 @@ class _Worker:
             code = await self._end(patience=5.0)
             raise VrlError(_too_long(self._seconds) if code == ALARMED else "the script broke down") from None
         except BaseException:
-            # Given up in the middle of an exchange: the next answer would be this one's.
+            # Cancelled during an exchange: the next reply would belong to this event.
             await self._end()
             raise
 
@@ -177,7 +176,7 @@ class _Worker:
             return None
         cast("asyncio.StreamWriter", process.stdin).close()
         with suppress(TimeoutError):
-            # Who is ending already is not killed: that could hide how it ended.
+            # Do not kill a process that is exiting: that could hide its exit code.
             await asyncio.wait_for(process.wait(), patience)
         with suppress(ProcessLookupError):
             process.kill()

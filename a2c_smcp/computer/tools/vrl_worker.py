@@ -1,7 +1,7 @@
-"""A process of its own that runs one VRL script over many events, a line of JSON each.
+"""The worker process for VRL scripts: runs one script over many events, one line of JSON each.
 
-The library holds the interpreter while a script runs, and a script nested too deep ends the process it runs in: neither
-must happen to the Computer. This file imports nothing of the package, so that it starts fast.
+The library holds the GIL while a script runs, and a script that is nested too deeply crashes the process, so scripts do
+not run in the Computer itself. This file imports nothing of the package, so that it starts fast.
 
     vrl_worker.py check            the script as a line of JSON     -> {"fault": null or "why"}
     vrl_worker.py run SECONDS      the script as a line of JSON,    -> {"text": "JSON"} or {"error": "why"}
@@ -25,7 +25,7 @@ _PLACE = re.compile(r"┌─ :(?P<line>\d+):(?P<column>\d+)")
 
 
 def main() -> None:
-    """Answer on the real stdout; whatever a library prints goes nowhere."""
+    """Write replies to the real stdout; redirect output of libraries to stderr."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     confine()
@@ -34,10 +34,9 @@ def main() -> None:
     if sys.argv[1] == "check":
         _answer(answers, check(script))
         return
-    runner, seconds = Runner(script), int(sys.argv[2])
+    runner, seconds = ScriptRunner(script), int(sys.argv[2])
     for line in lines:
-        # The default action of the alarm ends the process even inside the library, and also when nobody is left who
-        # could end it.
+        # The default action of SIGALRM ends the process even inside the library, and even if the Computer is gone.
         _alarm(seconds)
         answer = runner.run(line)
         _alarm(0)
@@ -45,7 +44,7 @@ def main() -> None:
 
 
 def confine() -> None:
-    """Bound what a script can take, where the system knows how."""
+    """Limit the memory of the process, if the system supports it."""
     try:
         import resource  # noqa: PLC0415
     except ImportError:
@@ -55,7 +54,7 @@ def confine() -> None:
 
 
 def check(script: str) -> dict[str, Any]:
-    """Say what is wrong with a script."""
+    """Return the syntax error of a script, if there is one."""
     try:
         from vrl_python import VRLRuntime  # noqa: PLC0415
     except ImportError:
@@ -64,7 +63,7 @@ def check(script: str) -> dict[str, Any]:
     return {"fault": None if found is None else describe(found.formatted_message)}
 
 
-class Runner:
+class ScriptRunner:
     """A script, compiled once."""
 
     def __init__(self, script: str) -> None:
@@ -72,7 +71,7 @@ class Runner:
         self._runtime: Any = None
 
     def run(self, line: bytes) -> dict[str, Any]:
-        """Say what the script makes of an event."""
+        """Return the script's result for an event."""
         try:
             if self._runtime is None:
                 from vrl_python import VRLRuntime  # noqa: PLC0415
@@ -87,7 +86,7 @@ class Runner:
 
 
 def describe(message: str) -> str:
-    """Return the library's drawing of an error as one line with its place."""
+    """Return the library's multi-line error as one line with its position."""
     head, place = _HEAD.search(message), _PLACE.search(message)
     text = head["what"] if head else " ".join(message.split())
     if place:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient, Backoff, SMCPAgentClient
-from a2c_smcp.computer.socketio import SMCPComputerClient
-from tests.interaction.computer.connection.fakes import CAP, Scripted
+from a2c_smcp.computer.office import SMCPComputerClient
+from tests.interaction.computer.office.fakes import CAP, Scripted
 from tests.interaction.server.conftest import Running, run_server, stop_server
 
 COMPUTER = "c"

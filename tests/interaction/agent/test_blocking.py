@@ -16,10 +16,10 @@ import pytest
 
 from a2c_smcp.agent import OfficeEvent, SMCPAgentClient
 from a2c_smcp.agent.loop_thread import LoopThread
-from a2c_smcp.computer.socketio import SMCPComputerClient
+from a2c_smcp.computer.office import SMCPComputerClient
 from a2c_smcp.errors import BadRequest
 from tests.interaction.agent.conftest import Computers
-from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
+from tests.interaction.computer.office.fakes import CAP, Gate, Scripted
 from tests.interaction.server.conftest import Running
 
 

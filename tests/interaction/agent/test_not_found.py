@@ -6,7 +6,7 @@ import pytest
 
 from a2c_smcp.errors import ComputerLost, NotFound, SMCPError
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import CAP, Scripted
+from tests.interaction.computer.office.fakes import CAP, Scripted
 from tests.interaction.server.conftest import Running
 
 

@@ -12,9 +12,9 @@ from a2c_smcp.errors import InternalError
 from a2c_smcp.server import create_app
 from a2c_smcp.server.limits import ServerLimits
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
-from tests.interaction.computer.connection.proxy import Proxy
-from tests.interaction.computer.connection.relay import Relay
+from tests.interaction.computer.office.fakes import CAP, Gate, Scripted
+from tests.interaction.computer.office.proxy import Proxy
+from tests.interaction.computer.office.relay import Relay
 from tests.interaction.server.conftest import Running
 from tests.interaction.server.programs import serving
 

@@ -13,9 +13,9 @@ from a2c_smcp.computer import Computer
 from a2c_smcp.errors import BadRequest, NotFound
 from tests.interaction.agent.conftest import Agents, Computers
 from tests.interaction.agent.progressing import CAP, Told, over_http, over_stdio, seated
-from tests.interaction.computer.connection.fakes import Scripted
-from tests.interaction.computer.connection.proxy import Proxy
-from tests.interaction.computer.connection.relay import Relay
+from tests.interaction.computer.office.fakes import Scripted
+from tests.interaction.computer.office.proxy import Proxy
+from tests.interaction.computer.office.relay import Relay
 from tests.interaction.server.client import Client
 from tests.interaction.server.conftest import Running
 

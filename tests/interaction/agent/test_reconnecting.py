@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
-from a2c_smcp.computer.socketio.transfers import Transfers
+from a2c_smcp.computer.office.transfers import PendingTransfers
 from a2c_smcp.errors import NotFound, RequestTimeout
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
-from tests.interaction.computer.connection.proxy import Proxy
-from tests.interaction.computer.connection.relay import Relay
+from tests.interaction.computer.office.fakes import CAP, Gate, Scripted
+from tests.interaction.computer.office.proxy import Proxy
+from tests.interaction.computer.office.relay import Relay
 from tests.interaction.server.conftest import Running, run_server, stop_server
 
 RESULT = {"content": [{"type": "text", "text": "done"}], "isError": False}
@@ -192,13 +192,13 @@ async def test_a_large_reply_goes_on_arriving_after_the_line_was_cut(
 ) -> None:
     text = "x" * 3_000_000
     asked = asyncio.Event()
-    give = Transfers.piece
+    give = PendingTransfers.piece
 
-    def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
+    def piece(self: PendingTransfers, agent_name: str, name: str, index: int) -> str:
         asked.set()
         return give(self, agent_name, name, index)
 
-    monkeypatch.setattr(Transfers, "piece", piece)
+    monkeypatch.setattr(PendingTransfers, "piece", piece)
     answerer = Scripted(read_resource={"contents": [{"uri": "a:b", "text": text}]})
     await computer(answerer, ready.url, office)
     async with Proxy(ready.url) as proxy:
@@ -215,13 +215,13 @@ async def test_a_tool_whose_large_result_cannot_be_fetched_is_reported_to_have_r
     ready: Running, office: str, agent: Agents, computer: Computers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = asyncio.Event()
-    give = Transfers.piece
+    give = PendingTransfers.piece
 
-    def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
+    def piece(self: PendingTransfers, agent_name: str, name: str, index: int) -> str:
         asked.set()
         return give(self, agent_name, name, index)
 
-    monkeypatch.setattr(Transfers, "piece", piece)
+    monkeypatch.setattr(PendingTransfers, "piece", piece)
     large = {"content": [{"type": "text", "text": "x" * 3_000_000}], "isError": False}
     answerer = Scripted(tool_call=large)
     await computer(answerer, ready.url, office)
@@ -293,17 +293,17 @@ async def test_a_large_reply_that_the_computer_has_forgotten_is_asked_for_anew(
 ) -> None:
     text = "x" * 1_000_000
     forgetful = True
-    give = Transfers.piece
+    give = PendingTransfers.piece
     monkeypatch.setattr("a2c_smcp.agent.retrying_requests.BRIEF_LOSS_SECONDS", 2 * CAP)
 
-    def piece(self: Transfers, agent_name: str, name: str, index: int) -> str:
+    def piece(self: PendingTransfers, agent_name: str, name: str, index: int) -> str:
         nonlocal forgetful
         if forgetful:
             forgetful = False
             self.clear()
         return give(self, agent_name, name, index)
 
-    monkeypatch.setattr(Transfers, "piece", piece)
+    monkeypatch.setattr(PendingTransfers, "piece", piece)
     answerer = Scripted(get_tools={"tools": []}, read_resource={"contents": [{"uri": "a:b", "text": text}]})
     await computer(answerer, ready.url, office)
     client = agent(ready.url, office)

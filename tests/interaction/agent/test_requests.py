@@ -20,8 +20,8 @@ from a2c_smcp.errors import (
     Unauthorized,
 )
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import Gate, Scripted
-from tests.interaction.computer.connection.relay import Relay
+from tests.interaction.computer.office.fakes import Gate, Scripted
+from tests.interaction.computer.office.relay import Relay
 from tests.interaction.server.conftest import Running
 
 Either = Callable[..., Any]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import Scripted
+from tests.interaction.computer.office.fakes import Scripted
 from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.serve import KINDS
 

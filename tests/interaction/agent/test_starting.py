@@ -14,7 +14,7 @@ from a2c_smcp.computer.computer import Computer
 from a2c_smcp.errors import ToolNotFound, ToolStarting
 from tests.interaction.agent.conftest import Agents
 from tests.interaction.computer.conftest import AUTO, SERVERS
-from tests.interaction.computer.connection.fakes import CAP
+from tests.interaction.computer.office.fakes import CAP
 from tests.interaction.server.conftest import Running
 
 

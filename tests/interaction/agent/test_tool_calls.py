@@ -9,8 +9,8 @@ import pytest
 
 from a2c_smcp.errors import BadRequest
 from tests.interaction.agent.conftest import Agents, Computers
-from tests.interaction.computer.connection.fakes import CAP, Gate, Scripted
-from tests.interaction.computer.connection.relay import Relay
+from tests.interaction.computer.office.fakes import CAP, Gate, Scripted
+from tests.interaction.computer.office.relay import Relay
 from tests.interaction.server.conftest import Running
 
 Either = Callable[..., Any]

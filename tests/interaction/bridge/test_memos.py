@@ -240,7 +240,7 @@ async def test_an_agent_hears_of_what_it_subscribed_to_also_after_the_computer_w
     assert (event.computer, event.data["mcp_server"]) == ("desk", "red")
 
     await computer.disconnect()
-    computer.watches.drop()  # as a Computer that was started anew
+    computer.subscriptions.drop()  # as a Computer that was started anew
     await computer.connect(relay.url, "memos")
     await until_updated(own)
     await agent.call_tool("desk", "red__touch", {"uri": own})

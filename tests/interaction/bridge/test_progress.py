@@ -78,4 +78,4 @@ async def test_for_a_client_that_does_not_ask_nothing_is_kept(
 ) -> None:
     async with bridge_to(relay.url, office) as url, Client(url, mode=era) as client:
         await client.call_tool("desk__steps", {"steps": 3})
-    assert [kept.outcome.progress for kept in desk.calls._kept._kept.values()] == [None]
+    assert [kept.outcome.progress for kept in desk.calls._completed._calls.values()] == [None]

@@ -6,7 +6,7 @@ from mcp import Client, MCPError
 
 from a2c_smcp.bridge import BridgeSettings
 from tests.interaction.bridge.conftest import CAP, Heard, bridge_to, computer_in, listening, text_of
-from tests.interaction.computer.connection.proxy import Proxy
+from tests.interaction.computer.office.proxy import Proxy
 from tests.interaction.server.conftest import Running
 
 BOARD = "a2c://desk/window/office/board?priority=50"

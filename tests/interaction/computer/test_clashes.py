@@ -33,12 +33,12 @@ class Waiting(logging.Handler):
 @pytest.mark.rule("4.3")
 async def test_clashes_are_logged_in_one_line_when_the_computer_starts() -> None:
     waiting = Waiting()
-    log = logging.getLogger("a2c_smcp.computer.tools.toolbox")
+    log = logging.getLogger("a2c_smcp.computer.tools.tool_cache")
     log.addHandler(waiting)
     try:
         async with Computer(office_config("one", "two")):
             first = await asyncio.wait_for(waiting.told.get(), CAP)
     finally:
         log.removeHandler(waiting)
-    assert first.startswith("10 tool names clash: 'echo' of one and two, ")
+    assert first.startswith("tool names clash: count=10 'echo' of one and two, ")
     assert "Set an alias in tool_meta" in first

@@ -174,4 +174,4 @@ async def test_a_journal_that_cannot_be_used_is_reported_and_calls_run(
     await present(agent)
     assert (await agent.call_tool("desk", "pay", timeout=CAP))["isError"] is False
     said = (tmp_path / "err.txt").read_text()
-    assert "The journal of tool calls in /dev/null/journal cannot be used: Not a directory" in said
+    assert "journal not available: folder=/dev/null/journal reason=Not a directory" in said

@@ -18,7 +18,7 @@ def computer_of(**servers: Json) -> Computer:
 
 
 def names(computer: Computer) -> dict[str, str]:
-    return {tool["name"]: tool["bundle_id"] for tool in computer.box.catalogue.tools}
+    return {tool["name"]: tool["bundle_id"] for tool in computer.tool_cache.catalogue.tools}
 
 
 def refused(computer: Computer) -> dict[str, tuple[str, ...]]:
@@ -89,7 +89,7 @@ async def test_a_name_is_not_free_while_its_server_is_away_or_stops_listing_it(t
             assert names(computer).get("evil__pay") == "evil"
             assert "pay" not in names(computer)
         await computer.settings.remove_server("bank")
-        assert (await computer.box.resolve("evil__pay")).server == "evil"
+        assert (await computer.tool_cache.resolve("evil__pay")).server == "evil"
         with pytest.raises(ToolNotFound):
             await call(computer, "pay")
 

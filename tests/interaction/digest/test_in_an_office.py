@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from a2c_smcp.agent import AsyncSMCPAgentClient
 from a2c_smcp.computer import Computer, parse_config
-from a2c_smcp.computer.tools.events import CallEvent, CallStage
+from a2c_smcp.computer.tools.progress import CallEvent, CallStage
 from tests.interaction.digest.conftest import DOCUMENTS
 from tests.interaction.server.conftest import Running, run_server, stop_server
 from tests.interaction.server.programs import until

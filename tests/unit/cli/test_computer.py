@@ -84,7 +84,7 @@ def test_inputs_are_set_listed_and_forgotten_and_never_shown(config: str) -> Non
         ("call echo {nothing", "error 400: That is not JSON (at character 2: "),
         ("call echo []", "error 400: That is not a JSON object { … }\n"),
         ("read window://a/b", "error "),
-        ("server stop x", "error 400: No MCP server is called 'x'\n"),
+        ("server stop x", "error 400: There is no MCP server 'x'\n"),
         ("server rm x", 'error 400: configuration: there is no server "x"; check its name\n'),
         ("server add {}", "error 400: The server needs a name: "),
         ("join lab", "error 4103: Connect to a server first\n"),

@@ -17,8 +17,8 @@ from a2c_smcp.cli.command import Context
 from a2c_smcp.cli.computer_events import PendingChanges
 from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_shell import SharedPrompt, Shell, history, is_kept
-from a2c_smcp.computer.inputs import Found
-from a2c_smcp.computer.mcp_clients.model import MCPServerInput, MCPServerPromptStringInput
+from a2c_smcp.computer.config.models import MCPServerInput, MCPServerPromptStringInput
+from a2c_smcp.computer.inputs import InputValue
 
 
 @pytest.mark.parametrize("line", ["status", 'call echo {"text": "x"}', "inputs list", "quit"])
@@ -86,7 +86,7 @@ class Patient:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def find(self, wanted: MCPServerInput) -> Found | None:
+    async def find(self, wanted: MCPServerInput) -> InputValue | None:
         self.asked.set()
         await asyncio.Event().wait()
         return None

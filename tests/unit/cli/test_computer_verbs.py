@@ -8,7 +8,7 @@ import pytest
 from a2c_smcp.cli.computer_line import parse_line
 from a2c_smcp.cli.computer_owner import ConnectOptions, Owner
 from a2c_smcp.cli.computer_verbs import VERBS, run
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.errors import BadRequest, NotFound
 
 pytestmark = pytest.mark.rule("4.4")
@@ -33,7 +33,7 @@ async def test_a_long_call_can_be_approved_only_after_all_of_it_was_shown() -> N
         shown = await typed(owner, "approvals show 1")
         assert shown["confirmation"]["arguments"]["text"].endswith("; rm -rf ~")
         assert await typed(owner, "approvals approve 1") == {"number": 1, "answer": "once"}
-        assert await waiting is Answer.ONCE
+        assert await waiting is Decision.ONCE
 
 
 async def test_a_short_call_and_a_refusal_need_no_further_look() -> None:
@@ -43,7 +43,7 @@ async def test_a_short_call_and_a_refusal_need_no_further_look() -> None:
         await asyncio.sleep(0)
         await typed(owner, "approvals approve 1 once")
         await typed(owner, "approvals refuse 2")
-        assert (await short, await long) == (Answer.ONCE, Answer.REFUSE)
+        assert (await short, await long) == (Decision.ONCE, Decision.REFUSE)
 
 
 async def test_what_does_not_wait_cannot_be_shown() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.cli.up_terminal import Keyboard, TerminalInputs, chosen, input_event
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.models import (
     MCPServerCommandInput,
     MCPServerPickStringInput,
     MCPServerPromptStringInput,

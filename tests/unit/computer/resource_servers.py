@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from a2c_smcp.computer.desktop.collector import DesktopCollector
 from a2c_smcp.computer.finder.collector import FinderCollector
-from a2c_smcp.computer.index import Limits, ResourceIndex
-from a2c_smcp.computer.ports import Json, Progress, ServerState, ServerStatus
-from a2c_smcp.computer.resources import ResourceReader
+from a2c_smcp.computer.ports import Json, ProgressCallback, ServerState, ServerStatus
+from a2c_smcp.computer.resources.cache import ResourceCache, ResourceLimits
+from a2c_smcp.computer.resources.reading import ResourceReader
 from a2c_smcp.errors import SMCPError, ToolFailed
 
 HANG = "hang"
@@ -62,7 +62,7 @@ class FakeServer:
         """The calls so far that begin so."""
         return [call for call in self.calls if call.startswith(what)]
 
-    def tell_tools(self) -> None:
+    def flush_tools(self) -> None:
         """It has no tools."""
 
     async def list_tools(self) -> list[Json]:
@@ -73,7 +73,7 @@ class FakeServer:
         return None
 
     async def call_tool(
-        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+        self, name: str, arguments: Json, *, progress: ProgressCallback | None = None, meta: Json | None = None
     ) -> Json:
         return {"content": []}
 
@@ -138,10 +138,10 @@ class FakeServer:
 class Office:
     """A Computer's rooms for resources, wired as its facade wires them, around scripted servers."""
 
-    def __init__(self, *servers: FakeServer, limits: Limits | None = None) -> None:
+    def __init__(self, *servers: FakeServer, limits: ResourceLimits | None = None) -> None:
         self.servers: dict[str, FakeServer] = {server.name: server for server in servers}
         self.pushes: list[str] = []
-        self.index = ResourceIndex(self, limits or Limits())
+        self.index = ResourceCache(self, limits or ResourceLimits())
         self.collector = DesktopCollector(self.index, lambda: self.pushes.append("desktop"))
         self.finder = FinderCollector(self.index, lambda: self.pushes.append("finder"))
         self.reader = ResourceReader(self.index)

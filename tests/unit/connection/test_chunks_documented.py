@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.common.fastjson import FastJson
-from a2c_smcp.computer.socketio import transfers
+from a2c_smcp.computer.office import transfers
 from a2c_smcp.connection.chunks import LARGE, MAX_REPLY, PIECE, WINDOW, ChunkedReply
 from a2c_smcp.smcp import MAX_MESSAGE
 
@@ -21,7 +21,7 @@ PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
         f"at most {MAX_MESSAGE:_} bytes (`MAX_MESSAGE`)".replace("_", " ", 2),
         f"more than {LARGE // 1024} KiB (`LARGE`)",
         f"at most {PIECE // 1024} KiB (`PIECE`)",
-        f"at most {transfers.MOST} replies and {MAX_REPLY // 1024**2} MiB together",
+        f"at most {transfers.MAX_TRANSFERS} replies and {MAX_REPLY // 1024**2} MiB together",
         f"each for {transfers.SECONDS:g} seconds",
         {2: "asks for two pieces at a time"}[WINDOW],
     ],

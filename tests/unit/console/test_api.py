@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.confirmation import Confirmation
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue, Confirmation
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.http_endpoints import MAX_BODY
@@ -19,12 +18,12 @@ BASE = "http://127.0.0.1:8123"
 
 
 @pytest.fixture
-def desk() -> ApprovalDesk:
-    return ApprovalDesk()
+def desk() -> ApprovalQueue:
+    return ApprovalQueue()
 
 
 @pytest.fixture
-async def page(desk: ApprovalDesk) -> AsyncIterator[httpx.AsyncClient]:
+async def page(desk: ApprovalQueue) -> AsyncIterator[httpx.AsyncClient]:
     async with Computer(name="study", confirm=desk) as computer:
         console = Console(computer, desk, CallLog())
         async with httpx.AsyncClient(transport=httpx.ASGITransport(console.app), base_url=BASE) as client:
@@ -113,7 +112,7 @@ async def test_what_changes_something_is_no_link(page: httpx.AsyncClient) -> Non
         assert (await page.get(f"/api/{path}")).status_code in (404, 405)
 
 
-async def test_an_answer_of_the_console_answers_the_question(page: httpx.AsyncClient, desk: ApprovalDesk) -> None:
+async def test_an_answer_of_the_console_answers_the_question(page: httpx.AsyncClient, desk: ApprovalQueue) -> None:
     asked = Confirmation("s", "t", "t", {"path": "/"}, "ada", "r", "f", seconds=9.0)
     with desk.watch(lambda _: None):
         waiting = asyncio.ensure_future(desk(asked))

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from a2c_smcp.computer.tools.events import CallEvent, CallStage
+from a2c_smcp.computer.tools.progress import CallEvent, CallStage
 from a2c_smcp.console.calls import KEPT, MAX_SHOWN, CallLog
 
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.tools.desk import ApprovalDesk
+from a2c_smcp.computer.tools.confirmation import ApprovalQueue
 from a2c_smcp.console.api import Console
 from a2c_smcp.console.calls import CallLog
 from a2c_smcp.console.serving import serve_console
@@ -19,7 +19,7 @@ from tests.interaction.console import enter
 
 @pytest.fixture
 def console() -> Iterator[Console]:
-    made = Console(Computer(), ApprovalDesk(), CallLog())
+    made = Console(Computer(), ApprovalQueue(), CallLog())
     yield made
     made.close()
 

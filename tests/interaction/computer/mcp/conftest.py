@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
-from a2c_smcp.computer.mcp_clients.life import Timing
-from a2c_smcp.computer.mcp_clients.manager import ServerManager
-from a2c_smcp.computer.mcp_clients.model import (
+from a2c_smcp.computer.config.models import (
     ComputerConfig,
     MCPServerConfig,
     MCPServerStdioConfig,
@@ -25,7 +22,10 @@ from a2c_smcp.computer.mcp_clients.model import (
     MCPSSEConfig,
     MCPSSEParameters,
 )
-from a2c_smcp.computer.mcp_clients.session import ServerSession
+from a2c_smcp.computer.mcp.manager import ServerManager
+from a2c_smcp.computer.mcp.restarts import RestartPolicy
+from a2c_smcp.computer.mcp.server_run import Timing
+from a2c_smcp.computer.mcp.session import ServerSession
 from a2c_smcp.computer.ports import ServerState
 from tests.interaction.ports import free_port
 from tests.peers.environments import UnavailableError, directory_of, interpreter_of

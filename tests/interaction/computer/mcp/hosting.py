@@ -8,7 +8,7 @@ import contextlib
 import signal
 import sys
 
-from a2c_smcp.computer.mcp_clients.manager import ServerManager
+from a2c_smcp.computer.mcp.manager import ServerManager
 from tests.interaction.computer.mcp.conftest import QUICK, Ears, Host, life
 
 

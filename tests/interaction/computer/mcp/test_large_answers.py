@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
+from a2c_smcp.computer.config.models import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest, ToolFailed
 from tests.bare_server import bare_server

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients import watchdog
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerPromptStringInput, ToolMeta
+from a2c_smcp.computer.config import ConfigDiff
+from a2c_smcp.computer.config.models import MCPServerConfig, MCPServerPromptStringInput, ToolMeta
+from a2c_smcp.computer.mcp import watchdog
 from a2c_smcp.computer.ports import ServerState
-from a2c_smcp.computer.settings import Changes
 from a2c_smcp.errors import BadRequest
 from tests.interaction.computer.mcp.conftest import CAP, Host, gone, life, streamable, text_of
 
@@ -31,7 +31,7 @@ async def test_only_what_changed_in_a_way_that_matters_is_restarted(host: Host) 
         life("off", disabled=True),
     )
 
-    assert changes == Changes(
+    assert changes == ConfigDiff(
         added=("new",),
         removed=("gone",),
         disabled=("off",),
@@ -79,8 +79,8 @@ async def test_a_server_is_restarted_when_an_input_it_uses_is_defined_otherwise(
     user, other = life("user", env={"KEY": "${input:key}"}), life("other")
     await host.apply(user, other, inputs=[key("1")])
 
-    assert await host.apply(user, other, inputs=[key("1", "Another text")]) == Changes(inputs_changed=("key",))
-    assert await host.apply(user, other, inputs=[key("2")]) == Changes(
+    assert await host.apply(user, other, inputs=[key("1", "Another text")]) == ConfigDiff(inputs_changed=("key",))
+    assert await host.apply(user, other, inputs=[key("2")]) == ConfigDiff(
         changed=("user",), inputs_changed=("key",), tools_may_have_changed=True
     )
 
@@ -147,7 +147,7 @@ async def test_restarts_at_once_leave_one_process(host: Host) -> None:
     await asyncio.gather(*(host.manager.restart("a") for _ in range(3)), host.apply(life("a", env={"A": "1"})))
 
     await host.becomes("a", ServerState.RUNNING)
-    pids = watchdog.survivors(set(), host.manager._guardian.token)
+    pids = watchdog.survivors(set(), host.manager._watchdog.token)
     assert pids == [await pid_of(host, "a")]
 
 
@@ -157,14 +157,14 @@ async def test_what_does_not_exist_or_is_disabled_cannot_be_started_or_stopped(h
 
     with pytest.raises(BadRequest, match="disabled; enable it"):
         await getattr(host.manager, action)("off")
-    with pytest.raises(BadRequest, match="No MCP server is called 'none'"):
+    with pytest.raises(BadRequest, match="There is no MCP server 'none'"):
         await getattr(host.manager, action)("none")
 
 
 async def test_a_disabled_server_that_is_enabled_starts(host: Host) -> None:
     await host.apply(life("a", disabled=True))
 
-    assert await host.apply(life("a")) == Changes(enabled=("a",), tools_may_have_changed=True)
+    assert await host.apply(life("a")) == ConfigDiff(enabled=("a",), tools_may_have_changed=True)
 
     await host.becomes("a", ServerState.RUNNING)
 

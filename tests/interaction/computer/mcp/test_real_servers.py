@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig
+from a2c_smcp.computer.config.models import MCPServerConfig
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest
 from tests.interaction.computer.mcp.conftest import CAP, Host, HttpServer, npm, older, sse, stdio, streamable, text_of

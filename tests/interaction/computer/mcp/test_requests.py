@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.session import ServerSession
+from a2c_smcp.computer.mcp.session import ServerSession
 from a2c_smcp.errors import BadRequest, DocumentNotFound, ElementNotFound, PageOutOfRange, SMCPError, ToolFailed
 from tests.interaction.computer.mcp.conftest import CAP, SERVERS, Host, life, modern, older, stdio, text_of
 from tests.peers.environments import PATIENCE

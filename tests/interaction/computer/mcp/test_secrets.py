@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.backoff import RestartPolicy
-from a2c_smcp.computer.mcp_clients.life import Timing
-from a2c_smcp.computer.mcp_clients.model import MCPServerConfig, MCPServerStdioConfig, MCPServerStreamableHttpConfig
+from a2c_smcp.computer.config.models import MCPServerConfig, MCPServerStdioConfig, MCPServerStreamableHttpConfig
+from a2c_smcp.computer.mcp.restarts import RestartPolicy
+from a2c_smcp.computer.mcp.server_run import Timing
 from a2c_smcp.computer.ports import ServerState
 from a2c_smcp.errors import BadRequest, SMCPError
 from tests.interaction.computer.mcp.conftest import Host, HttpServer, life, stdio, streamable

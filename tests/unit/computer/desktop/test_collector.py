@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from a2c_smcp.computer.index import Limits
+from a2c_smcp.computer.resources.cache import ResourceLimits
 from tests.unit.computer.desktop.windows import EDITOR, LOG, STATUS, editor, logger_server, shown, warm
 from tests.unit.computer.resource_servers import FakeServer, Office
 from tests.unit.computer.virtual_time import in_virtual_time
@@ -88,7 +88,7 @@ async def test_all_who_ask_at_a_time_share_one_reading() -> None:
 async def test_at_most_a_few_windows_of_a_server_are_read_at_once() -> None:
     server = FakeServer("many", {f"{LOG}/{number}": "text" for number in range(50)})
     server.delay = dict.fromkeys(server.resources, 0.1)
-    async with Office(server, limits=Limits(at_once=8)) as office:
+    async with Office(server, limits=ResourceLimits(at_once=8)) as office:
         assert len(await office.collector.desktop()) == 50
         assert server.most_at_once == 8
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.computer.desktop import Window, organize_desktop
+from a2c_smcp.computer.desktop import DesktopWindow, organize_desktop
 from a2c_smcp.computer.types import ToolCallRecord
 from a2c_smcp.uris import parse_window_uri
 
@@ -21,11 +21,11 @@ def blob() -> dict[str, Any]:
     return {"uri": "window://any", "mimeType": "image/png", "blob": "AAAA"}
 
 
-def window(uri: str, server: str = "server", contents: Any = None, **more: Any) -> Window:
-    return Window(server, uri, [text("")] if contents is None else contents, **more)
+def window(uri: str, server: str = "server", contents: Any = None, **more: Any) -> DesktopWindow:
+    return DesktopWindow(server, uri, [text("")] if contents is None else contents, **more)
 
 
-def uris(*windows: Window, **options: Any) -> list[str]:
+def uris(*windows: DesktopWindow, **options: Any) -> list[str]:
     """What is shown, with no text in the way."""
     return organize_desktop(windows, **options)
 
@@ -94,7 +94,7 @@ class TestDropping:
         ids=repr,
     )
     def test_contents_of_a_foreign_shape_are_dropped(self, contents: Any) -> None:
-        assert organize_desktop([Window("server", "window://a", contents)]) == []
+        assert organize_desktop([DesktopWindow("server", "window://a", contents)]) == []
 
     def test_sound_items_among_foreign_ones_are_shown(self) -> None:
         contents = [None, text("one"), {"text": 7}, "junk", text("two")]
@@ -106,7 +106,7 @@ class TestDropping:
             organize_desktop([window("window://a", contents=[blob()])])
 
         assert [(record.getMessage(), vars(record)["server"]) for record in caplog.records] == [
-            ("Binary contents of window://a cannot be shown on the desktop", "server")
+            ("binary contents not shown on the desktop: uri=window://a", "server")
         ]
 
     def test_texts_alone_are_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
@@ -366,12 +366,16 @@ WINDOWS = st.lists(
 
 
 @given(WINDOWS, st.integers(1, 15), st.lists(SERVERS))
-def test_a_capped_desktop_is_the_beginning_of_the_whole(windows: list[Window], size: int, history: list[str]) -> None:
+def test_a_capped_desktop_is_the_beginning_of_the_whole(
+    windows: list[DesktopWindow], size: int, history: list[str]
+) -> None:
     assert organize_desktop(windows, size, history) == organize_desktop(windows, None, history)[:size]
 
 
 @given(WINDOWS, st.lists(SERVERS))
-def test_the_desktop_is_what_each_server_shows_one_after_the_other(windows: list[Window], history: list[str]) -> None:
+def test_the_desktop_is_what_each_server_shows_one_after_the_other(
+    windows: list[DesktopWindow], history: list[str]
+) -> None:
     by_server = {name: organize_desktop([w for w in windows if w.server == name]) for name in "abc"}
     called = list(dict.fromkeys(reversed(history)))
     order = called + sorted(set("abc") - set(called))

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from a2c_smcp.computer.finder.collector import Found
+from a2c_smcp.computer.finder.collector import FinderPage
 from a2c_smcp.smcp import DPEDocumentSummary
 from tests.unit.computer.resource_servers import FakeServer, Office
 
@@ -50,5 +50,5 @@ async def warm(*servers: FakeServer) -> AsyncIterator[Office]:
         yield office
 
 
-def refs(found: Found) -> list[str]:
+def refs(found: FinderPage) -> list[str]:
     return sorted(document["doc_ref"] for document in found.documents)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from a2c_smcp.computer.finder.collector import Found
+from a2c_smcp.computer.finder.collector import FinderPage
 from a2c_smcp.errors import BadRequest
 from tests.unit.computer.finder.reports import HOST, document, entry, reports, warm
 from tests.unit.computer.resource_servers import FakeServer, Office
@@ -15,7 +15,7 @@ from tests.unit.computer.virtual_time import in_virtual_time
 async def test_the_documents_are_filtered_ordered_and_cut() -> None:
     async with Office(reports("a", "b"), reports("c", "d", name="slides")) as office:
         found = await office.finder.find(["A", "c"], "pdf", 1, 1, ["reports", "slides"])
-        assert found == Found([entry("a")], 2, [])
+        assert found == FinderPage([entry("a")], 2, [])
 
 
 @in_virtual_time
@@ -37,7 +37,7 @@ async def test_a_document_that_says_more_than_is_kept_is_counted(caplog: pytest.
     async with Office(FakeServer("reports", resources, listed=[f"{HOST}/long"])) as office:
         await office.finder.find()
         assert office.finder.left_out == {"reports": 1}
-        assert "summaries or keywords cut before searching: documents=1 mcp_server=reports" in caplog.text
+        assert "summaries or keywords truncated before searching: documents=1 mcp_server=reports" in caplog.text
 
 
 @in_virtual_time
@@ -51,7 +51,7 @@ async def test_an_argument_of_the_wrong_kind_is_a_bad_request() -> None:
 @in_virtual_time
 async def test_a_server_that_cannot_be_subscribed_to_takes_no_part() -> None:
     async with Office(reports("a"), reports("b", name="plain", subscribes=False)) as office:
-        assert await office.finder.find() == Found([entry("a")], 1, [])
+        assert await office.finder.find() == FinderPage([entry("a")], 1, [])
 
 
 @pytest.mark.rule("7.3")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from a2c_smcp.computer.finder.shelving import FEW
+from a2c_smcp.computer.finder.server_documents import FEW
 from tests.unit.computer.finder.reports import HOST, document, entry, refs, reports, warm
 from tests.unit.computer.resource_servers import FakeServer, Office
 from tests.unit.computer.virtual_time import in_virtual_time, now

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.finder import Catalogue, organize_finder
+from a2c_smcp.computer.finder import FinderCatalogue, organize_finder
 from a2c_smcp.computer.types import ToolCallRecord
 from a2c_smcp.errors import BadRequest
 from a2c_smcp.smcp import DPEDocumentSummary
@@ -29,7 +29,7 @@ def refs(documents: Any, *arguments: Any, **options: Any) -> list[str]:
     options = {"limit": 1_000} | options
     page, total = organize_finder(documents, *arguments, **options)
 
-    assert (page, total) == organize_finder(Catalogue.of(documents), *arguments, **options)
+    assert (page, total) == organize_finder(FinderCatalogue.of(documents), *arguments, **options)
     return [found["doc_ref"] for found in page]
 
 
@@ -47,7 +47,7 @@ def call(server: str) -> ToolCallRecord:
 
 
 def test_no_documents_are_an_empty_page_and_a_total_of_zero() -> None:
-    assert organize_finder([]) == organize_finder(Catalogue.of()) == ([], 0)
+    assert organize_finder([]) == organize_finder(FinderCatalogue.of()) == ([], 0)
 
 
 def test_the_documents_are_the_ones_given_and_stay_as_they_were() -> None:

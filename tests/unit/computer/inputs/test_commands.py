@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from a2c_smcp.computer.inputs.commands import MAX_OUTPUT, Command, argv_of
+from a2c_smcp.computer.inputs.commands import MAX_OUTPUT, CommandSource, argv_of
+from a2c_smcp.computer.inputs.resolution import Unresolved
 from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Found
-from a2c_smcp.computer.inputs.variables import Unresolved
-from tests.unit.computer.inputs.making import command, prompt
+from a2c_smcp.computer.inputs.sources import InputValue
+from tests.unit.computer.inputs.builders import command, prompt
 
 
 def python(code: str, folder: Path) -> str:
@@ -22,7 +22,7 @@ def python(code: str, folder: Path) -> str:
     return f"'{sys.executable}' '{script}'"
 
 
-async def why_not(source: Command, run: str) -> str:
+async def why_not(source: CommandSource, run: str) -> str:
     with pytest.raises(Unresolved) as caught:
         await source.find(command(run))
     return str(caught.value)
@@ -61,7 +61,7 @@ def test_a_program_whose_path_has_blanks_needs_no_quotes(tmp_path: Path) -> None
     ],
 )
 async def test_a_command_that_is_none_is_told(run: str, why: str) -> None:
-    assert (await why_not(Command(), run)).startswith(why.replace("''", '""'))
+    assert (await why_not(CommandSource(), run)).startswith(why.replace("''", '""'))
 
 
 @pytest.mark.rule("5.2")
@@ -79,68 +79,68 @@ async def test_a_command_that_is_none_is_told(run: str, why: str) -> None:
 )
 async def test_the_output_is_the_value_without_one_line_break(printed: str, value: str, tmp_path: Path) -> None:
     run = python(f"import sys; sys.stdout.buffer.write('{printed}'.encode())", tmp_path)
-    assert await Command().find(command(run)) == Found(Secret(value), "its command")
+    assert await CommandSource().find(command(run)) == InputValue(Secret(value), "its command")
 
 
 async def test_no_shell_has_a_say() -> None:
-    found = await Command().find(command("echo $HOME `id` ; true && * > x"))
-    assert found == Found(Secret("$HOME `id` ; true && * > x"), "its command")
+    found = await CommandSource().find(command("echo $HOME `id` ; true && * > x"))
+    assert found == InputValue(Secret("$HOME `id` ; true && * > x"), "its command")
 
 
 async def test_other_inputs_run_nothing() -> None:
-    assert await Command().find(prompt()) is None
+    assert await CommandSource().find(prompt()) is None
 
 
 async def test_a_command_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
     run = python("import os; print(os.getcwd(), os.environ.get('MARK'))", tmp_path)
-    found = await Command(cwd=tmp_path, env={"MARK": "here"}).find(command(run))
-    assert found == Found(Secret(f"{tmp_path} here"), "its command")
+    found = await CommandSource(cwd=tmp_path, env={"MARK": "here"}).find(command(run))
+    assert found == InputValue(Secret(f"{tmp_path} here"), "its command")
 
 
 async def test_a_command_cannot_read_our_standard_input(tmp_path: Path) -> None:
     run = python("import sys; print(repr(sys.stdin.read()))", tmp_path)
-    assert await Command().find(command(run)) == Found(Secret("''"), "its command")
+    assert await CommandSource().find(command(run)) == InputValue(Secret("''"), "its command")
 
 
 @pytest.mark.rule("5.2")
 async def test_a_failing_command_is_told_without_its_output(tmp_path: Path) -> None:
     run = python("import sys; print('pl4nted'); print('pl4nted', file=sys.stderr); sys.exit(3)", tmp_path)
-    assert await why_not(Command(), run) == (
+    assert await why_not(CommandSource(), run) == (
         f'its command "{sys.executable}" failed (exit code 3); run it by hand to see why'
     )
 
 
 async def test_a_command_ended_by_a_signal_is_told(tmp_path: Path) -> None:
     run = python("import os; os.kill(os.getpid(), 9)", tmp_path)
-    assert "failed (signal 9)" in await why_not(Command(), run)
+    assert "failed (signal 9)" in await why_not(CommandSource(), run)
 
 
 async def test_a_command_of_an_editor_is_not_known() -> None:
-    assert await why_not(Command(), "github.copilot.token") == (
+    assert await why_not(CommandSource(), "github.copilot.token") == (
         'its command "github.copilot.token" cannot be run: there is no such program here '
         "(commands of an editor are not known); install it, or name another"
     )
 
 
 async def test_a_command_that_may_not_run_is_told(tmp_path: Path) -> None:
-    assert "may not be executed" in await why_not(Command(), str(tmp_path))
+    assert "may not be executed" in await why_not(CommandSource(), str(tmp_path))
 
 
 async def test_a_command_that_is_no_program_is_told(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(stat.S_IRWXU)
-    assert (await why_not(Command(), str(program))).endswith("cannot be run: Exec format error; check it")
+    assert (await why_not(CommandSource(), str(program))).endswith("cannot be run: Exec format error; check it")
 
 
 async def test_output_that_is_no_text_is_told(tmp_path: Path) -> None:
     run = python("import sys; sys.stdout.buffer.write(bytes([255]))", tmp_path)
-    assert "not UTF-8 text" in await why_not(Command(), run)
+    assert "not UTF-8 text" in await why_not(CommandSource(), run)
 
 
 async def test_endless_output_is_cut_off(tmp_path: Path) -> None:
     run = python(f"while True: print('x' * {MAX_OUTPUT})", tmp_path)
-    assert "printed more than 64 kB" in await why_not(Command(), run)
+    assert "printed more than 64 kB" in await why_not(CommandSource(), run)
 
 
 class Pipe:
@@ -169,14 +169,14 @@ class Pipe:
 
 async def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     async with Pipe(tmp_path) as pipe, asyncio.timeout(60):
-        why = await why_not(Command(timeout=5), pipe.waiting())
+        why = await why_not(CommandSource(timeout=5), pipe.waiting())
         assert why == 'its command "sh" did not end within 5 s; run it by hand to see why'
         assert await pipe.reader.read() == b"up\n"
 
 
 async def test_a_command_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
     async with Pipe(tmp_path) as pipe, asyncio.timeout(60):
-        task = asyncio.create_task(Command().find(command(pipe.waiting())))
+        task = asyncio.create_task(CommandSource().find(command(pipe.waiting())))
         assert await pipe.reader.readline() == b"up\n"
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -186,6 +186,6 @@ async def test_a_command_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) 
 
 async def test_a_command_that_leaves_something_running_still_gives_its_value(tmp_path: Path) -> None:
     code = "import os, subprocess\nsubprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL)\nprint(os.getpid())"
-    found = await Command().find(command(python(code, tmp_path)))
+    found = await CommandSource().find(command(python(code, tmp_path)))
     assert found is not None
     os.killpg(int(found.value.reveal()), 9)  # ours to clean up: it was not ended with the command

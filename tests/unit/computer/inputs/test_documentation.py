@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer import parse_config_text, undefined_inputs
-from a2c_smcp.computer.inputs import Environment, Given, Inputs, Keyring
+from a2c_smcp.computer.inputs import EnvironmentSource, GivenSource, Inputs, KeyringSource
 from a2c_smcp.errors import InvalidConfig
 
 PAGE = (Path(__file__).parents[4] / "docs/how-to/inputs-and-secrets.md").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ async def test_the_message_of_the_page_is_the_one_that_is_told() -> None:
             return None
 
     config = parse_config_text(blocks("json")[0]).config
-    inputs = Inputs(config.inputs, [Given({}), Environment({}), Keyring(Empty())])
+    inputs = Inputs(config.inputs, [GivenSource({}), EnvironmentSource({}), KeyringSource(Empty())])
     with pytest.raises(InvalidConfig) as caught:
         await inputs.resolve(config.servers["github"])
     assert str(caught.value).split() == blocks("text")[0].split()

@@ -8,17 +8,17 @@ import pytest
 import a2c_smcp.computer.inputs as front_door
 from a2c_smcp.computer import MCPServerInput
 from a2c_smcp.computer.inputs import (
-    Callback,
-    Command,
-    Environment,
-    Given,
+    CallbackSource,
+    CommandSource,
+    EnvironmentSource,
+    GivenSource,
     Inputs,
-    Keyring,
-    Prompt,
+    KeyringSource,
+    PromptSource,
     Secret,
     standard_sources,
 )
-from tests.unit.computer.inputs.making import command, prompt, stdio
+from tests.unit.computer.inputs.builders import command, prompt, stdio
 
 
 async def nobody(wanted: MCPServerInput) -> str | None:
@@ -31,9 +31,21 @@ def test_every_name_is_there_and_in_order() -> None:
 
 
 def test_the_sources_stand_in_their_order() -> None:
-    assert [type(source) for source in standard_sources()] == [Given, Environment, Keyring, Command]
+    assert [type(source) for source in standard_sources()] == [
+        GivenSource,
+        EnvironmentSource,
+        KeyringSource,
+        CommandSource,
+    ]
     everything = standard_sources({}, ask=nobody, prompt=True)
-    assert [type(source) for source in everything] == [Given, Environment, Keyring, Command, Callback, Prompt]
+    assert [type(source) for source in everything] == [
+        GivenSource,
+        EnvironmentSource,
+        KeyringSource,
+        CommandSource,
+        CallbackSource,
+        PromptSource,
+    ]
 
 
 @pytest.mark.rule("5.2")

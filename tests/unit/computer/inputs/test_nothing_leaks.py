@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.computer import ComputerConfig, MCPServerInput, public_config
+from a2c_smcp.computer.config import ConfigFile, LiveConfig
 from a2c_smcp.computer.inputs import (
-    Callback,
-    Command,
-    Environment,
-    Given,
+    CallbackSource,
+    CommandSource,
+    EnvironmentSource,
+    GivenSource,
     Inputs,
-    Keyring,
+    InputSource,
+    KeyringSource,
     Secret,
-    Source,
     Variables,
     parse_input_options,
     read_input_file,
 )
-from a2c_smcp.computer.settings import ConfigFile, Settings
 from a2c_smcp.errors import InvalidConfig, SMCPError, to_wire
-from tests.unit.computer.inputs.making import command, http, pick, prompt, stdio
+from tests.unit.computer.inputs.builders import command, http, pick, prompt, stdio
 
 PLANTED = "Pl4nt3d-by-"
 """Every planted value begins so; its rest tells where it was planted."""
@@ -39,16 +39,16 @@ async def application(wanted: MCPServerInput) -> str | None:
     return f"{PLANTED}application" if wanted.id == "application" else None
 
 
-def sources(folder: Path) -> list[Source]:
+def sources(folder: Path) -> list[InputSource]:
     file = folder / "values"
     file.write_text(f"file={PLANTED}file\n", encoding="utf-8")
     return [
-        Given(parse_input_options([f"given={PLANTED}given"])),
-        Given(read_input_file(file), "--input-file"),
-        Environment({"A2C_INPUT_ENVIRONMENT": f"{PLANTED}environment"}),
-        Keyring(Store()),
-        Command(),
-        Callback(application),
+        GivenSource(parse_input_options([f"given={PLANTED}given"])),
+        GivenSource(read_input_file(file), "--input-file"),
+        EnvironmentSource({"A2C_INPUT_ENVIRONMENT": f"{PLANTED}environment"}),
+        KeyringSource(Store()),
+        CommandSource(),
+        CallbackSource(application),
     ]
 
 
@@ -155,7 +155,11 @@ async def test_no_error_tells_a_value(broken: object, tmp_path: Path, caplog: py
             pick("picked", "a", "b"),
             command(f"sh -c 'echo {PLANTED}out; echo {PLANTED}err >&2; exit 1'", input_id="fails"),
         ],
-        [Given({name: Secret(PLANTED + value) for name, value in values.items()}), Command(), Callback(raising)],
+        [
+            GivenSource({name: Secret(PLANTED + value) for name, value in values.items()}),
+            CommandSource(),
+            CallbackSource(raising),
+        ],
     )
     seen = Seen()
     with pytest.raises(InvalidConfig) as caught:
@@ -182,7 +186,7 @@ async def test_a_file_with_problems_is_told_without_the_secrets_in_it(
     async def apply(changes: object, config: object) -> None:
         seen.value(changes, config)
 
-    settings = Settings(file=ConfigFile(file, grace=0, interval=0.01), apply=apply, report=told.append)
+    settings = LiveConfig(file=ConfigFile(file, grace=0, interval=0.01), apply=apply, report=told.append)
     await settings.load()
     seen.value(settings.config, settings.notes, settings.problem)
     file.write_text(f'{{"servers": {{"a": "{PLANTED}broken"}}}}', encoding="utf-8")

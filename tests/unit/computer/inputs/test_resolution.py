@@ -7,21 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2c_smcp.computer import MCPServerStdioConfig, MCPSSEConfig, MCPSSEParameters, ToolMeta
-from a2c_smcp.computer.inputs.resolution import Use, uses_of, with_values
+from a2c_smcp.computer.inputs.resolution import PlaceholderUse, placeholders_of, with_values
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.inputs.making import http, stdio
+from tests.unit.computer.inputs.builders import http, stdio
 
 PLANTED = "pl4nt3d-v4lue"
 
 
 def test_placeholders_are_found_in_every_text_that_a_server_runs_with() -> None:
     config = stdio("--${input:a}", "${B}x${input:c}", env={"K": "${env:D}"}, command="${userHome}/bin")
-    assert uses_of(config) == [
-        Use(("server_parameters", "command"), "userHome"),
-        Use(("server_parameters", "args", 0), "input:a"),
-        Use(("server_parameters", "args", 1), "B"),
-        Use(("server_parameters", "args", 1), "input:c"),
-        Use(("server_parameters", "env", "K"), "env:D"),
+    assert placeholders_of(config) == [
+        PlaceholderUse(("server_parameters", "command"), "userHome"),
+        PlaceholderUse(("server_parameters", "args", 0), "input:a"),
+        PlaceholderUse(("server_parameters", "args", 1), "B"),
+        PlaceholderUse(("server_parameters", "args", 1), "input:c"),
+        PlaceholderUse(("server_parameters", "env", "K"), "env:D"),
     ]
 
 
@@ -32,7 +32,7 @@ def test_outside_of_what_a_server_runs_with_only_inputs_count() -> None:
         forbidden_tools=["${input:c}"],
         tool_meta={"${input:key}": ToolMeta(tags=["${input:d}", "${Y}"])},
     )
-    assert [(use.where, use.input_id) for use in uses_of(config)] == [
+    assert [(use.where, use.input_id) for use in placeholders_of(config)] == [
         ("forbidden_tools[0]", "c"),
         ('tool_meta["${input:key}"].tags[0]', "d"),
         ("vrl", "b"),

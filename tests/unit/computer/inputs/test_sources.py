@@ -7,20 +7,20 @@ from types import ModuleType
 import pytest
 
 from a2c_smcp.computer import MCPServerInput
+from a2c_smcp.computer.inputs.resolution import Unresolved
 from a2c_smcp.computer.inputs.secret import Secret
 from a2c_smcp.computer.inputs.sources import (
-    Callback,
-    Default,
-    Environment,
-    Found,
-    Given,
-    Keyring,
-    Source,
+    CallbackSource,
+    DefaultSource,
+    EnvironmentSource,
+    GivenSource,
+    InputSource,
+    InputValue,
+    KeyringSource,
     env_variable,
     ways_to,
 )
-from a2c_smcp.computer.inputs.variables import Unresolved
-from tests.unit.computer.inputs.making import command, pick, prompt
+from tests.unit.computer.inputs.builders import command, pick, prompt
 
 
 class Store:
@@ -52,14 +52,14 @@ class SilentStore:
 
 
 async def test_a_value_given_for_the_id_is_found() -> None:
-    source = Given({"key": Secret("a=b")})
-    assert await source.find(prompt("key")) == Found(Secret("a=b"), "--input")
+    source = GivenSource({"key": Secret("a=b")})
+    assert await source.find(prompt("key")) == InputValue(Secret("a=b"), "--input")
     assert await source.find(prompt("other")) is None
 
 
 async def test_a_given_value_may_be_empty() -> None:
-    assert await Given({"key": Secret("")}).find(prompt("key")) == Found(Secret(""), "--input")
-    assert await Given({"key": "text"}).find(prompt("key")) == Found(Secret("text"), "--input")
+    assert await GivenSource({"key": Secret("")}).find(prompt("key")) == InputValue(Secret(""), "--input")
+    assert await GivenSource({"key": "text"}).find(prompt("key")) == InputValue(Secret("text"), "--input")
 
 
 @pytest.mark.parametrize(
@@ -76,36 +76,36 @@ def test_the_variable_of_an_input_is_its_id_in_capitals(input_id: str, variable:
 
 
 async def test_a_value_in_the_environment_is_found() -> None:
-    source = Environment({"A2C_INPUT_MY_KEY": "abc"})
-    assert await source.find(prompt("my-key")) == Found(Secret("abc"), "the environment (A2C_INPUT_MY_KEY)")
+    source = EnvironmentSource({"A2C_INPUT_MY_KEY": "abc"})
+    assert await source.find(prompt("my-key")) == InputValue(Secret("abc"), "the environment (A2C_INPUT_MY_KEY)")
 
 
 async def test_an_empty_variable_counts_as_absent() -> None:
-    assert await Environment({"A2C_INPUT_KEY": ""}).find(prompt("key")) is None
+    assert await EnvironmentSource({"A2C_INPUT_KEY": ""}).find(prompt("key")) is None
 
 
 async def test_without_a_word_the_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A2C_INPUT_KEY", "abc")
-    assert await Environment().find(prompt("key")) == Found(Secret("abc"), "the environment (A2C_INPUT_KEY)")
+    assert await EnvironmentSource().find(prompt("key")) == InputValue(Secret("abc"), "the environment (A2C_INPUT_KEY)")
 
 
 async def test_a_value_in_the_keyring_is_found_under_the_name_of_the_project() -> None:
     store = Store(key="abc")
-    assert await Keyring(store).find(prompt("key")) == Found(Secret("abc"), "the keyring")
+    assert await KeyringSource(store).find(prompt("key")) == InputValue(Secret("abc"), "the keyring")
     assert store.asked == [("a2c-smcp", "key")]
 
 
 async def test_a_keyring_without_the_value_gives_none() -> None:
-    assert await Keyring(Store()).find(prompt("key")) is None
+    assert await KeyringSource(Store()).find(prompt("key")) is None
 
 
 async def test_a_keyring_that_fails_gives_none() -> None:
-    assert await Keyring(BrokenStore()).find(prompt("key")) is None
+    assert await KeyringSource(BrokenStore()).find(prompt("key")) is None
 
 
 async def test_a_keyring_that_never_answers_gives_none_in_the_end() -> None:
     store = SilentStore()
-    assert await Keyring(store, timeout=0.01).find(prompt("key")) is None
+    assert await KeyringSource(store, timeout=0.01).find(prompt("key")) is None
     store.free.set()
 
 
@@ -113,14 +113,14 @@ async def test_the_installed_keyring_is_asked_when_none_is_given(monkeypatch: py
     module = ModuleType("keyring")
     vars(module)["get_password"] = Store(key="abc").get_password
     monkeypatch.setitem(sys.modules, "keyring", module)
-    assert await Keyring().find(prompt("key")) == Found(Secret("abc"), "the keyring")
+    assert await KeyringSource().find(prompt("key")) == InputValue(Secret("abc"), "the keyring")
 
 
 async def test_without_the_package_the_keyring_gives_none_and_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    source = Keyring()
+    source = KeyringSource()
     assert await source.find(prompt("key")) is None
     assert source.way(prompt("key")) == "run: pip install keyring && keyring set a2c-smcp key"
 
@@ -146,7 +146,7 @@ async def test_the_real_keyring_package_reads_what_it_stored() -> None:
     keyring.set_keyring(Memory())
     try:
         keyring.set_password("a2c-smcp", "key", "abc")
-        assert await Keyring().find(prompt("key")) == Found(Secret("abc"), "the keyring")
+        assert await KeyringSource().find(prompt("key")) == InputValue(Secret("abc"), "the keyring")
     finally:
         keyring.set_keyring(before)
 
@@ -158,7 +158,7 @@ async def test_the_application_is_asked_with_the_definition() -> None:
         asked.append(wanted)
         return "abc"
 
-    assert await Callback(ask).find(pick()) == Found(Secret("abc"), "the application")
+    assert await CallbackSource(ask).find(pick()) == InputValue(Secret("abc"), "the application")
     assert asked == [pick()]
 
 
@@ -166,14 +166,14 @@ async def test_an_application_may_have_no_value() -> None:
     async def ask(wanted: MCPServerInput) -> str | None:
         return None
 
-    assert await Callback(ask, "the console").find(prompt()) is None
+    assert await CallbackSource(ask, "the console").find(prompt()) is None
 
 
 async def test_the_application_is_not_asked_for_what_a_command_gives() -> None:
     async def ask(wanted: MCPServerInput) -> str | None:
         raise AssertionError
 
-    assert await Callback(ask).find(command("true")) is None
+    assert await CallbackSource(ask).find(command("true")) is None
 
 
 async def test_an_application_that_fails_is_told_without_its_words() -> None:
@@ -181,8 +181,8 @@ async def test_an_application_that_fails_is_told_without_its_words() -> None:
         raise ValueError("the value was abc")
 
     with pytest.raises(Unresolved) as caught:
-        await Callback(ask, "the console").find(prompt())
-    assert str(caught.value) == "the console failed to give a value (ValueError); see there"
+        await CallbackSource(ask, "the console").find(prompt())
+    assert str(caught.value) == "the console failed (ValueError); see its log"
     assert caught.value.__suppress_context__
 
 
@@ -190,15 +190,15 @@ async def test_an_application_that_gives_no_text_is_told() -> None:
     async def ask(wanted: MCPServerInput) -> str | None:
         return 42  # type: ignore[return-value]
 
-    with pytest.raises(Unresolved, match="gave something that is no text"):
-        await Callback(ask).find(prompt())
+    with pytest.raises(Unresolved, match="returned a value that is not a string"):
+        await CallbackSource(ask).find(prompt())
 
 
 async def test_the_default_is_that_of_the_definition() -> None:
-    assert await Default().find(prompt(default="abc")) == Found(Secret("abc"), "its default")
-    assert await Default().find(prompt(default="")) == Found(Secret(""), "its default")
-    assert await Default().find(prompt()) is None
-    assert await Default().find(command("true")) is None
+    assert await DefaultSource().find(prompt(default="abc")) == InputValue(Secret("abc"), "its default")
+    assert await DefaultSource().find(prompt(default="")) == InputValue(Secret(""), "its default")
+    assert await DefaultSource().find(prompt()) is None
+    assert await DefaultSource().find(command("true")) is None
 
 
 async def nothing(wanted: MCPServerInput) -> str | None:
@@ -206,7 +206,13 @@ async def nothing(wanted: MCPServerInput) -> str | None:
 
 
 def test_every_way_to_give_a_value_is_named() -> None:
-    sources: list[Source] = [Given({}), Environment({}), Keyring(Store()), Callback(nothing), Default()]
+    sources: list[InputSource] = [
+        GivenSource({}),
+        EnvironmentSource({}),
+        KeyringSource(Store()),
+        CallbackSource(nothing),
+        DefaultSource(),
+    ]
     assert ways_to(prompt("my key"), sources) == [
         "pass --input 'my key'=VALUE",
         "set A2C_INPUT_MY_KEY",

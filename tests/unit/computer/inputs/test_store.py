@@ -3,18 +3,18 @@
 import pytest
 
 from a2c_smcp.computer import MCPServerInput
-from a2c_smcp.computer.inputs.commands import Command
+from a2c_smcp.computer.inputs.commands import CommandSource
 from a2c_smcp.computer.inputs.secret import Secret
-from a2c_smcp.computer.inputs.sources import Environment, Found, Given, Source
+from a2c_smcp.computer.inputs.sources import EnvironmentSource, GivenSource, InputSource, InputValue
 from a2c_smcp.computer.inputs.store import Inputs, InputState
 from a2c_smcp.errors import InvalidConfig
-from tests.unit.computer.inputs.making import args_of, command, http, lines_of, pick, prompt, stdio, variables
+from tests.unit.computer.inputs.builders import args_of, command, http, lines_of, pick, prompt, stdio, variables
 
 
 @pytest.mark.rule("5.2")
 async def test_a_server_gets_its_values_when_it_starts() -> None:
     inputs = Inputs(
-        [prompt("a"), prompt("b")], [Given({"a": Secret("1"), "b": Secret("2")})], variables=variables(X="3")
+        [prompt("a"), prompt("b")], [GivenSource({"a": Secret("1"), "b": Secret("2")})], variables=variables(X="3")
     )
     config = http("https://${input:a}.example.com/${X}", {"Authorization": "Bearer ${input:b}"})
     resolved = await inputs.resolve(config)
@@ -28,7 +28,7 @@ async def test_a_server_without_placeholders_is_taken_as_it_is() -> None:
 
 
 async def test_an_input_and_a_variable_of_one_name_are_told_apart() -> None:
-    inputs = Inputs([prompt("NAME")], [Given({"NAME": Secret("input")})], variables=variables(NAME="variable"))
+    inputs = Inputs([prompt("NAME")], [GivenSource({"NAME": Secret("input")})], variables=variables(NAME="variable"))
     assert await args_of(inputs, "${NAME} ${input:NAME} ${NAME}") == ["variable input variable"]
 
 
@@ -38,7 +38,10 @@ async def test_what_is_no_placeholder_of_ours_stays() -> None:
 
 
 async def test_the_first_source_that_has_a_value_gives_it() -> None:
-    sources: list[Source] = [Given({"a": Secret("given")}), Environment({"A2C_INPUT_A": "env", "A2C_INPUT_B": "env"})]
+    sources: list[InputSource] = [
+        GivenSource({"a": Secret("given")}),
+        EnvironmentSource({"A2C_INPUT_A": "env", "A2C_INPUT_B": "env"}),
+    ]
     inputs = Inputs([prompt("a"), prompt("b"), prompt("c", default="default")], sources)
     assert await args_of(inputs, "${input:a} ${input:b} ${input:c}") == ["given env default"]
 
@@ -51,7 +54,7 @@ async def test_without_a_word_the_environment_is_the_source(monkeypatch: pytest.
 
 @pytest.mark.rule("5.2", "5.5")
 async def test_an_input_that_is_not_defined_is_told_with_its_place() -> None:
-    inputs = Inputs([prompt("a")], [Environment({"A2C_INPUT_B": "abc"})])
+    inputs = Inputs([prompt("a")], [EnvironmentSource({"A2C_INPUT_B": "abc"})])
     with pytest.raises(InvalidConfig) as caught:
         await inputs.resolve(stdio("${input:b}", env={"KEY": "${input:b}"}))
     assert str(caught.value).splitlines() == [
@@ -63,14 +66,14 @@ async def test_an_input_that_is_not_defined_is_told_with_its_place() -> None:
 
 @pytest.mark.rule("5.2")
 async def test_without_a_value_every_way_to_give_one_is_told() -> None:
-    inputs = Inputs([prompt("git-token", "GitHub token", password=True)], [Given({}), Environment({})])
+    inputs = Inputs([prompt("git-token", "GitHub token", password=True)], [GivenSource({}), EnvironmentSource({})])
     assert await lines_of(inputs, "${input:git-token}") == [
         'input "git-token" (GitHub token) has no value; pass --input git-token=VALUE, or set A2C_INPUT_GIT_TOKEN'
     ]
 
 
 async def test_all_values_that_are_missing_are_told_at_once() -> None:
-    inputs = Inputs([prompt("a", ""), pick("b")], [Environment({})])
+    inputs = Inputs([prompt("a", ""), pick("b")], [EnvironmentSource({})])
     assert await lines_of(inputs, "${input:a}${input:b}") == [
         'input "a" has no value; set A2C_INPUT_A',
         'input "b" (The browser) has no value; set A2C_INPUT_B',
@@ -83,7 +86,7 @@ async def test_without_a_way_a_default_is_the_way() -> None:
 
 @pytest.mark.rule("5.2")
 async def test_a_value_that_is_not_among_the_options_is_told_without_it() -> None:
-    inputs = Inputs([pick()], [Environment({"A2C_INPUT_BROWSER": "netscape"})])
+    inputs = Inputs([pick()], [EnvironmentSource({"A2C_INPUT_BROWSER": "netscape"})])
     (line,) = await lines_of(inputs, "${input:browser}")
     assert line == (
         'input "browser" (The browser): the value from the environment (A2C_INPUT_BROWSER) is not among its options; '
@@ -93,7 +96,7 @@ async def test_a_value_that_is_not_among_the_options_is_told_without_it() -> Non
 
 async def test_a_missing_value_is_looked_for_again_at_the_next_start() -> None:
     env: dict[str, str] = {}
-    inputs = Inputs([prompt("a")], [Environment(env)])
+    inputs = Inputs([prompt("a")], [EnvironmentSource(env)])
     await lines_of(inputs, "${input:a}")
     env["A2C_INPUT_A"] = "abc"
     assert await args_of(inputs, "${input:a}") == ["abc"]
@@ -103,7 +106,7 @@ async def test_a_missing_value_is_looked_for_again_at_the_next_start() -> None:
 async def test_values_are_listed_by_where_they_came_from() -> None:
     inputs = Inputs(
         [prompt("a", "First"), prompt("b", "Second"), pick("c"), prompt("d", "Fourth", default="x")],
-        [Environment({"A2C_INPUT_A": "abc"})],
+        [EnvironmentSource({"A2C_INPUT_A": "abc"})],
     )
     await args_of(inputs, "${input:a}${input:d}")
     inputs.set("c", "chrome")
@@ -183,7 +186,7 @@ async def test_a_change_of_format_changes_what_a_name_alone_means() -> None:
 
 
 async def test_a_text_by_others_is_cleaned_of_values() -> None:
-    inputs = Inputs([prompt("a"), prompt("b")], [Environment({"A2C_INPUT_A": "abcdef-123"})])
+    inputs = Inputs([prompt("a"), prompt("b")], [EnvironmentSource({"A2C_INPUT_A": "abcdef-123"})])
     await args_of(inputs, "${input:a}")
     inputs.set("b", "uvwxyz-789")
     inputs.clear()
@@ -201,15 +204,15 @@ async def test_a_text_by_others_is_cleaned_of_secrets_in_the_environment_and_the
 
 
 async def test_a_command_gives_a_value() -> None:
-    inputs = Inputs([command("echo abc")], [Command()])
+    inputs = Inputs([command("echo abc")], [CommandSource()])
     assert await args_of(inputs, "${input:key}") == ["abc"]
     assert inputs.list() == (InputState("key", "command", "The key", "its command"),)
 
 
 async def test_a_source_of_ones_own_will_do() -> None:
     class Vault:
-        async def find(self, wanted: MCPServerInput) -> Found | None:
-            return Found(Secret(f"{wanted.id} of the vault"), "the vault")
+        async def find(self, wanted: MCPServerInput) -> InputValue | None:
+            return InputValue(Secret(f"{wanted.id} of the vault"), "the vault")
 
         def way(self, wanted: MCPServerInput) -> str | None:
             return None

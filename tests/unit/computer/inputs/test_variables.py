@@ -4,11 +4,11 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
-from a2c_smcp.computer.inputs.variables import Unresolved, Variables, env_name, workspace_of
-from a2c_smcp.computer.mcp_clients.loaders import Format
+from a2c_smcp.computer.config.loaders import ConfigFormat
+from a2c_smcp.computer.inputs.resolution import Unresolved, Variables, env_name, workspace_of
 
 
-def variables(dialect: Format = "native") -> Variables:
+def variables(dialect: ConfigFormat = "native") -> Variables:
     home = PurePosixPath("/home/me")
     env = {"TOKEN": "abc", "EMPTY": "", "file": "mine"}
     return Variables(env, home / "project", home, home / "here", dialect)
@@ -32,7 +32,7 @@ def variables(dialect: Format = "native") -> Variables:
         ("", None),
     ],
 )
-def test_what_every_format_knows(dialect: Format, inner: str, value: str | None) -> None:
+def test_what_every_format_knows(dialect: ConfigFormat, inner: str, value: str | None) -> None:
     assert variables(dialect).expand(inner) == value
 
 
@@ -49,7 +49,7 @@ def test_what_every_format_knows(dialect: Format, inner: str, value: str | None)
         ("file", "mine"),
     ],
 )
-def test_names_alone_are_the_environment_as_in_claude_code(dialect: Format, inner: str, value: str) -> None:
+def test_names_alone_are_the_environment_as_in_claude_code(dialect: ConfigFormat, inner: str, value: str) -> None:
     assert variables(dialect).expand(inner) == value
 
 
@@ -66,7 +66,7 @@ def test_a_variable_that_is_not_set_is_refused_with_what_to_do() -> None:
 
 @pytest.mark.parametrize("inner", ["fileDirname", "config:editor.font", "command:pick.it", "workspaceFolder:other"])
 @pytest.mark.parametrize("dialect", ["native", "claude", "vscode"])
-def test_what_only_an_editor_knows_is_refused(inner: str, dialect: Format) -> None:
+def test_what_only_an_editor_knows_is_refused(inner: str, dialect: ConfigFormat) -> None:
     with pytest.raises(Unresolved) as caught:
         variables(dialect).expand(inner)
     assert str(caught.value) == f"${{{inner}}} is known to an editor only; write what it stands for"

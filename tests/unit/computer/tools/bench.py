@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from a2c_smcp.computer.ports import Json, Progress
+from a2c_smcp.computer.ports import Json, ProgressCallback
 from a2c_smcp.computer.tools.calls import ToolCalls
-from a2c_smcp.computer.tools.events import CallEvent
-from a2c_smcp.computer.tools.toolbox import ToolBox
+from a2c_smcp.computer.tools.progress import CallEvent
+from a2c_smcp.computer.tools.tool_cache import ToolCache
 from tests.unit.computer.tools.fakes import Behaviour, FakeSession, FakeSessions, free, request
 
 DONE = {"content": [{"type": "text", "text": "done"}], "structuredContent": {}, "isError": False}
@@ -20,7 +20,7 @@ class Bench:
         self.now = 0.0
         self.events: list[CallEvent] = []
         sessions = FakeSessions(self.session)
-        self.box = ToolBox(sessions, {"s": server or free("s")})
+        self.box = ToolCache(sessions, {"s": server or free("s")})
         options = {"observer": self.events.append, "clock": lambda: self.now, **options}
         self.calls = ToolCalls(sessions, self.box, **options)
 
@@ -44,7 +44,7 @@ class Bench:
 
 
 def gated(gate: asyncio.Event) -> Behaviour:
-    async def wait(arguments: Json, _: Progress) -> Json:
+    async def wait(arguments: Json, _: ProgressCallback) -> Json:
         await gate.wait()
         return {"content": [], "structuredContent": arguments}
 

@@ -5,15 +5,15 @@ import selectors
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from a2c_smcp.computer.mcp_clients.model import BaseMCPServerConfig, ToolMeta
-from a2c_smcp.computer.ports import Json, Progress, ServerState, ServerStatus, Session
+from a2c_smcp.computer.config.models import BaseMCPServerConfig, ToolMeta
+from a2c_smcp.computer.ports import Json, McpSession, ProgressCallback, ServerState, ServerStatus
 from a2c_smcp.errors import SMCPError, ToolFailed
 from a2c_smcp.messages import ToolCallReq
 from a2c_smcp.types import SERVER_NAME
 
 T = TypeVar("T")
 
-Behaviour = Callable[[Json, Progress], Awaitable[Json]]
+Behaviour = Callable[[Json, ProgressCallback], Awaitable[Json]]
 
 
 class FakeSession:
@@ -36,7 +36,7 @@ class FakeSession:
     def status(self) -> ServerStatus:
         return ServerStatus(self.name, "stdio", self.state, "2026-01-01T00:00:00Z")
 
-    def tell_tools(self) -> None:
+    def flush_tools(self) -> None:
         """Nothing is ever left to tell."""
 
     async def list_tools(self) -> list[Json]:
@@ -54,7 +54,7 @@ class FakeSession:
         return None
 
     async def call_tool(
-        self, name: str, arguments: Json, *, progress: Progress | None = None, meta: Json | None = None
+        self, name: str, arguments: Json, *, progress: ProgressCallback | None = None, meta: Json | None = None
     ) -> Json:
         self._check_running()
         self.metas.append(meta)
@@ -100,31 +100,31 @@ class FakeSessions:
     def __init__(self, *sessions: FakeSession) -> None:
         self.by_name = {session.name: session for session in sessions}
 
-    def get(self, name: SERVER_NAME) -> Session | None:
+    def get(self, name: SERVER_NAME) -> McpSession | None:
         return self.by_name.get(name)
 
-    def all(self) -> Mapping[SERVER_NAME, Session]:
+    def all(self) -> Mapping[SERVER_NAME, McpSession]:
         return dict(self.by_name)
 
 
-async def echo(arguments: Json, _: Progress) -> Json:
+async def echo(arguments: Json, _: ProgressCallback) -> Json:
     return {"content": [{"type": "text", "text": "done"}], "structuredContent": arguments}
 
 
-async def forever(_: Json, __: Progress) -> Json:
+async def forever(_: Json, __: ProgressCallback) -> Json:
     await asyncio.Event().wait()
     raise AssertionError
 
 
 def failing(error: SMCPError | Exception) -> Behaviour:
-    async def fail(_: Json, __: Progress) -> Json:
+    async def fail(_: Json, __: ProgressCallback) -> Json:
         raise error
 
     return fail
 
 
 def answering(**raw: Any) -> Behaviour:
-    async def answer(_: Json, __: Progress) -> Json:
+    async def answer(_: Json, __: ProgressCallback) -> Json:
         return raw
 
     return answer

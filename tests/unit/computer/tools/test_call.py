@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.ports import Json, Progress
+from a2c_smcp.computer.ports import Json, ProgressCallback
 from a2c_smcp.computer.tools.call import CallLimits
 from a2c_smcp.computer.tools.calls import ToolCalls
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
-from a2c_smcp.computer.tools.events import CallEvent, CallStage
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
+from a2c_smcp.computer.tools.progress import CallEvent, CallStage
 from a2c_smcp.computer.tools.results import timed_out
 from a2c_smcp.errors import ConfirmationRequired, ToolNotFound, ToolTimeout
 from tests.unit.computer.tools.bench import Bench
@@ -29,7 +29,7 @@ from tests.unit.computer.tools.fakes import (
 def steps(pauses: list[float]) -> Behaviour:
     """A tool that reports progress after each pause."""
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         for number, pause in enumerate(pauses):
             await asyncio.sleep(pause)
             progress(number, len(pauses), "step")
@@ -68,7 +68,7 @@ def test_the_agent_is_told_in_time_although_the_server_does_not_stop() -> None:
     async def main() -> None:
         stopped = asyncio.Event()
 
-        async def stubborn(_: Json, __: Progress) -> Json:
+        async def stubborn(_: Json, __: ProgressCallback) -> Json:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
@@ -125,9 +125,9 @@ def test_progress_extends_the_time_up_to_a_cap(timeout: float, limits: CallLimit
 
 def test_progress_after_the_end_is_ignored() -> None:
     async def main() -> None:
-        kept: list[Progress] = []
+        kept: list[ProgressCallback] = []
 
-        async def keep(_: Json, progress: Progress) -> Json:
+        async def keep(_: Json, progress: ProgressCallback) -> Json:
             kept.append(progress)
             return {"content": []}
 
@@ -143,10 +143,10 @@ def test_progress_after_the_end_is_ignored() -> None:
 @pytest.mark.parametrize(("timeout", "confirm", "ends"), [(30, 120, 30), (600, 120, 120)])
 def test_a_question_expires_with_the_request_or_before_it(timeout: float, confirm: float, ends: float) -> None:
     async def main() -> None:
-        async def silent(confirmation: Confirmation) -> Answer:
+        async def silent(confirmation: Confirmation) -> Decision:
             assert confirmation.seconds == pytest.approx(ends)
             await asyncio.Event().wait()
-            return Answer.ONCE
+            return Decision.ONCE
 
         bench = Bench(server=config("s"), confirm=silent, limits=CallLimits(confirm=confirm))
         loop = asyncio.get_running_loop()
@@ -166,19 +166,19 @@ def test_a_late_answer_runs_nothing() -> None:
     async def main() -> None:
         answered = asyncio.Event()
 
-        async def slow(_: Confirmation) -> Answer:
+        async def slow(_: Confirmation) -> Decision:
             try:
                 await asyncio.sleep(1000)
             except asyncio.CancelledError:
                 answered.set()
-            return Answer.ALWAYS
+            return Decision.ALWAYS
 
         bench = Bench(server=config("s"), confirm=slow)
         with pytest.raises(ConfirmationRequired):
             await bench.calls.run(request(timeout=30))
         await answered.wait()
         await bench.calls.aclose()
-        assert (bench.session.calls, bench.calls.gate.standing()) == ([], [])
+        assert (bench.session.calls, bench.calls.consent.standing()) == ([], [])
 
     in_virtual_time(main())
 
@@ -199,9 +199,9 @@ async def test_a_call_that_is_cancelled_at_the_last_moment_runs_nothing(monkeypa
 
 def test_a_tool_has_its_whole_time_after_the_owner_said_yes() -> None:
     async def main() -> None:
-        async def slow(_: Confirmation) -> Answer:
+        async def slow(_: Confirmation) -> Decision:
             await asyncio.sleep(29)
-            return Answer.ONCE
+            return Decision.ONCE
 
         result, seconds = await timed(Bench(steps([29]), config("s"), confirm=slow).calls, 30)
         assert not result["isError"]
@@ -224,8 +224,8 @@ def test_a_name_that_cannot_be_looked_up_in_time_runs_nothing() -> None:
 
 
 async def test_an_observer_sees_every_step() -> None:
-    async def yes(_: Confirmation) -> Answer:
-        return Answer.ONCE
+    async def yes(_: Confirmation) -> Decision:
+        return Decision.ONCE
 
     bench = Bench(steps([0, 0]), config("s"), confirm=yes)
     await bench.calls.run(request())
@@ -286,10 +286,10 @@ async def test_a_result_is_safe_from_a_cancel_while_it_is_shaped() -> None:
             assert not bench.calls.cancel("a", "r1")
             return {**result, "meta": {"shaped": True}}
 
-    bench.calls._around = type(bench.calls._around)(
+    bench.calls._services = type(bench.calls._services)(
         FakeSessions(bench.session),
         bench.box,
-        bench.calls.gate,
+        bench.calls.consent,
         Shaper(),  # type: ignore[arg-type]
         bench.calls.history,
         bench.calls.limits,

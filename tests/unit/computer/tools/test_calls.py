@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.ports import Json, ServerState
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.computer.tools.results import interrupted
 from a2c_smcp.errors import (
     ConfirmationRequired,
@@ -124,9 +124,9 @@ async def test_without_auto_apply_and_nobody_to_ask_nothing_runs() -> None:
 async def test_what_the_owner_allows_runs() -> None:
     asked = []
 
-    async def yes(confirmation: Confirmation) -> Answer:
+    async def yes(confirmation: Confirmation) -> Decision:
         asked.append((confirmation.agent, confirmation.req_id, confirmation.arguments))
-        return Answer.ONCE
+        return Decision.ONCE
 
     bench = Bench(server=config("s"), confirm=yes)
     await bench.calls.run(request(x=1))
@@ -139,9 +139,9 @@ async def test_what_the_owner_allows_runs() -> None:
 async def test_always_is_asked_once() -> None:
     asked = []
 
-    async def always(confirmation: Confirmation) -> Answer:
+    async def always(confirmation: Confirmation) -> Decision:
         asked.append(confirmation.req_id)
-        return Answer.ALWAYS
+        return Decision.ALWAYS
 
     bench = Bench(server=config("s"), confirm=always)
     for number in range(3):
@@ -152,9 +152,9 @@ async def test_always_is_asked_once() -> None:
 async def test_nobody_is_asked_twice_for_what_was_refused() -> None:
     asked = []
 
-    async def no(confirmation: Confirmation) -> Answer:
+    async def no(confirmation: Confirmation) -> Decision:
         asked.append(confirmation.req_id)
-        return Answer.REFUSE
+        return Decision.REFUSE
 
     bench = Bench(server=config("s"), confirm=no)
     for _ in range(2):

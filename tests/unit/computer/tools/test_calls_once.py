@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.tools.call import CallLimits
-from a2c_smcp.computer.tools.calls import MAX_EARLY
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.tools.calls import MAX_EARLY_CANCELS
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.computer.tools.results import cancelled, interrupted, too_large_to_keep
 from a2c_smcp.errors import (
     BadRequest,
@@ -178,7 +178,7 @@ async def test_a_cancel_is_not_remembered_for_long() -> None:
 
 async def test_only_so_many_early_cancels_are_remembered() -> None:
     bench = Bench()
-    for number in range(MAX_EARLY + 1):
+    for number in range(MAX_EARLY_CANCELS + 1):
         bench.calls.cancel("a", str(number))
     assert await bench.calls.run(request(req_id="0")) == DONE
     assert await bench.calls.run(request(req_id="1")) == cancelled("echo")
@@ -187,14 +187,14 @@ async def test_only_so_many_early_cancels_are_remembered() -> None:
 async def test_a_call_is_cancelled_while_the_owner_is_being_asked() -> None:
     asking, withdrawn = asyncio.Event(), asyncio.Event()
 
-    async def ponder(_: Confirmation) -> Answer:
+    async def ponder(_: Confirmation) -> Decision:
         asking.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             withdrawn.set()
             raise
-        return Answer.ONCE
+        return Decision.ONCE
 
     bench = Bench(server=config("s"), confirm=ponder)
     call = bench.start()

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.tools.catalogue import (
-    Catalogue,
     Route,
     ServerTools,
+    ToolCatalogue,
     attributes_of,
-    build_catalogue,
+    build_tool_catalogue,
     meta_text,
     smcp_tool,
 )
@@ -37,8 +37,8 @@ def as_mcp(tool: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def catalogue(*servers: tuple[dict[str, Any], list[str]], down: tuple[str, ...] = ()) -> Catalogue:
-    return build_catalogue(
+def catalogue(*servers: tuple[dict[str, Any], list[str]], down: tuple[str, ...] = ()) -> ToolCatalogue:
+    return build_tool_catalogue(
         [
             ServerTools(config(**fields), [{"name": tool} for tool in tools], up=fields["name"] not in down)
             for fields, tools in servers
@@ -46,11 +46,11 @@ def catalogue(*servers: tuple[dict[str, Any], list[str]], down: tuple[str, ...] 
     )
 
 
-def listed(catalogue: Catalogue) -> list[str]:
+def listed(catalogue: ToolCatalogue) -> list[str]:
     return [tool["name"] for tool in catalogue.tools]
 
 
-def leads_to(catalogue: Catalogue, name: str) -> tuple[str, str]:
+def leads_to(catalogue: ToolCatalogue, name: str) -> tuple[str, str]:
     route = catalogue.resolve(name)
     return route.server, route.tool
 
@@ -58,7 +58,7 @@ def leads_to(catalogue: Catalogue, name: str) -> tuple[str, str]:
 @pytest.mark.rule("4.2")
 def test_a_tool_with_nothing_configured_is_the_first_example_of_the_data_structures() -> None:
     expected = golden("hello")
-    (tool,) = build_catalogue([ServerTools(config("greeter"), [as_mcp(expected)])]).tools
+    (tool,) = build_tool_catalogue([ServerTools(config("greeter"), [as_mcp(expected)])]).tools
     assert tool == expected | {"bundle_id": "greeter"}
 
 
@@ -66,7 +66,7 @@ def test_a_tool_with_nothing_configured_is_the_first_example_of_the_data_structu
 def test_a_tool_with_a_default_meta_is_the_second_example_of_the_data_structures() -> None:
     expected = golden("browser_navigate")
     browser = config("browser", default_tool_meta=ToolMeta(tags=["browser"], auto_apply=True))
-    (tool,) = build_catalogue([ServerTools(browser, [as_mcp(expected)])]).tools
+    (tool,) = build_tool_catalogue([ServerTools(browser, [as_mcp(expected)])]).tools
     assert tool == expected | {"bundle_id": "browser"}
 
 
@@ -131,7 +131,7 @@ def test_tools_come_in_the_order_of_the_configuration_and_of_their_servers() -> 
 
 def test_a_name_leads_to_its_tool_and_what_is_configured_for_it() -> None:
     server = config("git", tool_meta={"log": ToolMeta(alias="history")}, vrl=".")
-    built = build_catalogue([ServerTools(server, [{"name": "log"}])])
+    built = build_tool_catalogue([ServerTools(server, [{"name": "log"}])])
     route = Route("git", "log", "history", "git__log", server, ToolMeta(alias="history"))
     assert built.resolve("history") == built.resolve("git__log") == route
 
@@ -209,7 +209,7 @@ def test_a_name_like_no_other_is_told_none() -> None:
 
 def test_what_is_no_tool_of_its_own_is_told_and_hides_nothing() -> None:
     tools: list[Any] = [{"name": "x", "title": "first"}, {"name": "x"}, {"name": ""}, {}, {"name": 3}, {"name": "y"}]
-    built = build_catalogue([ServerTools(config("odd"), tools)])
+    built = build_tool_catalogue([ServerTools(config("odd"), tools)])
     assert [(tool["name"], tool["description"]) for tool in built.tools] == [("x", "first"), ("y", "")]
     assert built.problems == (
         NameProblem(
@@ -217,14 +217,14 @@ def test_what_is_no_tool_of_its_own_is_told_and_hides_nothing() -> None:
             "x",
             ("odd",),
             "The server lists this name more than once; the first tool of that name is offered.",
-            "Tell the author of the server.",
+            "Report it to the author of the server.",
         ),
         NameProblem(
             "tool",
             "",
             ("odd",),
-            "The server lists a tool without a name, which nobody can call.",
-            "Tell the author of the server.",
+            "The server lists a tool without a name, which cannot be called.",
+            "Report it to the author of the server.",
         ),
     )
 
@@ -239,7 +239,7 @@ def test_title_icons_and_execution_travel_as_fields_of_the_tool() -> None:
 
 def test_a_tool_that_runs_only_as_a_task_is_not_offered_and_its_owner_learns_why() -> None:
     tools: list[dict[str, Any]] = [{"name": "job", "execution": {"taskSupport": "required"}}, {"name": "echo"}]
-    found = build_catalogue([ServerTools(config("s"), tools)])
+    found = build_tool_catalogue([ServerTools(config("s"), tools)])
     assert listed(found) == ["echo"]
     with pytest.raises(ToolNotFound):
         found.resolve("job")

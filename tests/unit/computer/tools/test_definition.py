@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import MCPServerStdioConfig, MCPServerStdioParameters
+from a2c_smcp.computer.config.models import MCPServerStdioConfig, MCPServerStdioParameters
 from a2c_smcp.computer.tools.definition import MAX_KEPT, MAX_LINES, Definition, change_lines, changed_fields, runs_as
 
 TOOL: dict[str, Any] = {
@@ -49,7 +49,7 @@ def test_what_changed_is_told_by_line() -> None:
 
 def test_a_definition_that_is_too_long_is_kept_as_its_fingerprint() -> None:
     long = Definition(TOOL | {"description": "x" * MAX_KEPT})
-    assert long.kept() == {"digest": long.digest, "fields": None}
+    assert long.to_saved() == {"digest": long.digest, "fields": None}
     assert change_lines(None, long) == ["the definition changed; the earlier one was too long to keep"]
 
 

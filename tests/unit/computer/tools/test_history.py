@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.recency import order_servers
-from a2c_smcp.computer.tools.history import MAX_ERROR, CallHistory
+from a2c_smcp.computer.tools.history import MAX_ERROR, CallHistory, order_servers
 from a2c_smcp.computer.types import ToolCallRecord
 
 

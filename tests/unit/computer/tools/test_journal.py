@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.tools import journal as journals
-from a2c_smcp.computer.tools.confirmation import Answer, Confirmation
+from a2c_smcp.computer.tools.confirmation import Confirmation, Decision
 from a2c_smcp.computer.tools.journal import CallJournal, discard_old
 from a2c_smcp.computer.tools.journal_files import JournalLimits
 from a2c_smcp.computer.tools.results import cancelled, interrupted, too_large_to_keep
@@ -98,10 +98,10 @@ async def test_a_call_that_ran_when_the_computer_stopped_is_interrupted(tmp_path
 async def test_a_call_that_waited_for_the_owner_may_run_after_a_restart(tmp_path: Path) -> None:
     asking = asyncio.Event()
 
-    async def ponder(_: Confirmation) -> Answer:
+    async def ponder(_: Confirmation) -> Decision:
         asking.set()
         await asyncio.Event().wait()
-        return Answer.ONCE
+        return Decision.ONCE
 
     async with computer(tmp_path / "a", server=config("s"), confirm=ponder) as first:
         call = first.start()
@@ -115,8 +115,8 @@ async def test_a_call_that_waited_for_the_owner_may_run_after_a_restart(tmp_path
 
 
 async def test_what_the_owner_refused_or_the_agent_cancelled_stays_so(tmp_path: Path) -> None:
-    async def refuse(_: Confirmation) -> Answer:
-        return Answer.REFUSE
+    async def refuse(_: Confirmation) -> Decision:
+        return Decision.REFUSE
 
     async with computer(tmp_path, server=config("s"), confirm=refuse) as first:
         with pytest.raises(ConfirmationRequired) as told:
@@ -237,7 +237,7 @@ async def test_an_outcome_that_cannot_be_read_is_as_one_that_is_gone(tmp_path: P
 
 async def test_a_full_disk_is_logged_once_and_calls_run(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with computer(tmp_path) as bench:
-        journal: Any = bench.calls._around.journal
+        journal: Any = bench.calls._services.journal
         with full_disk():
             assert await bench.calls.run(request()) == DONE
             assert await bench.calls.run(request(req_id="r2")) == DONE
@@ -246,8 +246,8 @@ async def test_a_full_disk_is_logged_once_and_calls_run(tmp_path: Path, caplog: 
         assert journal.problem is None
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [text.split(":")[0].split(" folder")[0] for text in said] == [
-        "journal cannot be written",
-        "journal works again",
+        "journal not writable",
+        "journal writable again",
     ]
     async with computer(tmp_path) as again:
         await again.calls.run(request(req_id="r3"))
@@ -375,7 +375,7 @@ async def test_a_disk_that_does_not_respond_holds_up_one_call_for_a_moment(
     monkeypatch.setattr(journals, "_sync", sync)
     monkeypatch.setattr(journals, "SYNC_SECONDS", 0.01)
     async with computer(tmp_path) as bench:
-        journal: Any = bench.calls._around.journal
+        journal: Any = bench.calls._services.journal
         assert await bench.calls.run(request()) == DONE
         await slow.wait()
         assert journal.problem == "the disk does not respond"
@@ -387,6 +387,6 @@ async def test_a_disk_that_does_not_respond_holds_up_one_call_for_a_moment(
         assert journal.problem is None
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert [text.split(":")[0].split(" folder")[0] for text in said] == [
-        "journal cannot be written",
-        "journal works again",
+        "journal not writable",
+        "journal writable again",
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.ports import Json, Progress
-from a2c_smcp.computer.tools.kept import CallKey
-from a2c_smcp.computer.tools.progress import BURST, LONGEST, RATE_OF_ALL, Reports, advance
+from a2c_smcp.computer.ports import Json, ProgressCallback
+from a2c_smcp.computer.tools.completed_calls import CallKey
+from a2c_smcp.computer.tools.progress import BURST, LONGEST, RATE_OF_ALL, ProgressReports, advance
 from a2c_smcp.messages import ProgressData
 from tests.unit.computer.tools.bench import Bench
 from tests.unit.computer.tools.fakes import Behaviour, in_virtual_time, request, until
@@ -25,7 +25,7 @@ class Line:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def tell_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
+    async def send_progress(self, office_id: str, report: Mapping[str, Any]) -> None:
         self.told.append((asyncio.get_running_loop().time(), office_id, report))
         await self.gate.wait()
 
@@ -56,8 +56,8 @@ def test_what_is_told_is_new_finite_short_and_never_goes_back(
 
 async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
     line = Line()
-    reports = Reports(lambda: line)
-    reports.tell(KEY, {"progress": 1, "total": 2, "message": "half"})
+    reports = ProgressReports(lambda: line)
+    reports.report(KEY, {"progress": 1, "total": 2, "message": "half"})
     await asyncio.sleep(0)
     told = {"agent": "a", "req_id": "r1", "progress": 1, "total": 2, "message": "half", "number": 1}
     assert [one[1:] for one in line.told] == [("office", told)]
@@ -66,11 +66,11 @@ async def test_a_report_is_sent_at_once_with_whose_it_is() -> None:
 def test_of_many_reports_the_first_few_go_at_once_then_ten_a_second_and_the_latest_always() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         clock = asyncio.get_running_loop().time
         began = clock()
         for step in range(1_000):
-            reports.tell(KEY, {"progress": step})
+            reports.report(KEY, {"progress": step})
             await asyncio.sleep(0.001)
         await asyncio.sleep(1)
         at_once = [moment for moment, *_ in line.told if moment - began < 0.05]
@@ -84,9 +84,9 @@ def test_of_many_reports_the_first_few_go_at_once_then_ten_a_second_and_the_late
 def test_of_a_call_that_has_ended_nothing_more_is_sent() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         for step in range(20):
-            reports.tell(KEY, {"progress": step})
+            reports.report(KEY, {"progress": step})
             await asyncio.sleep(0)
         reports.end(KEY)
         await asyncio.sleep(1)
@@ -98,10 +98,10 @@ def test_of_a_call_that_has_ended_nothing_more_is_sent() -> None:
 def test_all_calls_together_have_a_budget() -> None:
     async def main() -> None:
         line = Line()
-        reports = Reports(lambda: line)
+        reports = ProgressReports(lambda: line)
         for step in range(100):
             for call in range(1_000):
-                reports.tell(CallKey("office", "a", str(call)), {"progress": step})
+                reports.report(CallKey("office", "a", str(call)), {"progress": step})
             await asyncio.sleep(0.1)
         assert len(line.told) == pytest.approx(RATE_OF_ALL * 11, rel=0.02)
         assert len({told["req_id"] for _, _, told in line.told}) == 1_000
@@ -112,22 +112,22 @@ def test_all_calls_together_have_a_budget() -> None:
 
 async def test_what_a_slow_line_cannot_take_is_replaced_by_what_comes_after() -> None:
     line = Line()
-    reports = Reports(lambda: line)
+    reports = ProgressReports(lambda: line)
     line.gate.clear()
-    reports.tell(KEY, {"progress": 0})
+    reports.report(KEY, {"progress": 0})
     await until(lambda: len(line.told) == 1)
     for step in range(1, 4):
-        reports.tell(KEY, {"progress": step})
+        reports.report(KEY, {"progress": step})
     reports.end(KEY)
     line.gate.set()
-    reports.tell(KEY._replace(req_id="r2"), {"progress": 9})
+    reports.report(KEY._replace(req_id="r2"), {"progress": 9})
     await until(lambda: len(line.told) == 2)
     assert line.numbers == [0, 9]
 
 
 async def test_without_a_line_nothing_is_told() -> None:
-    reports = Reports(lambda: None)
-    reports.tell(KEY, {"progress": 1})
+    reports = ProgressReports(lambda: None)
+    reports.report(KEY, {"progress": 1})
     await asyncio.sleep(0)
     await reports.aclose()
 
@@ -135,7 +135,7 @@ async def test_without_a_line_nothing_is_told() -> None:
 def reporting(*steps: float) -> Behaviour:
     """A tool that says how far it is."""
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         for step in steps:
             progress(step, 3, None)
             await asyncio.sleep(0)
@@ -149,7 +149,7 @@ FOLLOWED: Any = request() | {"accept_progress": True}
 
 async def test_the_last_words_travel_with_the_result() -> None:
     line = Line()
-    calls = Bench(reporting(1, 2, 3), reports=Reports(lambda: line)).calls
+    calls = Bench(reporting(1, 2, 3), reports=ProgressReports(lambda: line)).calls
     result = await calls.run(FOLLOWED, office="office")
     log = [{"progress": number, "total": 3, "number": number} for number in (1, 2, 3)]
     assert result == {
@@ -169,7 +169,7 @@ async def test_whoever_asks_again_gets_the_last_word_too() -> None:
 
 async def test_who_does_not_ask_gets_none_of_it() -> None:
     line = Line()
-    calls = Bench(reporting(1, 2, 3), reports=Reports(lambda: line)).calls
+    calls = Bench(reporting(1, 2, 3), reports=ProgressReports(lambda: line)).calls
     assert (await calls.run(request()), line.told) == ({"content": [], "isError": False}, [])
 
 
@@ -183,13 +183,13 @@ async def test_a_call_that_is_sent_again_is_told_of_from_then_on() -> None:
     gate = asyncio.Event()
     line = Line()
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         progress(1, None, None)
         await gate.wait()
         progress(2, None, None)
         return {"content": []}
 
-    bench = Bench(work, reports=Reports(lambda: line))
+    bench = Bench(work, reports=ProgressReports(lambda: line))
     first = await bench.running()
     again = asyncio.create_task(bench.calls.run(FOLLOWED))
     await asyncio.sleep(0)
@@ -199,15 +199,15 @@ async def test_a_call_that_is_sent_again_is_told_of_from_then_on() -> None:
 
 async def test_a_cancelled_call_tells_nothing_more() -> None:
     line = Line()
-    kept: list[Progress] = []
+    kept: list[ProgressCallback] = []
 
-    async def work(_: Json, progress: Progress) -> Json:
+    async def work(_: Json, progress: ProgressCallback) -> Json:
         kept.append(progress)
         progress(1, None, None)
         await asyncio.Event().wait()
         return {}
 
-    bench = Bench(work, reports=Reports(lambda: line))
+    bench = Bench(work, reports=ProgressReports(lambda: line))
     call = asyncio.create_task(bench.calls.run(FOLLOWED))
     await until(lambda: len(line.told) == 1)
     assert bench.calls.cancel("a", "r1")

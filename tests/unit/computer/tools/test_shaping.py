@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from a2c_smcp.computer.mcp_clients.model import ToolMeta
+from a2c_smcp.computer.config.models import ToolMeta
 from a2c_smcp.computer.tools import shaping
 from a2c_smcp.computer.tools.catalogue import Route
 from a2c_smcp.computer.tools.shaping import (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.computer.tools import vrl_worker
-from a2c_smcp.computer.tools.vrl_worker import Runner, check, confine, describe, main
+from a2c_smcp.computer.tools.vrl_worker import ScriptRunner, check, confine, describe, main
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def test_a_script_is_checked() -> None:
 
 
 def test_a_script_is_compiled_once_and_run_over_events() -> None:
-    runner = Runner(".a = 1")
+    runner = ScriptRunner(".a = 1")
     assert runner.run(b"{}") == runner.run(b"{}") == {"text": '{"a": 1}'}
     assert "error" in runner.run(b"{broken")
 
 
 def test_without_the_library_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vrl_python", None)
-    assert check(".") == Runner(".").run(b"{}") == {"missing": True}
+    assert check(".") == ScriptRunner(".").run(b"{}") == {"missing": True}
 
 
 def test_where_the_system_has_no_limits_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

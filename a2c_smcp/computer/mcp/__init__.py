@@ -1,0 +1,1 @@
+"""The MCP servers of a Computer: transports, sessions, lifecycle and supervision. Only this package imports `mcp`."""

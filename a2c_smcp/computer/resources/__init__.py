@@ -1,0 +1,1 @@
+"""The resources of all MCP servers: cached lists, reading, and the subscriptions of Agents."""
