@@ -1,10 +1,12 @@
 """The optional C extension: built where that is possible, left out with a word where it is not."""
 
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 from packaging.tags import Tag, sys_tags
 from packaging.utils import parse_wheel_filename
 
-from tests.packaging.building import build, copy, run
+from tests.packaging.building import ROOT, build, copy, run
 
 SOURCE = "a2c_smcp/documents/pdf/c/module.c"
 MODULE = "a2c_smcp/documents/pdf/_native" + str(sysconfig.get_config_var("EXT_SUFFIX"))
@@ -61,7 +63,8 @@ def test_the_module_is_hardened(project: Path, tmp_path: Path) -> None:
     assert "GNU_RELRO" in told
     assert "BIND_NOW" in told
     assert "__stack_chk_fail" in told
-    assert "_chk@" in told  # functions of the C library that check their buffers
+    # The source calls no function of the C library that has a checking twin; one that comes to do so gets it.
+    assert "-D_FORTIFY_SOURCE=2" in (ROOT / "hatch_build.py").read_text(encoding="utf-8")
     stack = next(line for line in told.splitlines() if "GNU_STACK" in line)
     assert " RWE " not in stack
 
@@ -159,3 +162,17 @@ def test_a_source_that_does_not_compile_leaves_no_module_of_an_older_one(tmp_pat
 
 def test_this_checkout_has_the_extension() -> None:
     pytest.importorskip("a2c_smcp.documents.pdf._native", reason="it was not built", exc_type=ImportError)
+
+
+def test_wheels_with_the_extension_are_built_for_linux_and_macos_and_checked() -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheels = config["tool"]["cibuildwheel"]
+    assert (wheels["linux"]["archs"], wheels["macos"]["archs"]) == (["x86_64", "aarch64"], ["x86_64", "arm64"])
+    assert wheels["skip"] == ["*-win*"]  # Windows gets the pure wheel
+    pythons = [name.rpartition(" ")[2] for name in config["project"]["classifiers"] if "Python :: 3." in name]
+    assert wheels["build"] == [f"cp{version.replace('.', '')}-*" for version in pythons]
+    pytest.importorskip("a2c_smcp.documents.pdf._native", reason="it was not built", exc_type=ImportError)
+    _, *words = shlex.split(wheels["test-command"])
+    run([sys.executable, *words], ROOT, A2C_PURE_PYTHON="")
+    with pytest.raises(AssertionError):
+        run([sys.executable, *words], ROOT, A2C_PURE_PYTHON="1")

@@ -17,8 +17,6 @@ from a2c_smcp.types import ElementCategory
 MAX_ANNOTATIONS: Final = 2_000
 """A page with more is read up to here."""
 MAX_QUADS: Final = 200
-_FEW_LINES: Final = 300
-"""All of so many are looked at for the text of a link; of more, those at its height."""
 _MANY_TARGETS: Final = 100
 """From so many on, a document is being walked through rather than looked into."""
 
@@ -84,18 +82,13 @@ class Overlay:
         self.count = engine.FPDFPage_GetAnnotCount(page)
         self.has_widgets = False
         self._links = 0
-        self._by_height: list[tuple[float, int]] = []
+        self._heights: list[float] = []
+        self._numbers: list[int] = []
 
     def links(self) -> list[Piece]:
         """Return where the page leads to, other documents and other pages."""
         links = links_of(self._engine, self._document, self._page, self._targets.known)
         self._links = len(links)
-        in_c = self._layer.link_pieces
-        if in_c and len(self._lines) <= _FEW_LINES:
-            return in_c(links, self._lines, self._url, self._layer.text_in)
-        return self._pieces_of(links)
-
-    def _pieces_of(self, links: list["Link"]) -> list[Piece]:
         found: list[Piece] = []
         for destination, index, address, place in links:
             url = f"#page={index + 1}" if index is not None and index >= 0 else self._url(destination, address)
@@ -154,19 +147,16 @@ class Overlay:
     def _text_in(self, left: float, bottom: float, right: float, top: float) -> tuple[str, Box]:
         """Return the text inside a rectangle of PDF space, on one line, and the rectangle as shown."""
         box = self._frame.box(left, bottom, right, top)
-        lines = self._lines if len(self._lines) <= _FEW_LINES else self._near(box[1], box[3])
-        return self._layer.text_in(lines, box), box
+        return self._layer.text_in(self._near(box[1], box[3]), box), box
 
     def _near(self, top: float, bottom: float) -> list[Line]:
         """Return the lines whose middles are between two heights, in their order."""
         lines = self._lines
-        if not self._by_height:
-            self._by_height = sorted([(line.y0 + line.y1, number) for number, line in enumerate(lines)])
-        first, last = (
-            bisect_left(self._by_height, (2 * top, 0)),
-            bisect_right(self._by_height, (2 * bottom, len(lines))),
-        )
-        return [lines[number] for number in sorted([number for _, number in self._by_height[first:last]])]
+        if not self._heights and lines:
+            by_height = sorted([(line.y0 + line.y1, number) for number, line in enumerate(lines)])
+            self._heights, self._numbers = [height for height, _ in by_height], [number for _, number in by_height]
+        numbers = self._numbers[bisect_left(self._heights, 2 * top) : bisect_right(self._heights, 2 * bottom)]
+        return [lines[number] for number in sorted(numbers)]
 
     def _note(self, handle: int, kind: int) -> Piece | None:
         text = self._value(handle, b"Contents").strip()
@@ -222,8 +212,15 @@ Link: TypeAlias = tuple[int | None, int | None, str | None, Box | None]
 """What it leads to inside the document, the index of that page where it is known, what it opens outside, its place."""
 
 
-def _python_links(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
-    """Return the links of a page."""
+def links_of(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
+    """Return the links of a page; `known` are the pages that destinations are on."""
+    if native:
+        found: list[Link] = native.links_of(document, page, known, MAX_ANNOTATIONS)
+        return found
+    return _links_of(engine, document, page, known)
+
+
+def _links_of(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
     bare, room = engine.bare, engine.room()
     link, holder, within = ctypes.c_void_p(), ctypes.c_void_p(document), ctypes.c_void_p(page)
     to_position, to_link = ctypes.byref(ctypes.c_int(0)), ctypes.byref(link)
@@ -250,14 +247,6 @@ def _address(engine: Engine, document: int, link: ctypes.c_void_p) -> str | None
     if kind in (_GO_TO_REMOTE, _LAUNCH):
         return engine.string(engine.FPDFAction_GetFilePath, action, encoding="utf-8")
     return None
-
-
-def links_of(engine: Engine, document: int, page: int, known: Mapping[int | None, int]) -> list[Link]:
-    """Return the links of a page; `known` are the pages that destinations are on."""
-    if native:
-        found: list[Link] = native.links_of(document, page, known, MAX_ANNOTATIONS)
-        return found
-    return _python_links(engine, document, page, known)
 
 
 def iso_date(told: str) -> str:

@@ -6,13 +6,12 @@ stand further apart than the lines of a cell. Pure.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from a2c_smcp.documents.pdf.cells import Cells, is_wide
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Word
 
 _NUMBER = re.compile(r"[-+−–(]?[$€£¥]?\s*\d[\d.,\s%/:]*[)%]?[KMBx*†]?|[-–—×✓✗]|\([Xx×]\)|n/?a", re.IGNORECASE)
@@ -47,13 +46,10 @@ class _Looks:
         return large > 0.7 * self._columns[0][1]
 
 
-def _looks_of(cells: Cells) -> list[tuple[float, int]]:
+def looks_of(cells: Cells) -> list[tuple[float, int]]:
     """Return how wide the text of each column is, and in how many rows it has some."""
     columns = [[row[column] for row in cells if row[column]] for column in range(len(cells[0]))]
     return [(max([words[-1].x1 - words[0].x0 for words in column], default=0.0), len(column)) for column in columns]
-
-
-looks_of: Callable[[Cells], list[tuple[float, int]]] = native.looks_of if native else _looks_of
 
 
 def row_groups(rows: Sequence[Row], cells: Cells, bands: list[list[int]]) -> list[list[int]]:

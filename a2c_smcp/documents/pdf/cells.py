@@ -1,11 +1,10 @@
 """Words on their way into tables: rows, segments between wide gaps, and the gaps that divide columns. Pure."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
 Cells: TypeAlias = list[list[list[Word]]]
@@ -15,7 +14,7 @@ _MAX_CENTRED: Final = 5
 _left, _depth = attrgetter("x0"), itemgetter(0)
 
 
-def _rows_of(words: list[Word]) -> list[Row]:
+def rows_of(words: list[Word]) -> list[Row]:
     """Return words in rows from top to bottom; a raised or lowered sign stays in its row."""
     rows: list[Row] = []
     strips = _strips(words)
@@ -39,9 +38,6 @@ def _rows_of(words: list[Word]) -> list[Row]:
     if len(rows) < len(strips):  # a row stands where its largest words do
         rows.sort(key=lambda row: row.y0 + row.y1)
     return rows
-
-
-rows_of: Callable[[list[Word]], list[Row]] = native.rows_of if native else _rows_of
 
 
 def _strips(words: Iterable[Word]) -> list[tuple[float, list[Word]]]:
@@ -88,7 +84,7 @@ def _overlap(row: Row, other: Row) -> bool:
     return any(x0 < word.x1 and word.x0 < x1 for word in other.words for x0, x1 in ends)
 
 
-def _segments_of(row: Row, gap: float) -> list[Segment]:
+def segments_of(row: Row, gap: float) -> list[Segment]:
     """Return the parts of a row between gaps wider than `gap` times the size of its text."""
     segments: list[Segment] = []
     words: list[Word] = []
@@ -96,7 +92,8 @@ def _segments_of(row: Row, gap: float) -> list[Segment]:
     for word in row.words:
         own = word.line
         if own is not line:
-            line, room = own, gap * max(own.size, 1.0)
+            line, size = own, own.size
+            room = gap * (size if size > 1.0 else 1.0)
         x1 = word.x1
         if words and word.x0 - end <= room:
             words.append(word)
@@ -108,22 +105,19 @@ def _segments_of(row: Row, gap: float) -> list[Segment]:
     return segments
 
 
-def _is_divided(row: Row, gap: float) -> bool:
+def is_divided(row: Row, gap: float) -> bool:
     """Whether `segments_of` would return more than one part of a row, in less time."""
     line, room, end = None, 0.0, row.words[0].x1
     for word in row.words:
         own = word.line
         if own is not line:
-            line, room = own, gap * max(own.size, 1.0)
+            line, size = own, own.size
+            room = gap * (size if size > 1.0 else 1.0)
         if word.x0 - end > room:
             return True
         x1 = word.x1
         end = x1 if x1 > end else end
     return False
-
-
-segments_of: Callable[[Row, float], list[Segment]] = native.segments_of if native else _segments_of
-is_divided: Callable[[Row, float], bool] = native.is_divided if native else _is_divided
 
 
 def column_cuts(rows: Sequence[Sequence[Segment]], size: float, *, least: float = 0.3, fewest: int = 2) -> list[float]:
@@ -180,13 +174,13 @@ def _least_crossed(gap: Sequence[tuple[float, float, int]]) -> float:
     return (left + right) / 2
 
 
-def _text_of_words(words: list[Word]) -> str:
+def text_of_words(words: list[Word]) -> str:
     """Return the words of a cell, row by row."""
     if len(words) == 1:
         return words[0].text
     parts: list[str] = []
     previous: Word | None = None
-    for row in _rows_of(words):
+    for row in rows_of(words):
         for word in row.words:
             if previous is not None:
                 parts.append(_glue(previous, word))
@@ -195,13 +189,9 @@ def _text_of_words(words: list[Word]) -> str:
     return "".join(parts)
 
 
-def _texts_of(cells: Cells) -> list[list[str]]:
+def texts_of(cells: Cells) -> list[list[str]]:
     """Return what cells say, by row and column."""
-    return [[_text_of_words(cell) if cell else "" for cell in row] for row in cells]
-
-
-text_of_words: Callable[[list[Word]], str] = native.cell_text if native else _text_of_words
-texts_of: Callable[[Cells], list[list[str]]] = native.cell_texts if native else _texts_of
+    return [[text_of_words(cell) if cell else "" for cell in row] for row in cells]
 
 
 def _glue(first: Word, second: Word) -> str:

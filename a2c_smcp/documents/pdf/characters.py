@@ -2,25 +2,21 @@
 
 Reading a page puts some hundred questions that take a quarter of a microsecond each, so that little may stand around
 them: functions are bound bare, results land in memory that is kept, and what is asked for every line is asked by `map`.
-`_native` has a class of the same name that says the same.
+`_native` has a class of the same name that gives the same answers.
 """
 
 import ctypes
 import re
 import struct
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice, repeat
-from typing import Final
 
-from a2c_smcp.documents.pdf.cleaning import HYPHEN, is_clean
+from a2c_smcp.documents.pdf.cleaning import HYPHEN
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, is_place
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.words import Font, Line, Word
-
-MAX_CHARACTERS: Final = 400_000
-"""A page of more text is read up to here: the densest real pages have some ten thousand characters."""
 
 _WORD = re.compile(r"[^\s\ufffe]+")
 _unpack, _unpack_pairs = struct.Struct("4f").unpack, struct.Struct("8f").iter_unpack
@@ -28,15 +24,14 @@ _unpack, _unpack_pairs = struct.Struct("4f").unpack, struct.Struct("8f").iter_un
 
 
 class Characters:
-    """The characters of one open page by their positions in its text."""
+    """The characters of one open page by their positions in its text, `most` of them at the most."""
 
-    def __init__(self, engine: Engine, text_page: int, frame: Frame) -> None:
+    def __init__(self, engine: Engine, text_page: int, frame: Frame, most: int) -> None:
         self._engine, self._text_page = engine, text_page
         self._bare, self._page, self._room = engine.bare, ctypes.c_void_p(text_page), engine.room()
         self._box, self._to, self._first = self._bare.box, self._room.boxes[0], self._room.view[:BOX_BYTES]
         self._frame, self._is_plain, self._shift = frame, frame.is_plain, frame.matrix[4]
-        self.text, self._is_direct = _read_text(engine, text_page)
-        self.is_clean = is_clean(self.text)
+        self.text, self._is_direct = _read_text(engine, text_page, most)
         self._is_wide = not self._is_direct and max(self.text, default="") > "\uffff"
 
     def lines(self, fonts: FontBook) -> list[Line]:
@@ -140,37 +135,6 @@ class Characters:
             for text, box in zip(parts, boxes, strict=True)
         ]
 
-    def nearest(self, line: Line, x: float) -> int:
-        """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
-        span, position, length = self._span, line.position, line.length
-        width = max((line.x1 - line.x0) / length, 0.01)
-        low, high = 0, length  # so many are left of it at least, and at most
-        at = int((x - line.x0) / width)
-        while low < high:
-            at = low if at < low else high - 1 if at >= high else at
-            left, right = span(position + at)
-            way = x - (left + right) / 2
-            if way > 0:
-                low = at + 1
-                at = low + int(way / width)
-            else:
-                high = at
-                at = high - 1 + int(way / width)
-        return low
-
-    def widest_gap(self, line: Line) -> tuple[float, float, float]:
-        """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
-        best = middle = 0.0
-        text, span = self.text, self._span
-        last = line.position + line.length * 3 // 4
-        at = text.find(" ", line.position + line.length // 4, last)
-        while at > 0:
-            left, right = span(at - 1)[1], span(at + 1)[0]
-            if right - left > best:
-                best, middle = right - left, (right + left) / 2
-            at = text.find(" ", at + 1, last)
-        return middle, best, line.size
-
     def fonts_at(self, fonts: FontBook, positions: Sequence[int]) -> list[Font]:
         """Return the fonts of characters."""
         indices = self._indices(positions)
@@ -179,27 +143,6 @@ class Characters:
             known.get(handle) or look_up(self._engine, self._text_page, index, handle)
             for index, handle in zip(indices, self._handles(indices), strict=True)
         ]
-
-    def settle_fonts(
-        self,
-        fonts: FontBook,
-        lines: list[Line],
-        is_bold: bool,  # noqa: FBT001 (as in C)
-        is_mono: bool,  # noqa: FBT001
-        mixed: Callable[[Font, Font, Font], Font],
-    ) -> None:
-        """Give lines whose middle stands out from their ends the font that `mixed` makes of all three."""
-        odd = [
-            line
-            for line in lines
-            if (font := line.font).italic or (font.bold and not is_bold) or (font.mono and not is_mono)
-        ]
-        for line, first in zip(odd, self.fonts_at(fonts, [line.position for line in odd]), strict=True):
-            font = last = line.font
-            if font.bold or font.italic:
-                last = self.fonts_at(fonts, (line.position + line.length - 1,))[0]
-            if first is not font or last is not font:
-                line.font = mixed(font, first, last)
 
     def index(self, position: int) -> int:
         """Return how PDFium counts a character: not all of them are in the text."""
@@ -213,7 +156,7 @@ class Characters:
     def _indices(self, positions: Sequence[int]) -> Sequence[int]:
         return positions if self._is_direct else list(map(self.index, positions))
 
-    def _span(self, position: int) -> tuple[float, float]:
+    def span(self, position: int) -> tuple[float, float]:
         """Return where a character begins and ends from left to right."""
         self._box(self._page, position if self._is_direct else self.index(position), self._to)
         left, top, right, bottom = _placed(_unpack(self._first))
@@ -251,9 +194,9 @@ def _placed(box: tuple[float, ...]) -> tuple[float, ...]:
     return box if is_place(*box) else (0.0, 0.0, 0.0, 0.0)
 
 
-def _read_text(engine: Engine, text_page: int) -> tuple[str, bool]:
+def _read_text(engine: Engine, text_page: int, most: int) -> tuple[str, bool]:
     """Return all text of a page, and whether its positions are those of the characters."""
-    count = min(engine.FPDFText_CountChars(text_page), MAX_CHARACTERS)
+    count = min(engine.FPDFText_CountChars(text_page), most)
     if count <= 0:
         return "", True
     room = engine.room(2 * (count + 1))

@@ -24,7 +24,6 @@ from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frames
 from a2c_smcp.documents.pdf.graphics import survey
 from a2c_smcp.documents.pdf.labels import Labels
-from a2c_smcp.documents.pdf.native import maker
 from a2c_smcp.documents.pdf.outline import Outline
 from a2c_smcp.documents.pdf.page import PageContent, Source, read_page
 from a2c_smcp.documents.pdf.pictures import jpeg_of
@@ -41,8 +40,6 @@ KEPT_WEIGHT: Final = 4_000
 MAX_DPI: Final = 600
 
 _PASSWORD: Final = 4
-_page = maker(Page)
-"""Ids count by category, so that no two of a page are the same."""
 _REASONS: Final = {
     2: "it is not a PDF, or it cannot be opened",
     3: "it is not a PDF, or it is damaged",
@@ -216,7 +213,7 @@ class PdfDocument:
                 is_whole, until = False, time.monotonic() + _RETRY_SECONDS
         elif content.unread:
             is_whole, until = False, 0.0
-        page = _page(index, self._title(index, label, content.elements), tuple(content.elements))
+        page = Page(index, self._title(index, label, content.elements), tuple(content.elements))
         kept = _Kept(page, content, is_whole, until)
         with LOCK:
             self._keep(index, kept)

@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from a2c_smcp.documents.pdf.layout import Body, box_of, rows_of
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Line
 
 _LONE_NUMBER = re.compile(r"(?:[-–—\[(]?\s*)?(?:\d{1,4}|[ivxlc]{1,6})(?:\s*[-–—\])])?")
@@ -179,21 +178,22 @@ def split_edges(
     )
 
 
-def _parted(
+def parted(
     lines: list[Line], upper: float, lower: float, top: float, bottom: float
 ) -> tuple[list[Line], list[Line], float, float]:
     """Return the lines above a height, those below another, and where the rest begins and ends."""
     above: list[Line] = []
     below: list[Line] = []
     for line in lines:
-        if line.y1 < upper or line.y0 > lower:
-            (above if line.y1 < upper else below).append(line)
+        y0, y1 = line.y0, line.y1
+        if y1 < upper:
+            above.append(line)
+        elif y0 > lower:
+            below.append(line)
         else:
-            top, bottom = min(top, line.y0), max(bottom, line.y1)
+            top = y0 if y0 < top else top
+            bottom = y1 if y1 > bottom else bottom
     return above, below, top, bottom
-
-
-parted = native.parted if native else _parted
 
 
 def _outer(edge: list[Line], inner: float, *, is_top: bool) -> tuple[list[list[Line]], float]:

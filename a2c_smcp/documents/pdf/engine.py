@@ -271,7 +271,7 @@ class Engine:
                 setattr(self, name, prototype(*signature)(_address(self.raw, name)))
         self.bare = Bare(self.raw)
         if native:
-            native.bind({name: _address(self.raw, name) for name in native.functions()})
+            native.bind({name: _address(self.raw, name) for name in native.functions()}, FARTHEST)
 
     def __getattr__(self, name: str) -> Any:
         """Exists for type checkers: every function is set when the engine is made."""

@@ -181,7 +181,7 @@ class Bounds:
         return way
 
 
-class _Kinds(NamedTuple):
+class Kinds(NamedTuple):
     """Paths that are no more than a line across, those that are one down, and others with their boxes."""
 
     across: list[tuple[int, Rule]]
@@ -189,27 +189,22 @@ class _Kinds(NamedTuple):
     others: list[tuple[Drawn, Box]]
 
 
-def _kinds_of(
-    drawn: list[Drawn], boxes: list[Box | None], rule: type[Rule], thin: float, dot: float, short: float
-) -> tuple[list[tuple[int, Rule]], list[tuple[int, Rule]], list[tuple[Drawn, Box]]]:
-    """Sort paths: lines across longer than `dot`, lines down longer than `short`, and what is not `thin`."""
-    across, down, others = _Kinds([], [], [])
+def kinds_of(drawn: list[Drawn], boxes: list[Box | None]) -> Kinds:
+    """Sort paths; what is thin and short is dropped."""
+    kinds = across, down, others = Kinds([], [], [])
     for path, box in zip(drawn, boxes, strict=True):
         if box is None:
             continue
         x0, y0, x1, y1 = box
-        if y1 - y0 <= thin:
-            if x1 - x0 > dot:
-                across.append((path[0], rule(x0, x1, (y0 + y1) / 2)))
-        elif x1 - x0 <= thin:
-            if y1 - y0 > short:
-                down.append((path[0], rule(y0, y1, (x0 + x1) / 2)))
+        if y1 - y0 <= _THIN:
+            if x1 - x0 > _DOT:
+                across.append((path[0], Rule(x0, x1, (y0 + y1) / 2)))
+        elif x1 - x0 <= _THIN:
+            if y1 - y0 > _SHORT:
+                down.append((path[0], Rule(y0, y1, (x0 + x1) / 2)))
         else:
             others.append((path, box))
-    return across, down, others
-
-
-kinds_of = native.kinds_of if native else _kinds_of
+    return kinds
 
 
 class Paths:
@@ -218,7 +213,7 @@ class Paths:
     def __init__(self, engine: Engine, frame: Frame, drawn: list[Drawn]) -> None:
         self._engine, self._frame, self._drawn = engine, frame, drawn
         self._boxes: list[Box | None] | None = None
-        self._kinds: _Kinds | None = None
+        self._kinds: Kinds | None = None
         self._thin: Rules | None = None
 
     def __len__(self) -> int:
@@ -230,16 +225,16 @@ class Paths:
             self._boxes = Bounds(self._engine, self._frame).of_all(self._drawn)
         return self._boxes
 
-    def _sorted(self) -> _Kinds:
+    def _sorted(self) -> Kinds:
         if self._kinds is None:
-            self._kinds = _Kinds._make(kinds_of(self._drawn, self.boxes(), Rule, _THIN, _DOT, _SHORT))
+            self._kinds = kinds_of(self._drawn, self.boxes())
         return self._kinds
 
     def outlines(self, lowest: float, high: float) -> list[Outlined]:
         """Return the filled paths that may be letters; `lowest` is the height of those, and above `high` of blocks."""
         engine, others = self._engine, self._sorted().others
         tall = [path for path in others if path[1][3] - path[1][1] >= lowest]
-        counts = map(engine.FPDFPath_CountSegments, [handle for (handle, _), _ in tall])
+        counts = _segment_counts(engine, [handle for (handle, _), _ in tall])
         # A box has five segments, and a letter more, but for the simplest.
         kept = [(path, count) for path, count in zip(tall, counts, strict=True) if count > _BOX_SEGMENTS]
         fill, stroke = ctypes.c_int(), ctypes.c_int()
@@ -269,11 +264,7 @@ class Paths:
 
     def rules(self) -> Rules:
         """Return the ruling lines that paths draw."""
-        frame = self._frame
-        if native:
-            rules = Rules(*native.rules_of(*self._sorted(), Rule, frame.width, frame.height, frame.way))
-        else:
-            rules = self._rules()
+        rules = self._rules()
         # What is known already has had its pieces made one.
         return self._thin if self._thin == rules else rules
 
@@ -282,40 +273,24 @@ class Paths:
         down = [line for line in down if line[1].end - line[1].start >= _DOT]
         others = [path for path in others if path[1][2] - path[1][0] >= _DOT or path[1][3] - path[1][1] >= _DOT]
         handles = [path[0] for path in (*across, *down)] + [path[0][0] for path in others]
-        are_drawn = self._are_drawn(handles)
+        are_drawn = _are_drawn(self._engine, handles)
         first, second = len(across), len(across) + len(down)
         rules = Rules(
             list(compress([rule for _, rule in across], are_drawn)),
             list(compress([rule for _, rule in down], are_drawn[first:])),
         )
-        for (handle, matrices), box in compress(others, are_drawn[second:]):
-            segments = self._engine.FPDFPath_CountSegments(handle)
+        others = list(compress(others, are_drawn[second:]))
+        counts = _segment_counts(self._engine, [handle for (handle, _), _ in others])
+        for ((handle, matrices), box), segments in zip(others, counts, strict=True):
             if segments <= _BOX_SEGMENTS:
                 _add_edges(rules, self._frame, box)
             elif segments <= MAX_SEGMENTS:
                 self._add_segments(rules, handle, matrices, segments)
         return rules
 
-    def _are_drawn(self, handles: list[int]) -> list[bool]:
-        """Return which paths are filled or stroked; the others only clip."""
-        size = _MODES.size * len(handles)
-        room = self._engine.room(size)
-        fills = range(room.address, room.address + size, _MODES.size)
-        strokes = range(room.address + 4, room.address + 4 + size, _MODES.size)
-        deque(map(self._engine.FPDFPath_GetDrawMode, handles, fills, strokes), maxlen=0)
-        return [bool(fill or stroke) for fill, stroke in _MODES.iter_unpack(room.view[:size])]
-
     def _add_segments(self, rules: Rules, handle: int, around: Matrices, count: int) -> None:
-        engine = self._engine
-        segments = list(map(engine.FPDFPath_GetPathSegment, repeat(handle), range(count)))
-        kinds = list(map(engine.FPDFPathSegment_GetType, segments))
-        size = _POINT.size * count
-        room = engine.room(size)
-        xs = range(room.address, room.address + size, _POINT.size)
-        ys = range(room.address + 4, room.address + 4 + size, _POINT.size)
-        deque(map(engine.FPDFPathSegment_GetPoint, segments, xs, ys), maxlen=0)
-        points = list(_POINT.iter_unpack(room.view[:size]))
-        for matrix in (_matrix(engine, handle), *around, self._frame.way):
+        kinds, points = _segments_of(self._engine, handle, count)
+        for matrix in (_matrix(self._engine, handle), *around, self._frame.way):
             if matrix != _SAME:
                 a, b, c, d, e, f = matrix
                 points = [(a * x + c * y + e, b * x + d * y + f) for x, y in points]
@@ -329,6 +304,42 @@ class Paths:
                     rules.across.append(Rule(min(xa, xb), max(xa, xb), (ya + yb) / 2))
             elif -1 < xb - xa < 1 and not -4 <= yb - ya <= 4:
                 rules.down.append(Rule(min(ya, yb), max(ya, yb), (xa + xb) / 2))
+
+
+def _are_drawn(engine: Engine, handles: list[int]) -> list[bool]:
+    """Return which paths are filled or stroked; the others only clip."""
+    if native:
+        found: list[bool] = native.are_drawn(handles)
+        return found
+    size = _MODES.size * len(handles)
+    room = engine.room(size)
+    fills = range(room.address, room.address + size, _MODES.size)
+    strokes = range(room.address + 4, room.address + 4 + size, _MODES.size)
+    deque(map(engine.FPDFPath_GetDrawMode, handles, fills, strokes), maxlen=0)
+    return [bool(fill or stroke) for fill, stroke in _MODES.iter_unpack(room.view[:size])]
+
+
+def _segment_counts(engine: Engine, handles: list[int]) -> list[int]:
+    """Return how many segments each path has."""
+    if native:
+        found: list[int] = native.segment_counts(handles)
+        return found
+    return list(map(engine.FPDFPath_CountSegments, handles))
+
+
+def _segments_of(engine: Engine, handle: int, count: int) -> tuple[list[int], list[tuple[float, ...]]]:
+    """Return the kinds of the segments of a path, and the points where they end."""
+    if native:
+        found: tuple[list[int], list[tuple[float, ...]]] = native.segments_of(handle, count)
+        return found
+    segments = list(map(engine.FPDFPath_GetPathSegment, repeat(handle), range(count)))
+    kinds = list(map(engine.FPDFPathSegment_GetType, segments))
+    size = _POINT.size * count
+    room = engine.room(size)
+    xs = range(room.address, room.address + size, _POINT.size)
+    ys = range(room.address + 4, room.address + 4 + size, _POINT.size)
+    deque(map(engine.FPDFPathSegment_GetPoint, segments, xs, ys), maxlen=0)
+    return kinds, list(_POINT.iter_unpack(room.view[:size]))
 
 
 def _add_edges(rules: Rules, frame: Frame, box: Box) -> None:
@@ -347,13 +358,6 @@ def _apply(matrix: tuple[float, ...], x: float, y: float) -> tuple[float, float]
 
 def merged(rules: list[Rule], tolerance: float = 1.5) -> list[Rule]:
     """Return rules with those that continue or cover one another made one."""
-    if native:
-        found: list[Rule] = native.merged(rules, Rule, tolerance)
-        return found
-    return _merged(rules, tolerance)
-
-
-def _merged(rules: list[Rule], tolerance: float) -> list[Rule]:
     joined: list[tuple[float, float, float]] = []
     open_rules: list[tuple[float, float, float]] = []
     for start, end, at in sorted(rules, key=_place):

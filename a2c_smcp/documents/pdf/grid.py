@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress, pairwise
 from typing import Final, TypeAlias
@@ -18,7 +18,6 @@ from a2c_smcp.documents.pdf.cells import (
     with_centred,
 )
 from a2c_smcp.documents.pdf.graphics import Rule
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
 _Spans: TypeAlias = dict[tuple[int, int], tuple[int, int, int, int]]
@@ -67,12 +66,9 @@ class Region:
         return words_inside(words, left, right, top, bottom)
 
 
-def _words_inside(words: list[Word], left: float, right: float, top: float, bottom: float) -> list[Word]:
+def words_inside(words: list[Word], left: float, right: float, top: float, bottom: float) -> list[Word]:
     """Return the words whose sides add up to what is between those."""
     return [word for word in words if top <= word.y0 + word.y1 <= bottom and left <= word.x0 + word.x1 <= right]
-
-
-words_inside: Callable[..., list[Word]] = native.words_inside if native else _words_inside
 
 
 def grid_of(region: Region, words: list[Word], size: float) -> Grid | None:
@@ -147,18 +143,13 @@ def _cuts(positions: Sequence[float], first: float, last: float) -> list[float]:
     return cuts
 
 
-def _words_between(words: list[Word], xs: list[float], ys: list[float]) -> Cells:
+def words_between(words: list[Word], xs: list[float], ys: list[float]) -> Cells:
     """Return words by row and column, which cuts divide."""
     cells: Cells = [[[] for _ in range(len(xs) + 1)] for _ in range(len(ys) + 1)]
     for word in words:
         row = cells[bisect_right(ys, (word.y0 + word.y1) / 2)]
         row[bisect_right(xs, (word.x0 + word.x1) / 2)].append(word)
     return cells
-
-
-words_between: Callable[[list[Word], list[float], list[float]], Cells] = (
-    native.words_between if native else _words_between
-)
 
 
 def _hidden_columns(words: list[Word], xs: list[float], ys: list[float], size: float) -> list[float]:
@@ -170,21 +161,18 @@ def _hidden_columns(words: list[Word], xs: list[float], ys: list[float], size: f
     return sorted(found)
 
 
-def _gapped_rows(words: list[Word], xs: list[float], ys: list[float], few: int, gap: float) -> list[list[Row]]:
+def gapped_rows(words: list[Word], xs: list[float], ys: list[float], few: int, gap: float) -> list[list[Row]]:
     """Return the rows of each column, and those between two rules of one, that mostly have gaps among their words."""
     found: list[list[Row]] = []
-    for column in _words_between(words, xs, [])[0][1:-1]:
+    for column in words_between(words, xs, [])[0][1:-1]:
         if len(column) < few:
             continue
-        bands = [band for (band,) in _words_between(column, [], ys)[1:-1]]
+        bands = [band for (band,) in words_between(column, [], ys)[1:-1]]
         for band in [column, *bands] if len(ys) > 2 else bands:
             rows = rows_of(band) if len(band) >= few else []
             if len(rows) >= 3 and sum([is_divided(row, gap) for row in rows]) >= 0.6 * len(rows):
                 found.append(rows)
     return found
-
-
-gapped_rows: Callable[..., list[list[Row]]] = native.gapped_rows if native else _gapped_rows
 
 
 def _with_hidden_rows(words: list[Word], xs: list[float], ys: list[float]) -> list[float]:
@@ -205,7 +193,7 @@ def _with_hidden_rows(words: list[Word], xs: list[float], ys: list[float]) -> li
     return sorted(found)
 
 
-def _spans_of(
+def spans_of(
     down: Sequence[Rule], across: Sequence[Rule], xs: Sequence[float], ys: Sequence[float], near: float
 ) -> _Spans:
     """Return, for each cell that is part of a larger one: its row, column, row span and column span.
@@ -236,9 +224,6 @@ def _spans_of(
                 span = (top, left, bottom - top + 1, right - left + 1)
                 spans |= {(r, c): span for r in range(top, bottom + 1) for c in range(left, right + 1)}
     return spans
-
-
-spans_of: Callable[..., _Spans] = native.spans_of if native else _spans_of
 
 
 def _ruled_parts(
@@ -276,7 +261,7 @@ def _spaced(region: Region, words: list[Word], size: float) -> Grid | None:
     return Grid(joined, kept, _ruled_header(region, rows, groups))
 
 
-def _divided(rows: list[Row], cuts: list[float], gap: float) -> tuple[Cells, list[tuple[int, int, int]]]:
+def divided(rows: list[Row], cuts: list[float], gap: float) -> tuple[Cells, list[tuple[int, int, int]]]:
     """Return the words of rows by column; a segment across several columns stays whole, in the first of them."""
     segments = [segments_of(row, gap) for row in rows]
     cells: Cells = []
@@ -298,11 +283,6 @@ def _divided(rows: list[Row], cuts: list[float], gap: float) -> tuple[Cells, lis
                 merged.append((number, first, last - first + 1))
         cells.append(line)
     return cells, merged
-
-
-divided: Callable[[list[Row], list[float], float], tuple[Cells, list[tuple[int, int, int]]]] = (
-    native.divided if native else _divided
-)
 
 
 def _starts(segments: Sequence[Sequence[Segment]], cuts: Sequence[float]) -> list[float]:

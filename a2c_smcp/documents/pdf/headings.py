@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cells import is_wide
 from a2c_smcp.documents.pdf.layout import Body, text_of
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
 from a2c_smcp.documents.pdf.words import Block, Line
 
@@ -71,7 +70,7 @@ def mark_headings(
     tags: Tags | None,
 ) -> None:
     """Turn the blocks that are headings into such; `tags` reads the structure of a tagged page."""
-    possible = possible_headings(blocks, body.size, body.largest, body.bold)
+    possible = possible_headings(blocks, body)
     candidates = [found for block in possible if (found := _candidate(block, body))]
     if all(found.is_plain and not found.is_dotted for found in candidates):
         _mark_title(blocks, body)
@@ -111,16 +110,12 @@ def _is_doubtful(found: _Candidate, body: Body) -> bool:
     return found.number is None or not _stands_alone(found, body, trusted=True)
 
 
-def _possible(
-    blocks: list[Block],
-    size: float,
-    largest: float,
-    is_bold: bool,  # noqa: FBT001 (as in C)
-) -> list[Block]:
+def possible_headings(blocks: list[Block], body: Body) -> list[Block]:
     """Return the blocks whose text may be a heading; where nothing stands out by its looks, only numbered ones.
 
     What most paragraphs are is told by their ends, so that their text need not be put together.
     """
+    size, largest, is_bold = body.size, body.largest, body.bold
     any_odd = any(_is_odd(block.lines[0], _BIG * size) for block in blocks)
     possible: list[Block] = []
     for block in blocks:
@@ -138,9 +133,6 @@ def _possible(
         if ratio >= (_SMALL if is_plain else _SMALLEST) and first.is_upright:
             possible.append(block)
     return possible
-
-
-possible_headings = native.possible_headings if native else _possible
 
 
 def _is_odd(line: Line, big: float) -> bool:

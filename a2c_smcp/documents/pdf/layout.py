@@ -1,13 +1,12 @@
 """From lines to blocks: reading order and paragraphs. Pure."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.native import maker, native
 from a2c_smcp.documents.pdf.words import Block, BlockKind, Box, Line
 
 _WIDE = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
@@ -37,9 +36,6 @@ class Body:
     height: float
 
 
-_body = maker(Body)
-
-
 _CODE: Final = 1.15
 """Monospaced text of less than so many sizes of the running text is a listing."""
 _BETWEEN_WIDE = re.compile(f"(?<=[{_WIDE}])\n(?=[{_WIDE}])")
@@ -49,11 +45,6 @@ def text_of(lines: list[Line]) -> str:
     """Return lines as one paragraph: divided words are whole again, and Chinese gets no blanks at line ends."""
     if len(lines) == 1:
         return lines[0].text
-    whole: str | None = native.joined_text(lines) if native else None
-    return _joined_text(lines) if whole is None else whole
-
-
-def _joined_text(lines: list[Line]) -> str:
     text = "\n".join([line.text for line in lines])
     if True in [line.joined for line in lines[:-1]]:
         text = _with_whole_words(lines)
@@ -70,7 +61,7 @@ def _with_whole_words(lines: Sequence[Line]) -> str:
     return "".join(parts[:-1])
 
 
-def _box_of(lines: Sequence[Line]) -> Box:
+def box_of(lines: Sequence[Line]) -> Box:
     """Return the place of all lines."""
     first = lines[0]
     x0, y0, x1, y1 = first.x0, first.y0, first.x1, first.y1
@@ -84,18 +75,8 @@ def _box_of(lines: Sequence[Line]) -> Box:
     return x0, y0, x1, y1
 
 
-box_of: Callable[[list[Line]], Box] = native.box_of if native else _box_of
-
-
 def body_of(lines: list[Line], width: float, height: float) -> Body:
     """Return the looks of the text that there is most of."""
-    looks = (native.page_looks(lines) if native else None) or _page_looks(lines)
-    size, largest, leading, bold, mono = looks
-    return _body(size, largest, leading, bold, mono, width, height)
-
-
-def _page_looks(lines: list[Line]) -> tuple[float, float, float, bool, bool]:
-    """Return the fields of a body but for its page."""
     sizes: dict[float, int] = {}
     bold = mono = total = 0
     for line in lines:
@@ -111,7 +92,7 @@ def _page_looks(lines: list[Line]) -> tuple[float, float, float, bool, bool]:
     # A table in small print may be most of a page, and its text is not large for that.
     larger = [other for other, share in sizes.items() if other > size and share > 0.2 * total]
     largest = max([size, *[other for other in larger if sum(line.size == other for line in lines) > 2]])
-    return size, largest, leading, bold > 0.6 * total, mono > 0.9 * total
+    return Body(size, largest, leading, bold > 0.6 * total, mono > 0.9 * total, width, height)
 
 
 # Order
@@ -179,7 +160,7 @@ def _by_rows(lines: list[Line]) -> list[Line]:
     return ordered
 
 
-def _rows_of(lines: list[Line]) -> list[list[Line]]:
+def rows_of(lines: list[Line]) -> list[list[Line]]:
     """Return lines in rows from top to bottom, each from left to right."""
     rows: list[list[Line]] = []
     low = 0.0
@@ -195,18 +176,12 @@ def _rows_of(lines: list[Line]) -> list[list[Line]]:
     return rows
 
 
-rows_of: Callable[[list[Line]], list[list[Line]]] = native.line_rows if native else _rows_of
-
-
 # Paragraphs
 
 
 def blocks_of(lines: list[Line], body: Body) -> list[Block]:
     """Return paragraphs, list items, listings and lines of a table of contents."""
     code = 0.0 if body.mono else _CODE * body.size
-    if native:
-        blocks: list[Block] = native.blocks_of(lines, _kind_of, body.leading, body.size, code)
-        return blocks
     return _rejoined(_blocks_of(lines, body, code))
 
 
@@ -233,11 +208,13 @@ def _goes_on(lines: Sequence[Line], line: Line, body: Body) -> bool:
     """Whether a line so plainly continues a paragraph that nothing else needs to be looked at: most lines do."""
     previous = lines[-1]
     size = line.size
-    if previous.font is not line.font or previous.size != size or _ends(previous.text):
+    if previous.font is not line.font or previous.size != size:
+        return False
+    down = line.y0 - previous.y0
+    if not 0.8 * size < down < body.leading + 0.3 * size:
         return False
     left = lines[1].x0 if len(lines) > 1 else previous.x0
-    down = line.y0 - previous.y0
-    return -0.9 * size < line.x0 - left < 0.9 * size and 0.8 * size < down < body.leading + 0.3 * size
+    return -0.9 * size < line.x0 - left < 0.9 * size and not _ends(previous.text)
 
 
 def _kind_of(line: Line, code: float) -> tuple[BlockKind, str]:

@@ -1,26 +1,27 @@
 """The text of a page as lines with their places and fonts: one call for all text, then a few questions a line."""
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 from a2c_smcp.documents.pdf.characters import Characters
-from a2c_smcp.documents.pdf.cleaning import HYPHEN, clean
+from a2c_smcp.documents.pdf.cleaning import HYPHEN, clean, is_clean
 from a2c_smcp.documents.pdf.engine import Engine, Matrix
 from a2c_smcp.documents.pdf.fonts import FontBook
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.words import Box, Font, Line, Piece, Word
+from a2c_smcp.documents.pdf.words import Box, Font, Line, Word
+
+MAX_CHARACTERS: Final = 400_000
+"""A page of more text is read up to here: the densest real pages have some ten thousand characters."""
 
 _INVISIBLE: Final = 3
 _UPSIDE_DOWN: Final = 2
 _length = attrgetter("length")
 _Characters = native.Characters if native else Characters
-_TextIn: TypeAlias = Callable[[list[Line], Box], str | None]
-_LinkPieces: TypeAlias = Callable[..., list[Piece]]
 
 
 class TextLayer:
@@ -29,11 +30,9 @@ class TextLayer:
     def __init__(self, engine: Engine, text_page: int, frame: Frame, fonts: FontBook) -> None:
         self._engine, self._text_page, self.frame, self._fonts = engine, text_page, frame, fonts
         fonts.turn()
-        self._characters: Characters = _Characters(engine, text_page, frame)
-        self.text, self._is_clean = self._characters.text, self._characters.is_clean
-        self.widest_gap = self._characters.widest_gap
-        self._quick_text: _TextIn | None = getattr(self._characters, "text_in", None)
-        self.link_pieces: _LinkPieces | None = getattr(self._characters, "link_pieces", None)
+        self._characters: Characters = _Characters(engine, text_page, frame, MAX_CHARACTERS)
+        self.text = self._characters.text
+        self._is_clean = is_clean(self.text)
 
     def lines(self) -> list[Line]:
         """Return the lines in the order of the content stream."""
@@ -69,7 +68,18 @@ class TextLayer:
 
     def settle_fonts(self, lines: list[Line], body: Body) -> None:
         """Look at both ends of lines whose middle stands out: a bold word makes no heading, one of code no listing."""
-        self._characters.settle_fonts(self._fonts, lines, body.bold, body.mono, _mixed)
+        is_bold, is_mono = body.bold, body.mono
+        odd = [
+            line
+            for line in lines
+            if (font := line.font).italic or (font.bold and not is_bold) or (font.mono and not is_mono)
+        ]
+        for line, first in zip(odd, self.fonts_at([line.position for line in odd]), strict=True):
+            font = last = line.font
+            if font.bold or font.italic:
+                last = self.font_at(line, line.length - 1)
+            if first is not font or last is not font:
+                line.font = _mixed(font, first, last)
 
     def words(self, line: Line) -> list[Word]:
         """Return the words of a line with their boxes."""
@@ -87,10 +97,6 @@ class TextLayer:
 
     def text_in(self, lines: list[Line], box: Box) -> str:
         """Return the text of lines inside a box: those with their middles in it, from its left to its right."""
-        if self._quick_text is not None:
-            text = self._quick_text(lines, box)
-            if text is not None:
-                return text
         x0, y0, x1, y1 = box
         parts = []
         for line in lines:
@@ -104,7 +110,7 @@ class TextLayer:
 
     def cut(self, word: Word, x: float) -> list[Word]:
         """Return a word as the two that are left and right of `x`."""
-        nearest, line = self._characters.nearest, word.line
+        nearest, line = self._nearest, word.line
         first = nearest(line, word.x0 - 0.5)
         size = min(nearest(line, x) - first, len(word.text))
         if size <= 0 or size >= len(word.text):
@@ -116,11 +122,42 @@ class TextLayer:
 
     def _part(self, line: Line, x0: float, x1: float) -> str:
         """Return what stands between two places of a line, whose letters go from left to right."""
-        nearest = self._characters.nearest
-        first = nearest(line, x0 - 0.5)
-        last = nearest(line, x1 + 0.5)
+        first = self._nearest(line, x0 - 0.5)
+        last = self._nearest(line, x1 + 0.5)
         part = self.text[line.position + first : line.position + last]
         return (part if self._is_clean and HYPHEN not in part else clean(part)).strip()
+
+    def _nearest(self, line: Line, x: float) -> int:
+        """Return how many letters of a line are left of `x`, by their middles; it looks first where `x` should be."""
+        span, position, length = self._characters.span, line.position, line.length
+        width = (line.x1 - line.x0) / length
+        width = width if width > 0.01 else 0.01
+        low, high = 0, length  # so many are left of it at least, and at most
+        at = int((x - line.x0) / width)
+        while low < high:
+            at = low if at < low else high - 1 if at >= high else at
+            left, right = span(position + at)
+            way = x - (left + right) / 2
+            if way > 0:
+                low = at + 1
+                at = low + int(way / width)
+            else:
+                high = at
+                at = high - 1 + int(way / width)
+        return low
+
+    def widest_gap(self, line: Line) -> tuple[float, float, float]:
+        """Return where the widest blank in the middle half of a line is, its width, and the size of the text."""
+        best = middle = 0.0
+        text, span = self.text, self._characters.span
+        last = line.position + line.length * 3 // 4
+        at = text.find(" ", line.position + line.length // 4, last)
+        while at > 0:
+            left, right = span(at - 1)[1], span(at + 1)[0]
+            if right - left > best:
+                best, middle = right - left, (right + left) / 2
+            at = text.find(" ", at + 1, last)
+        return middle, best, line.size
 
     def font_at(self, line: Line, offset: int) -> Font:
         """Return the font of a character of a line."""

@@ -1,8 +1,9 @@
 """Links that lie on words become spans of the text that has these words; others stay elements of their own. Pure."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.documents.pdf.words import Box, Piece
@@ -20,7 +21,8 @@ class _Holder:
 
     text: str
     box: Box
-    parts: list[tuple[int, _Put]]
+    starts: list[int]
+    puts: list[_Put]
 
 
 def with_links(pieces: list[Piece], overlay: list[Piece]) -> list[Piece]:
@@ -58,29 +60,40 @@ def _place(link: Piece, pieces: list[Piece], holders: dict[int, _Holder], last: 
 
 def _add(link: Piece, holder: _Holder) -> bool:
     words = link.content["text"]
-    x0, y0, _, y1 = link.box
-    left, top, right, bottom = holder.box
-    rows = max(1.0, round((bottom - top) / max(y1 - y0, 1.0)))
-    row = min(int(((y0 + y1) / 2 - top) / max(bottom - top, 1.0) * rows), rows - 1)
-    expected = (row + (x0 - left) / max(right - left, 1.0)) / rows * len(holder.text)
-    at = min(_places(holder.text, words), key=lambda place: abs(place - expected), default=-1)
-    start, put = next(((start, put) for start, put in reversed(holder.parts) if start <= at), (0, None))
-    if at < 0 or put is None:
+    places = _places(holder.text, words)
+    if not places:
         return False
-    put({"start": at - start, "end": at - start + len(words), "kind": "link", "url": link.content["url"]})
+    at = places[0]
+    if len(places) > 1:
+        expected = _expected(link.box, holder)
+        at = min(places, key=lambda place: abs(place - expected))
+    part = bisect_right(holder.starts, at) - 1
+    start = holder.starts[part]
+    holder.puts[part]({"start": at - start, "end": at - start + len(words), "kind": "link", "url": link.content["url"]})
     return True
 
 
-def _places(text: str, words: str) -> Iterator[int]:
-    """Yield where the words stand, not as a part of longer ones."""
+def _expected(box: Box, holder: _Holder) -> float:
+    """Return where in the text of a holder the words at a place should be."""
+    x0, y0, _, y1 = box
+    left, top, right, bottom = holder.box
+    rows = max(1.0, round((bottom - top) / max(y1 - y0, 1.0)))
+    row = min(int(((y0 + y1) / 2 - top) / max(bottom - top, 1.0) * rows), rows - 1)
+    return (row + (x0 - left) / max(right - left, 1.0)) / rows * len(holder.text)
+
+
+def _places(text: str, words: str) -> list[int]:
+    """Return where the words stand, not as a part of longer ones."""
+    found: list[int] = []
     at = text.find(words)
     for _ in range(_MAX_PLACES):
         if at < 0:
-            return
+            break
         before, after = text[at - 1 : at], text[at + len(words) : at + len(words) + 1]
         if not (before.isalnum() and words[0].isalnum()) and not (after.isalnum() and words[-1].isalnum()):
-            yield at
+            found.append(at)
         at = text.find(words, at + 1)
+    return found
 
 
 def _holder(piece: Piece) -> _Holder:
@@ -91,12 +104,9 @@ def _holder(piece: Piece) -> _Holder:
         found = list(_cells(content))
     else:
         found = [(content["text"], _into(content))]
-    parts: list[tuple[int, _Put]] = []
-    length = 0
-    for text, put in found:
-        parts.append((length, put))
-        length += len(text) + 1
-    return _Holder("\n".join([text for text, _ in found]), piece.box, parts)
+    texts = [text for text, _ in found]
+    starts = list(accumulate([len(text) + 1 for text in texts[:-1]], initial=0))
+    return _Holder("\n".join(texts), piece.box, starts, [put for _, put in found])
 
 
 def _into(content: dict[str, Any]) -> _Put:

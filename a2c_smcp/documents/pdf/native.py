@@ -1,22 +1,20 @@
 """The part of the reader that is written in C, where it was built: `native` is its module, else None.
 
-A page puts some hundred questions to PDFium, and to its lines, that take less time than the Python around them; in C
-they are put in one go. All of it is there in Python as well, with the same results: the functions beside each use.
+It only asks PDFium: a page needs some hundred answers, each of which takes less time than the Python around it. Every
+rule about what the answers mean is in Python alone. Without the module Python asks PDFium itself, with the same
+results, by the functions beside each use.
 """
 
 import hashlib
 import logging
 import os
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Final, TypeVar
+from typing import Final
 
-from a2c_smcp.documents.model import Element
-from a2c_smcp.documents.pdf.words import Block, Font, Line, Piece, Row, Segment, Word
+from a2c_smcp.documents.pdf.words import Line, Word
 
-_Record = TypeVar("_Record")
 _log = logging.getLogger(__name__)
 
 PURE: Final = "A2C_PURE_PYTHON"
@@ -33,7 +31,7 @@ def _load() -> ModuleType | None:
     if not _is_current(module, Path(__file__).with_name("c")):
         _log.warning("The C extension is of another source and left out: build it again (make) to read PDF faster")
         return None
-    module.learn(Line, Word, Font, Row, Segment, Block, Piece, Element)
+    module.learn(Line, Word)
     return module
 
 
@@ -48,9 +46,3 @@ def _is_current(module: ModuleType, sources: Path) -> bool:
 
 
 native: Final = _load()
-
-
-def maker(record: type[_Record]) -> Callable[..., _Record]:
-    """Return what makes a dataclass with slots out of all of its fields: itself, or what does so without its checks."""
-    made: Callable[..., _Record] = native.maker(record) if native else record
-    return made

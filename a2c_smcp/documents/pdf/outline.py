@@ -11,7 +11,7 @@ from typing import Final
 from a2c_smcp.documents.formats.base import OutlineEntry
 from a2c_smcp.documents.pdf.cleaning import clean
 from a2c_smcp.documents.pdf.engine import Engine
-from a2c_smcp.documents.pdf.native import maker, native
+from a2c_smcp.documents.pdf.native import native
 
 MAX_ENTRIES: Final = 20_000
 """Larger outlines exist only to do harm, or list every line."""
@@ -34,9 +34,6 @@ class Bookmark:
     handle: int
     title: str
     level: int
-
-
-_bookmark = maker(Bookmark)
 
 
 def _tidy(title: str) -> str:
@@ -74,7 +71,7 @@ class Outline:
     def bookmarks(self) -> list[Bookmark]:
         """Every entry in reading order."""
         found = native.bookmarks(self._document, MAX_ENTRIES, MAX_LEVEL) if native else self._walk()
-        return [_bookmark(handle, _tidy(title), level) for handle, title, level in found]
+        return [Bookmark(handle, _tidy(title), level) for handle, title, level in found]
 
     @cached_property
     def titles(self) -> dict[str, list[Bookmark]]:

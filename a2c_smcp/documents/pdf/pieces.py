@@ -1,13 +1,12 @@
 """From blocks to pieces, and from pieces to elements with ids and one-line summaries. Pure."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from a2c_smcp.documents.formats.elements import MAX_SUMMARY, PREFIXES, clip, summarize
 from a2c_smcp.documents.model import Element
 from a2c_smcp.documents.pdf.layout import box_of, text_of
 from a2c_smcp.documents.pdf.lists import list_content, lists_of
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Block, Box, Line, Piece
 from a2c_smcp.types import ElementCategory
 
@@ -18,13 +17,6 @@ _PLAIN: Final = frozenset({"text", "heading", "header", "footer"})
 
 def pieces_of(blocks: list[Block]) -> list[Piece]:
     """Return blocks as pieces, items of one kind that follow one another as lists."""
-    if native:
-        pieces: list[Piece] = native.pieces_of(blocks, text_of, _listing, _lists)
-        return pieces
-    return _pieces_of(blocks)
-
-
-def _pieces_of(blocks: list[Block]) -> list[Piece]:
     pieces: list[Piece] = []
     items: list[Block] = []
     for block in blocks:
@@ -76,13 +68,6 @@ def _blanks(letters: float, least: int) -> int:
 def elements_of(pieces: list[Piece], index: int, width: float, height: float) -> list[Element]:
     """Return the pieces of a page as elements; ids count by category, so that they do not depend on other pages."""
     page, width, height = f"p{index}-", round(width, 1), round(height, 1)
-    if native:
-        elements: list[Element] = native.elements_of(pieces, page, width, height, PREFIXES, _summary)
-        return elements
-    return _elements_of(pieces, page, width, height)
-
-
-def _elements_of(pieces: list[Piece], page: str, width: float, height: float) -> list[Element]:
     counts: dict[ElementCategory, int] = {}
     elements: list[Element] = []
     for piece in pieces:
@@ -103,10 +88,7 @@ def _summary(category: ElementCategory, content: Mapping[str, Any]) -> str:
     return summarize(category, content)
 
 
-def _tenths(box: Box) -> list[float]:
+def tenths(box: Box) -> list[float]:
     """Return a box in tenths of a point, none smaller than it is; quicker than round."""
     x0, y0, x1, y1 = box
     return [int(x0 * 10) / 10, int(y0 * 10) / 10, int(x1 * 10 + 0.9) / 10, int(y1 * 10 + 0.9) / 10]
-
-
-tenths: Callable[[Box], list[float]] = native.tenths if native else _tenths

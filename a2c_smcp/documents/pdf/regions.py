@@ -1,14 +1,13 @@
 """Where tables may be by their ruling lines: inside of those that cross, and between parallel ones. Pure."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import starmap
 from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.cells import is_divided
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Box, Row
 
 _Group: TypeAlias = tuple[float, float, float, float, tuple[Rule, ...], tuple[Rule, ...]]
@@ -34,7 +33,7 @@ def crossing_regions(rules: Rules) -> list[Region]:
     return _outermost([region for region in regions if region.x1 - region.x0 > 30 and region.y1 - region.y0 > 12])
 
 
-def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list[_Group]:
+def crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list[_Group]:
     """Return rules across and down that cross or touch, and where they are; those down are in order from the left."""
     parents = list(range(len(across) + len(down)))
 
@@ -59,9 +58,6 @@ def _crossing_groups(across: list[Rule], down: list[Rule], touch: float) -> list
     for j, rule in enumerate(down):
         groups.setdefault(root(len(across) + j), ([], []))[1].append(rule)
     return [_placed(*group) for group in groups.values() if len(group[0]) >= 2 and group[1]]
-
-
-crossing_groups: Callable[..., list[_Group]] = native.crossing_groups if native else _crossing_groups
 
 
 def _placed(across: list[Rule], down: list[Rule]) -> _Group:
@@ -124,7 +120,7 @@ def parallel_regions(rules: Rules, rows: Sequence[Row], taken: Sequence[Region])
     return regions
 
 
-def _free_rules(across: list[Rule], down: list[Rule], taken: list[Box], shortest: float, touch: float) -> list[Rule]:
+def free_rules(across: list[Rule], down: list[Rule], taken: list[Box], shortest: float, touch: float) -> list[Rule]:
     """Return longer rules across that are in no box, and no edge of one: those end at rules down on both sides."""
     places = [rule.at for rule in down]
     found = []
@@ -137,9 +133,6 @@ def _free_rules(across: list[Rule], down: list[Rule], taken: list[Box], shortest
         if not (_is_crossed(at, start, down, places, touch) and _is_crossed(at, end, down, places, touch)):
             found.append(rule)
     return found
-
-
-free_rules: Callable[..., list[Rule]] = native.free_rules if native else _free_rules
 
 
 def _is_crossed(y: float, x: float, down: Sequence[Rule], places: Sequence[float], touch: float) -> bool:
@@ -197,7 +190,7 @@ def _is_tabular(rows: Sequence[Row]) -> bool:
     return spaced >= 0.4 * len(rows) and rows[-1].y1 - rows[0].y0 < 2_000
 
 
-def _rows_without(rows: list[Row], taken: set[int]) -> list[Row]:
+def rows_without(rows: list[Row], taken: set[int]) -> list[Row]:
     """Return rows without words that are in tables, told by their ids."""
     left = []
     for row in rows:
@@ -207,6 +200,3 @@ def _rows_without(rows: list[Row], taken: set[int]) -> list[Row]:
         elif words:
             left.append(Row(words, row.y0, row.y1, row.size))
     return left
-
-
-rows_without: Callable[[list[Row], set[int]], list[Row]] = native.rows_without if native else _rows_without

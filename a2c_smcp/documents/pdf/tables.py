@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -12,7 +12,6 @@ from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import TextLayer
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without
 from a2c_smcp.documents.pdf.spaced import spaced_regions
 from a2c_smcp.documents.pdf.words import Box, Line, Row, Word
@@ -136,12 +135,9 @@ def _split_at_rules(layer: TextLayer, words: list[Word], rules: Sequence[Rule]) 
     return divided
 
 
-def _words_across(words: list[Word], places: list[float], border: float) -> list[Word]:
+def words_across(words: list[Word], places: list[float], border: float) -> list[Word]:
     """Return the words that have one of the places inside, away from their ends, as few have."""
     return [word for word in words if bisect_right(places, word.x0 + border) < bisect_left(places, word.x1 - border)]
-
-
-words_across: Callable[[list[Word], list[float], float], list[Word]] = native.words_across if native else _words_across
 
 
 def _crossing(word: Word, rules: Sequence[Rule], places: Sequence[float]) -> float | None:
@@ -282,16 +278,13 @@ def _finished(search: _Search, lines: list[Line], words: list[Word]) -> tuple[li
     return tables, left
 
 
-def _words_beside(words: list[Word], taken: set[int]) -> dict[int, list[Word]]:
+def words_beside(words: list[Word], taken: set[int]) -> dict[int, list[Word]]:
     """Return the other words of each line with words in tables, which are told by their ids, by its own."""
     beside: dict[int, list[Word]] = {id(word.line): [] for word in words if id(word) in taken}
     for word in words:
         if id(word.line) in beside and id(word) not in taken:
             beside[id(word.line)].append(word)
     return beside
-
-
-words_beside: Callable[[list[Word], set[int]], dict[int, list[Word]]] = native.words_beside if native else _words_beside
 
 
 def _box(grid: Grid) -> Box:

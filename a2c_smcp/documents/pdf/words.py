@@ -50,7 +50,8 @@ class Line:
     @property
     def is_upright(self) -> bool:
         """Whether it runs from left to right."""
-        return self.y1 - self.y0 <= max(self.size, 1) * 2.2 or self.x1 - self.x0 > self.y1 - self.y0
+        high, size = self.y1 - self.y0, self.size
+        return high <= (size if size > 1 else 1) * 2.2 or self.x1 - self.x0 > high
 
 
 @dataclass(slots=True)

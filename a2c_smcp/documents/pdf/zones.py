@@ -1,7 +1,7 @@
 """Where on a page tables may be at all, told by its lines alone, so that most pages are done with here."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import nlargest
 from itertools import pairwise
 from operator import attrgetter
@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 from a2c_smcp.documents.pdf.graphics import Paths, Rule, Rules
 from a2c_smcp.documents.pdf.layout import Body
 from a2c_smcp.documents.pdf.lines import TextLayer
-from a2c_smcp.documents.pdf.native import native
 from a2c_smcp.documents.pdf.words import Line
 
 Zone: TypeAlias = tuple[float, float]
@@ -26,16 +25,13 @@ _SHORT: Final = 0.62
 _RUN: Final = 4
 _STACK: Final = 3
 _LONG: Final = 40.0
-_MANY: Final = 2_000
-"""Lines that are compared with one another in C."""
 _GAP: Final = 0.85
 _length = attrgetter("length")
 
 
 def find_zones(layer: TextLayer, lines: list[Line], paths: Paths, body: Body) -> list[Zone]:
     """Return where a page may have tables; nowhere, for most pages."""
-    mark = marked_lines if len(lines) < _MANY else _marked
-    marked, runs = mark(lines, 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading, body.mono)
+    marked, runs = marked_lines(lines, 0.36 * body.width, _SHORT * body.width, 3.2 * body.leading, is_mono=body.mono)
     marked += _aligned(layer, runs, body)
     zones = _joined(marked, body, least=2 if len(paths) > 2 else 3)
     if 2 < len(paths) < MAX_RULES:
@@ -59,12 +55,8 @@ def _joined(marked: Sequence[Zone], body: Body, least: int) -> list[Zone]:
     return [(top - reach, bottom + reach) for top, bottom, count in zones if count >= least]
 
 
-def _marked(
-    lines: list[Line],
-    narrow: float,
-    wide: float,
-    reach: float,
-    is_mono: bool,  # noqa: FBT001 (as in C)
+def marked_lines(
+    lines: list[Line], narrow: float, wide: float, reach: float, *, is_mono: bool
 ) -> tuple[list[Zone], list[list[Line]]]:
     """Return lines that look like rows, and runs of short ones below one another that begin at one place.
 
@@ -108,9 +100,6 @@ def _marked(
     return marked, [run for run in runs if len(run) >= _RUN]
 
 
-marked_lines = native.marked_lines if native else _marked
-
-
 def _aligned(layer: TextLayer, runs: Sequence[list[Line]], body: Body) -> list[Zone]:
     """Return the lines of runs whose words begin at one place behind a gap: some are tried."""
     found: list[Zone] = []
@@ -150,16 +139,13 @@ def _stacked(layer: TextLayer, lines: Sequence[Line], rules: Rules, body: Body) 
     return zones
 
 
-def _stacks_of(rules: list[Rule], shortest: float, least: int) -> list[list[Rule]]:
+def stacks_of(rules: list[Rule], shortest: float, least: int) -> list[list[Rule]]:
     """Return longer rules that begin and end at the same places, `least` of them at least."""
     alike: dict[tuple[int, int], list[Rule]] = {}
     for rule in rules:
         if rule.end - rule.start > shortest:
             alike.setdefault((round(rule.start / 4), round(rule.end / 4)), []).append(rule)
     return [stack for stack in alike.values() if len(stack) >= least]
-
-
-stacks_of: Callable[[list[Rule], float, int], list[list[Rule]]] = native.stacks_of if native else _stacks_of
 
 
 def _divides(rule: Rule, heights: Sequence[float]) -> bool:

@@ -9,18 +9,14 @@
 #include <stddef.h>
 #include <structmember.h>
 
-enum { MAX_CHARACTERS = 400000, NAME = 128 };
+enum { NAME = 128 };
 
 /* Text */
 
-static int is_strange(Py_UCS4 sign) {
-    return sign < 32 ? sign != '\t' && sign != '\n' && sign != '\r' : sign == 0xFFFF || (sign >= 0xD800 && sign <= 0xDFFF);
-}
-
-static int read_text(Characters *self) {
+static int read_text(Characters *self, int most) {
     int count = pdfium.FPDFText_CountChars(self->page);
-    count = count > MAX_CHARACTERS ? MAX_CHARACTERS : count;
-    self->is_direct = self->is_clean = 1;
+    count = count > most ? most : count;
+    self->is_direct = 1;
     if (count <= 0)
         return (self->text = PyUnicode_New(0, 0)) != NULL;
     unsigned short *units = PyMem_Malloc(sizeof *units * ((size_t)count + 1));
@@ -30,11 +26,8 @@ static int read_text(Characters *self) {
     }
     int written = pdfium.FPDFText_GetText(self->page, 0, count, units) - 1, is_paired = 0;
     written = written < 0 ? 0 : written;
-    for (int at = 0; at < written; at++) {
+    for (int at = 0; at < written; at++)
         is_paired |= (units[at] & 0xF800) == 0xD800;
-        if (is_strange(units[at]))
-            self->is_clean = 0;
-    }
     if (is_paired) {
         int order = PY_BIG_ENDIAN ? 1 : -1;
         self->text = PyUnicode_DecodeUTF16((char *)units, 2 * (Py_ssize_t)written, "surrogatepass", &order);
@@ -47,11 +40,6 @@ static int read_text(Characters *self) {
     Py_ssize_t length = PyUnicode_GET_LENGTH(self->text);
     self->is_direct = written == 0 || (written == count && length == count);
     self->is_wide = PyUnicode_MAX_CHAR_VALUE(self->text) > 0xFFFF;
-    if (is_paired) { /* whole pairs are signs like others */
-        self->is_clean = 1;
-        for (Py_ssize_t at = 0; at < length && self->is_clean; at++)
-            self->is_clean = !is_strange(PyUnicode_READ_CHAR(self->text, at));
-    }
     return 1;
 }
 
@@ -196,6 +184,14 @@ static PyObject *index_method(Characters *self, PyObject *position) {
     return PyErr_Occurred() ? NULL : PyLong_FromLong(index_of(self, at));
 }
 
+static PyObject *span(Characters *self, PyObject *position) {
+    Py_ssize_t at = PyLong_AsSsize_t(position);
+    double place[4];
+    if (PyErr_Occurred() || !shown(self, box_at(self, at), place))
+        return NULL;
+    return Py_BuildValue("(dd)", place[0], place[2]);
+}
+
 /* The type */
 
 static int set_frame(Characters *self, PyObject *frame) {
@@ -211,15 +207,16 @@ static int set_frame(Characters *self, PyObject *frame) {
 
 static PyObject *make(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     PyObject *engine, *number, *frame;
+    int most;
     (void)keywords;
-    if (!PyArg_ParseTuple(arguments, "OOO", &engine, &number, &frame))
+    if (!PyArg_ParseTuple(arguments, "OOOi", &engine, &number, &frame, &most))
         return NULL;
     Characters *self = (Characters *)type->tp_alloc(type, 0);
     if (self == NULL)
         return NULL;
     self->engine = Py_NewRef(engine), self->number = Py_NewRef(number);
     self->page = handle_of(number);
-    if (PyErr_Occurred() || !set_frame(self, frame) || !read_text(self))
+    if (PyErr_Occurred() || !set_frame(self, frame) || !read_text(self, most))
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -231,23 +228,14 @@ static void end(Characters *self) {
 
 static PyMemberDef members[] = {
     {"text", T_OBJECT_EX, offsetof(Characters, text), READONLY, "All text of the page."},
-    {"is_clean", T_BOOL, offsetof(Characters, is_clean), READONLY, "Whether `clean` would leave it as it is."},
     {NULL, 0, 0, 0, NULL},
 };
 
 static PyMethodDef methods[] = {
     {"lines", (PyCFunction)lines, METH_O, "lines(fonts)\n--\n\nReturn the lines in the order of the content stream."},
     {"words", (PyCFunction)words, METH_O, "words(lines)\n--\n\nReturn the words of each line with their boxes."},
-    {"settle_fonts", (PyCFunction)settle_fonts, METH_VARARGS,
-     "settle_fonts(fonts, lines, is_bold, is_mono, mixed)\n--\n\nGive lines whose ends differ from their middle a mixed font."},
-    {"nearest", (PyCFunction)(void (*)(void))nearest, METH_FASTCALL,
-     "nearest(line, x)\n--\n\nReturn how many letters of a line are left of `x`, by their middles."},
-    {"text_in", (PyCFunction)text_in, METH_VARARGS,
-     "text_in(lines, box)\n--\n\nReturn the text of lines inside a box; None where it must be cleaned."},
-    {"link_pieces", (PyCFunction)link_pieces, METH_VARARGS,
-     "link_pieces(links, lines, url_of, text_in)\n--\n\nReturn links as pieces, those that go on in the next line as one."},
-    {"widest_gap", (PyCFunction)widest_gap, METH_O,
-     "widest_gap(line)\n--\n\nReturn where the widest blank in the middle half of a line is, its width, and the line's size."},
+    {"span", (PyCFunction)span, METH_O,
+     "span(position)\n--\n\nReturn where a character begins and ends from left to right."},
     {"fonts_at", (PyCFunction)(void (*)(void))fonts_at, METH_FASTCALL,
      "fonts_at(fonts, positions)\n--\n\nReturn the fonts of characters."},
     {"index", (PyCFunction)index_method, METH_O, "index(position)\n--\n\nReturn how PDFium counts a character."},
@@ -256,7 +244,7 @@ static PyMethodDef methods[] = {
 
 PyTypeObject CharactersType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "a2c_smcp.documents.pdf._native.Characters",
-    .tp_doc = "Characters(engine, text_page, frame)\n--\n\nThe characters of one open page by their positions in its text.",
+    .tp_doc = "Characters(engine, text_page, frame, most)\n--\n\nThe characters of one open page by their positions in its text.",
     .tp_basicsize = sizeof(Characters),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = make,

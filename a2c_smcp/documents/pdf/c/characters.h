@@ -12,7 +12,7 @@ typedef struct {
     PyObject *engine, *number, *box, *text;
     Handle page;
     double right_of, top_of;
-    char is_plain, is_direct, is_wide, is_clean;
+    char is_plain, is_direct, is_wide;
 } Characters;
 
 /* How PDFium counts a character: it knows some that are not in the text, and counts text in units of UTF-16. */
@@ -41,15 +41,6 @@ Handle font_handle(Characters *self, int index);
 PyObject *font_of(Characters *self, Fonts *fonts, int index, Handle handle);
 
 PyObject *lines(Characters *self, PyObject *book);
-PyObject *settle_fonts(Characters *self, PyObject *arguments);
 PyObject *words(Characters *self, PyObject *lines);
-PyObject *nearest(Characters *self, PyObject *const *arguments, Py_ssize_t count);
-PyObject *text_in(Characters *self, PyObject *arguments);
-/* Returns the text of a tuple of lines inside x0, y0, x1 and y1; None where it must be cleaned. */
-PyObject *text_between(Characters *self, PyObject *lines, const Place *places, const double *box);
-/* Reads the places of a tuple of lines; returns 0 and sets an error where one is no line. */
-int read_places(PyObject *lines, Place *places);
-PyObject *link_pieces(Characters *self, PyObject *arguments);
-PyObject *widest_gap(Characters *self, PyObject *of);
 
 #endif

@@ -130,72 +130,28 @@ PyObject *lines(Characters *self, PyObject *book) {
     return made.lines;
 }
 
-/* Fonts */
-
-typedef struct {
-    Characters *characters;
-    Fonts fonts;
-    PyObject *mixed; /* what makes one font of that of a line and those of its ends */
-    int is_bold, is_mono;
-} Settling;
-
-static PyObject *font_at(Settling *settling, Py_ssize_t position) {
-    int index = index_of(settling->characters, position);
-    return font_of(settling->characters, &settling->fonts, index, font_handle(settling->characters, index));
-}
-
-static int settle(Settling *settling, PyObject *line) {
-    PyObject *font = record_check(&line_record, line) ? record_get(&line_record, line, FONT) : NULL;
-    if (font == NULL || !record_check(&font_record, font))
-        return 0;
-    int is_bold = record_get(&font_record, font, BOLD) == Py_True, is_mono = record_get(&font_record, font, MONO) == Py_True;
-    int is_italic = record_get(&font_record, font, ITALIC) == Py_True;
-    if (PyErr_Occurred())
-        return 0;
-    if (!is_italic && (!is_bold || settling->is_bold) && (!is_mono || settling->is_mono))
-        return 1; /* as most lines */
-    Place place;
-    PyObject *first = line_whole(line, &place) ? font_at(settling, place.position) : NULL, *last = NULL, *made = NULL;
-    if (first != NULL)
-        last = is_bold || is_italic ? font_at(settling, place.position + place.length - 1) : Py_NewRef(font);
-    int good = last != NULL;
-    if (good && (first != font || last != font)) {
-        made = PyObject_CallFunctionObjArgs(settling->mixed, font, first, last, NULL);
-        good = made != NULL;
-    }
-    Py_XDECREF(first), Py_XDECREF(last);
-    if (made != NULL)
-        Py_SETREF(*(PyObject **)((char *)line + line_record.offsets[FONT]), made);
-    return good;
-}
-
-PyObject *settle_fonts(Characters *self, PyObject *arguments) {
-    PyObject *book, *lines;
-    Settling settling = {.characters = self};
-    if (!PyArg_ParseTuple(arguments, "OO!ppO", &book, &PyList_Type, &lines, &settling.is_bold, &settling.is_mono,
-                          &settling.mixed))
-        return NULL;
-    int good = fonts_open(&settling.fonts, book);
-    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(lines); number++)
-        good = settle(&settling, PyList_GET_ITEM(lines, number));
-    fonts_close(&settling.fonts);
-    if (!good)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
 /* Words */
 
-static PyObject *word_of(Characters *self, PyObject *line, const Place *of, int is_level, Py_ssize_t start, Py_ssize_t end) {
+/* Whether words are as high as their line: those of a plain line are. -1 and an error where the line cannot tell. */
+static int is_level(Characters *self, PyObject *line) {
+    if (!self->is_direct || !self->is_plain)
+        return 0;
+    PyObject *is_upright = PyObject_GetAttrString(line, "is_upright");
+    int level = is_upright == NULL ? -1 : PyObject_IsTrue(is_upright);
+    Py_XDECREF(is_upright);
+    return level;
+}
+
+static PyObject *word_of(Characters *self, PyObject *line, int level, Py_ssize_t start, Py_ssize_t end) {
     double place[4];
     if (!shown(self, united(box_at(self, start), box_at(self, end - 1)), place))
         return NULL;
     PyObject *values[WORD_FIELDS] = {
         [TEXT] = PyUnicode_Substring(self->text, start, end),
         [X0] = PyFloat_FromDouble(place[0]),
-        [Y0] = PyFloat_FromDouble(is_level ? of->y0 : place[1]),
+        [Y0] = level ? Py_XNewRef(record_get(&line_record, line, Y0)) : PyFloat_FromDouble(place[1]),
         [X1] = PyFloat_FromDouble(place[2]),
-        [Y1] = PyFloat_FromDouble(is_level ? of->y1 : place[3]),
+        [Y1] = level ? Py_XNewRef(record_get(&line_record, line, Y1)) : PyFloat_FromDouble(place[3]),
         [LINE] = Py_NewRef(line),
     };
     return record_make(&word_record, values);
@@ -209,19 +165,29 @@ static PyObject *whole_line(PyObject *line) {
     return record_make(&word_record, values);
 }
 
+/* Puts a field of a line that counts characters into `to`; returns 0 and sets an error if it is none. */
+static int read_count(PyObject *line, int field, Py_ssize_t *to) {
+    PyObject *value = record_get(&line_record, line, field);
+    *to = value == NULL ? -1 : PyLong_AsSsize_t(value);
+    if (*to < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "line is not in the text");
+    return *to >= 0;
+}
+
 static PyObject *words_in(Characters *self, PyObject *line) {
-    Place place;
-    if (!line_whole(line, &place))
+    Py_ssize_t at, length, stop;
+    if (!record_check(&line_record, line) || !read_count(line, POSITION, &at) || !read_count(line, LENGTH, &length))
         return NULL;
-    int kind = PyUnicode_KIND(self->text);
-    const void *signs = PyUnicode_DATA(self->text);
-    Py_ssize_t at = place.position, stop = at + place.length;
-    if (at < 0 || place.length < 0 || stop > PyUnicode_GET_LENGTH(self->text)) {
+    stop = PyUnicode_GET_LENGTH(self->text);
+    if (at > stop || length > stop - at) {
         PyErr_SetString(PyExc_IndexError, "the line is not on this page");
         return NULL;
     }
-    /* Words of a plain line are as high as it is. */
-    int is_level = self->is_direct && self->is_plain && is_upright(&place);
+    stop = at + length;
+    int kind = PyUnicode_KIND(self->text), level = is_level(self, line);
+    const void *signs = PyUnicode_DATA(self->text);
+    if (level < 0)
+        return NULL;
     PyObject *words = PyList_New(0);
     while (words != NULL && at < stop) {
         Py_UCS4 sign = PyUnicode_READ(kind, signs, at);
@@ -233,7 +199,7 @@ static PyObject *words_in(Characters *self, PyObject *line) {
         while (at < stop && (sign = PyUnicode_READ(kind, signs, at)) != HYPHEN && !Py_UNICODE_ISSPACE(sign))
             at++;
         /* The box of a line that is one word is known. */
-        PyObject *word = at - start == place.length ? whole_line(line) : word_of(self, line, &place, is_level, start, at);
+        PyObject *word = at - start == length ? whole_line(line) : word_of(self, line, level, start, at);
         if (word == NULL || PyList_Append(words, word))
             Py_CLEAR(words);
         Py_XDECREF(word);

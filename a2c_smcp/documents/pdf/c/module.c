@@ -3,7 +3,6 @@
 #include "native.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdint.h>
 #include <structmember.h>
 #include <unistd.h>
@@ -13,17 +12,11 @@
 #endif
 
 Pdfium pdfium;
-Strings strings;
-Record line_record, word_record, font_record, row_record, segment_record, block_record, piece_record, element_record;
+double farthest;
+Record line_record, word_record;
 
 static const char *const line_fields[] = {"text", "x0", "y0", "x1", "y1", "size", "font", "position", "length", "joined"};
 static const char *const word_fields[] = {"text", "x0", "y0", "x1", "y1", "line"};
-static const char *const font_fields[] = {"bold", "italic", "mono"};
-static const char *const row_fields[] = {"words", "y0", "y1", "size"};
-static const char *const segment_fields[] = {"words", "x0", "x1"};
-static const char *const block_fields[] = {"lines", "kind", "level", "label", "gap"};
-static const char *const piece_fields[] = {"category", "content", "box"};
-static const char *const element_fields[] = {"id", "category", "content", "summary", "metadata"};
 
 /* In the order in which `learn` is told of them. */
 static const struct {
@@ -31,10 +24,8 @@ static const struct {
     const char *const *names;
     int count;
 } records[] = {
-    {&line_record, line_fields, LINE_FIELDS},          {&word_record, word_fields, WORD_FIELDS},
-    {&font_record, font_fields, FONT_FIELDS},          {&row_record, row_fields, ROW_FIELDS},
-    {&segment_record, segment_fields, SEGMENT_FIELDS}, {&block_record, block_fields, BLOCK_FIELDS},
-    {&piece_record, piece_fields, PIECE_FIELDS},       {&element_record, element_fields, ELEMENT_FIELDS},
+    {&line_record, line_fields, LINE_FIELDS},
+    {&word_record, word_fields, WORD_FIELDS},
 };
 enum { RECORDS = sizeof records / sizeof *records };
 
@@ -86,30 +77,6 @@ void record_miss(const Record *record) {
     PyErr_Format(PyExc_AttributeError, "a field of %R is missing", (PyObject *)record->type);
 }
 
-int line_place(PyObject *line, Place *place) {
-    return record_check(&line_record, line) && record_number(&line_record, line, X0, &place->x0) &&
-           record_number(&line_record, line, Y0, &place->y0) && record_number(&line_record, line, X1, &place->x1) &&
-           record_number(&line_record, line, Y1, &place->y1) && record_number(&line_record, line, SIZE, &place->size);
-}
-
-int line_whole(PyObject *line, Place *place) {
-    double position, length;
-    if (!line_place(line, place) || !record_number(&line_record, line, POSITION, &position) ||
-        !record_number(&line_record, line, LENGTH, &length))
-        return 0;
-    if (position < 0 || length < 0 || !is_place(position) || !is_place(length)) {
-        PyErr_SetString(PyExc_ValueError, "line is not in the text");
-        return 0;
-    }
-    place->position = (Py_ssize_t)position, place->length = (Py_ssize_t)length;
-    return 1;
-}
-
-int by_number(const void *first, const void *second) {
-    double one = *(const double *)first, other = *(const double *)second;
-    return (one > other) - (one < other);
-}
-
 static int bind_function(PyObject *addresses, const char *name, void *to) {
     PyObject *address = PyDict_GetItemString(addresses, name);
     void *found = address == NULL ? NULL : PyLong_AsVoidPtr(address);
@@ -122,12 +89,11 @@ static int bind_function(PyObject *addresses, const char *name, void *to) {
     return 1;
 }
 
-static PyObject *bind(PyObject *module, PyObject *addresses) {
+static PyObject *bind(PyObject *module, PyObject *arguments) {
+    PyObject *addresses;
     (void)module;
-    if (!PyDict_Check(addresses)) {
-        PyErr_SetString(PyExc_TypeError, "expected addresses by name");
+    if (!PyArg_ParseTuple(arguments, "O!d", &PyDict_Type, &addresses, &farthest))
         return NULL;
-    }
 #define BIND(result, name, arguments) && bind_function(addresses, #name, &pdfium.name)
     if (!(1 PDFIUM_FUNCTIONS(BIND)))
         return NULL;
@@ -183,94 +149,16 @@ static PyObject *functions(PyObject *module, PyObject *nothing) {
     return list;
 }
 
-PyObject *tenths_of(PyObject *box) {
-    double place[4];
-    if (!read_numbers(box, place, 4))
-        return NULL;
-    PyObject *list = PyList_New(4);
-    for (int side = 0; list != NULL && side < 4; side++) {
-        PyObject *at = PyFloat_FromDouble(trunc(place[side] * 10 + (side < 2 ? 0 : 0.9)) / 10 + 0.0); /* never -0.0 */
-        if (at == NULL)
-            Py_CLEAR(list);
-        else
-            PyList_SET_ITEM(list, side, at);
-    }
-    return list;
-}
-
-static PyObject *tenths(PyObject *module, PyObject *box) {
-    (void)module;
-    return tenths_of(box);
-}
-
-/* Makers of records: what a class of slots would do, without its checks and in a tenth of the time. */
-
-static const char MAKER[] = "a2c_smcp.record";
-
-static void forget(PyObject *capsule) {
-    Record *record = PyCapsule_GetPointer(capsule, MAKER);
-    Py_DECREF(record->type);
-    PyMem_Free(record);
-}
-
-static PyObject *make_record(PyObject *capsule, PyObject *const *arguments, Py_ssize_t count) {
-    const Record *record = PyCapsule_GetPointer(capsule, MAKER);
-    PyObject *values[LINE_FIELDS];
-    if (record == NULL)
-        return NULL;
-    if (count != record->count)
-        return PyErr_Format(PyExc_TypeError, "%R has %d fields, not %zd", (PyObject *)record->type, record->count, count);
-    for (Py_ssize_t field = 0; field < count; field++)
-        values[field] = Py_NewRef(arguments[field]);
-    return record_make(record, values);
-}
-
-static PyMethodDef make_record_method = {"make", (PyCFunction)(void (*)(void))make_record, METH_FASTCALL, NULL};
-
-static PyObject *maker(PyObject *module, PyObject *type) {
-    const char *names[LINE_FIELDS];
-    PyObject *slots = PyObject_GetAttrString(type, "__slots__"), *capsule = NULL, *made = NULL;
-    Py_ssize_t count = slots != NULL && PyTuple_Check(slots) ? PyTuple_GET_SIZE(slots) : 0;
-    Record *record = PyMem_Calloc(1, sizeof *record);
-    int good = slots != NULL && record != NULL;
-    (void)module;
-    if (record == NULL)
-        PyErr_NoMemory();
-    if (good && (count < 1 || count > LINE_FIELDS)) {
-        PyErr_SetString(PyExc_TypeError, "a record has one to ten slots");
-        good = 0;
-    }
-    for (Py_ssize_t field = 0; good && field < count; field++)
-        good = (names[field] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(slots, field))) != NULL;
-    good = good && learn(record, type, names, (int)count) && (capsule = PyCapsule_New(record, MAKER, forget)) != NULL;
-    if (good)
-        made = PyCFunction_New(&make_record_method, capsule);
-    else if (record != NULL && record->type != NULL)
-        Py_DECREF(record->type);
-    if (capsule == NULL)
-        PyMem_Free(record);
-    Py_XDECREF(capsule), Py_XDECREF(slots);
-    return made;
-}
-
 static PyMethodDef module_functions[] = {
     {"functions", functions, METH_NOARGS, "functions()\n--\n\nReturn the names of the functions of PDFium that `bind` needs."},
     {"block_reader", block_reader, METH_NOARGS,
      "block_reader()\n--\n\nReturn the address of the function by which PDFium reads a descriptor."},
-    {"bind", bind, METH_O, "bind(addresses)\n--\n\nLearn where the functions of PDFium are."},
+    {"bind", bind, METH_VARARGS,
+     "bind(addresses, farthest)\n--\n\nLearn where the functions of PDFium are, and how far a place can be from the origin."},
     {"learn", (PyCFunction)(void (*)(void))learn_records, METH_FASTCALL,
-     "learn(line, word, font, row, segment, block, piece, element)\n--\n\nLearn what the records of a page look like."},
-    {"maker", maker, METH_O,
-     "maker(type)\n--\n\nReturn a function that makes a record out of all of its fields in their order, unchecked."},
-    {"tenths", tenths, METH_O, "tenths(box)\n--\n\nReturn a box in tenths of a point, none smaller than it is."},
+     "learn(line, word)\n--\n\nLearn what the records of a page look like."},
     {NULL, NULL, 0, NULL},
 };
-
-static int know_strings(void) {
-#define KNOW(name) &&(strings.name = PyUnicode_InternFromString(#name)) != NULL
-    return 1 STRINGS(KNOW) && (strings.empty = PyUnicode_New(0, 0)) != NULL;
-#undef KNOW
-}
 
 /* Returns 0 and sets an error where another file has a function of the same name. */
 static int are_new(PyObject *module, const PyMethodDef *functions) {
@@ -286,7 +174,7 @@ static int fill(PyObject *module) {
 #define TABLE(name) name##_functions,
     PyMethodDef *const tables[] = {TABLES(TABLE) NULL};
 #undef TABLE
-    if (!know_strings() || PyModule_AddStringConstant(module, "source", A2C_SOURCE) || PyModule_AddType(module, &CharactersType))
+    if (PyModule_AddStringConstant(module, "source", A2C_SOURCE) || PyModule_AddType(module, &CharactersType))
         return -1;
     for (int number = 0; tables[number] != NULL; number++)
         if (!are_new(module, tables[number]) || PyModule_AddFunctions(module, tables[number]))

@@ -61,12 +61,6 @@ extern Pdfium pdfium;
 /* The fields of a line of text, and of a word, whose first are the same. */
 enum { TEXT, X0, Y0, X1, Y1, SIZE, FONT, POSITION, LENGTH, JOINED, LINE_FIELDS };
 enum { LINE = SIZE, WORD_FIELDS };
-enum { BOLD, ITALIC, MONO, FONT_FIELDS };
-enum { ROW_WORDS, ROW_Y0, ROW_Y1, ROW_SIZE, ROW_FIELDS };
-enum { SEGMENT_WORDS, SEGMENT_X0, SEGMENT_X1, SEGMENT_FIELDS };
-enum { BLOCK_LINES, BLOCK_KIND, BLOCK_LEVEL, BLOCK_LABEL, BLOCK_GAP, BLOCK_FIELDS };
-enum { PIECE_CATEGORY, PIECE_CONTENT, PIECE_BOX, PIECE_FIELDS };
-enum { ELEMENT_ID, ELEMENT_CATEGORY, ELEMENT_CONTENT, ELEMENT_SUMMARY, ELEMENT_METADATA, ELEMENT_FIELDS };
 
 /* A dataclass with slots: where in an instance each of its fields is. */
 typedef struct {
@@ -75,20 +69,7 @@ typedef struct {
     int count;
 } Record;
 
-extern Record line_record, word_record, font_record, row_record, segment_record, block_record, piece_record, element_record;
-
-/* Strings that are asked for again and again: names of categories, of kinds of blocks and of keys. */
-#define STRINGS(S)                                                                                                     \
-    S(text) S(heading) S(list) S(code) S(contents) S(header) S(footer) S(link) S(level) S(url) S(bbox) S(page_width)     \
-    S(page_height)
-
-#define STRING(name) *name,
-typedef struct {
-    PyObject STRINGS(STRING) *empty;
-} Strings;
-#undef STRING
-
-extern Strings strings;
+extern Record line_record, word_record;
 
 /* Returns a new instance; takes the references in `values`, also when it fails. */
 PyObject *record_make(const Record *record, PyObject **values);
@@ -106,12 +87,12 @@ static inline PyObject *record_get(const Record *record, PyObject *instance, int
     return value;
 }
 
-/* How far from its origin anything on a page can be, in points; as in engine.py. What PDFium says to be farther away, or
- * nowhere, is refused where it enters: comparisons have no order for it, and whole numbers no room.
+/* How far from its origin anything on a page can be, in points; `bind` gets it from engine.py. What PDFium says to be
+ * farther away, or nowhere, is refused where it enters.
  */
-#define FARTHEST_PLACE 1e9
+extern double farthest;
 
-static inline int is_place(double number) { return number >= -FARTHEST_PLACE && number <= FARTHEST_PLACE; }
+static inline int is_place(double number) { return number >= -farthest && number <= farthest; }
 
 /* Puts a number of Python into `to`; returns 0 and sets an error if it is none, or not finite. */
 static inline int read_number(PyObject *value, double *to) {
@@ -123,31 +104,6 @@ static inline int read_number(PyObject *value, double *to) {
     PyErr_SetString(PyExc_ValueError, "number is not finite");
     return 0;
 }
-
-/* Puts a number of a record into `to`; returns 0 and sets an error if it is none. */
-static inline int record_number(const Record *record, PyObject *instance, int field, double *to) {
-    PyObject *value = record_get(record, instance, field);
-    return value != NULL && read_number(value, to);
-}
-
-typedef struct {
-    double x0, y0, x1, y1, size;
-    Py_ssize_t position, length;
-} Place;
-
-/* Reads where a line is on the page; returns 0 and sets an error if it is no line. */
-int line_place(PyObject *line, Place *place);
-/* Reads where it is in the text as well. */
-int line_whole(PyObject *line, Place *place);
-
-/* Whether a line runs from left to right. */
-static inline int is_upright(const Place *place) {
-    double high = place->y1 - place->y0;
-    return high <= (place->size > 1 ? place->size : 1) * 2.2 || place->x1 - place->x0 > high;
-}
-
-/* Compares two numbers for qsort. */
-int by_number(const void *first, const void *second);
 
 /* What PyArg_ParseTuple takes for granted. */
 static inline int is_tuple(PyObject *object) {
@@ -185,41 +141,14 @@ static inline int read_numbers(PyObject *tuple, double *to, Py_ssize_t count) {
     return 1;
 }
 
-/* Whether a string says the same as one of `strings`, which it mostly is. */
-static inline int is_string(PyObject *object, PyObject *string) {
-    return object == string || (PyUnicode_Check(object) && !PyUnicode_Compare(object, string));
-}
-
-/* Returns 0 and sets an error if an object is no list of lines. */
-int is_list_of_lines(PyObject *lines);
-/* Returns lines as one paragraph; None where a text has line ends of its own. */
-PyObject *text_of_lines(PyObject *lines);
-/* Returns the place of lines, one at least, as a tuple. */
-PyObject *box_of_lines(PyObject *lines);
-/* Which elements tell themselves in one line without Python. */
-typedef enum { TELL_NOTHING, TELL_TEXT, TELL_LINK, TELL_LISTING, TELL_ITEMS } Telling;
-Telling telling_of(PyObject *category);
-/* Returns the summary of a content; None where Python tells it. */
-PyObject *summary_of(Telling telling, PyObject *content);
-/* Returns lines of code as they are indented; None where one has no text. */
-PyObject *listing_of_lines(PyObject *lines);
-/* Returns a box in tenths of a point as a list. */
-PyObject *tenths_of(PyObject *box);
-
 static inline Handle handle_of(PyObject *number) {
     return number == Py_None ? NULL : PyLong_AsVoidPtr(number);
 }
 
-/* Whether a class is that of rules, which are named tuples of where they start, end and stand. */
-int is_rule_type(PyTypeObject *type);
-PyObject *rule_of(PyTypeObject *type, double start, double end, double at);
-
 extern PyTypeObject CharactersType;
 
 /* The functions of the module, a table for each file that has some. */
-#define TABLES(T)                                                                                                      \
-    T(cell) T(column) T(element) T(grid) T(heading) T(layout) T(link) T(look) T(object) T(outline)            \
-    T(paragraph) T(path) T(piece) T(row) T(rule) T(text) T(zone)
+#define TABLES(T) T(link) T(object) T(outline) T(path)
 
 #define TABLE(name) extern PyMethodDef name##_functions[];
 TABLES(TABLE)

@@ -92,63 +92,10 @@ static PyObject *boxes_of(PyObject *module, PyObject *arguments) {
     return boxes;
 }
 
-/* Adds the handle of an object and its rule. */
-static int add_rule(PyObject *list, PyObject *drawn, PyTypeObject *type, double start, double end, double at) {
-    PyObject *rule = rule_of(type, start, end, at), *entry = NULL;
-    if (rule != NULL)
-        entry = PyTuple_Pack(2, PyTuple_GET_ITEM(drawn, 0), rule);
-    int failed = entry == NULL || PyList_Append(list, entry);
-    Py_XDECREF(rule), Py_XDECREF(entry);
-    return !failed;
-}
-
-static PyObject *kinds_of(PyObject *module, PyObject *arguments) {
-    PyObject *drawn, *boxes;
-    PyTypeObject *rule;
-    double thin, dot, least, place[4];
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!O!O!ddd", &PyList_Type, &drawn, &PyList_Type, &boxes, &PyType_Type, &rule, &thin,
-                          &dot, &least))
-        return NULL;
-    if (!is_rule_type(rule))
-        return NULL;
-    if (PyList_GET_SIZE(drawn) != PyList_GET_SIZE(boxes)) {
-        PyErr_SetString(PyExc_ValueError, "expected as many boxes as objects");
-        return NULL;
-    }
-    PyObject *across = PyList_New(0), *down = PyList_New(0), *others = PyList_New(0);
-    int good = across != NULL && down != NULL && others != NULL;
-    for (Py_ssize_t number = 0; good && number < PyList_GET_SIZE(boxes); number++) {
-        PyObject *one = PyList_GET_ITEM(drawn, number), *box = PyList_GET_ITEM(boxes, number);
-        if (box == Py_None)
-            continue;
-        good = is_tuple(one) && PyTuple_GET_SIZE(one) && read_numbers(box, place, 4);
-        double wide = good ? place[2] - place[0] : 0, high = good ? place[3] - place[1] : 0;
-        if (good && high <= thin) {
-            good = wide <= dot || add_rule(across, one, rule, place[0], place[2], (place[1] + place[3]) / 2);
-        } else if (good && wide <= thin) {
-            good = high <= least || add_rule(down, one, rule, place[1], place[3], (place[0] + place[2]) / 2);
-        } else if (good) {
-            PyObject *entry = PyTuple_Pack(2, one, box);
-            good = entry != NULL && !PyList_Append(others, entry);
-            Py_XDECREF(entry);
-        }
-    }
-    if (good)
-        return Py_BuildValue("(NNN)", across, down, others);
-    Py_XDECREF(across), Py_XDECREF(down), Py_XDECREF(others);
-    if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "expected objects and their boxes");
-    return NULL;
-}
-
 PyMethodDef object_functions[] = {
     {"objects_of", objects_of, METH_VARARGS,
      "objects_of(holder, is_form, most)\n--\n\nReturn the paths, images and forms of a page or a form."},
     {"boxes_of", boxes_of, METH_VARARGS,
      "boxes_of(drawn, is_plain, right_of, top_of, shown)\n--\n\nReturn where objects are; None where one has no box."},
-    {"kinds_of", kinds_of, METH_VARARGS,
-     "kinds_of(drawn, boxes, rule, thin, dot, short)\n--\n\n"
-     "Return the paths that are no more than a line across, those that are one down, and others with their boxes."},
     {NULL, NULL, 0, NULL},
 };

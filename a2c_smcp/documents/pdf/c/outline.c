@@ -23,7 +23,7 @@ static PyObject *title_of(Handle bookmark) {
     unsigned long length = pdfium.FPDFBookmark_GetTitle(bookmark, room, TITLE_BYTES);
     int order = -1; /* the lower byte comes first */
     if (length > TITLE_BYTES || length < 2)
-        return Py_NewRef(strings.empty);
+        return PyUnicode_New(0, 0);
     return PyUnicode_DecodeUTF16(room, (Py_ssize_t)length - 2, "replace", &order);
 }
 
