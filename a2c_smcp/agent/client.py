@@ -24,7 +24,7 @@ from a2c_smcp.agent.requests import (
 )
 from a2c_smcp.agent.resources import ResourceMethods
 from a2c_smcp.agent.retrying_requests import ResultNotFetched, RetryingRequester
-from a2c_smcp.agent.subscriptions import AgentSubscriptions
+from a2c_smcp.agent.subscriptions import ResourceSubscriptions
 from a2c_smcp.common.backoff import Backoff
 from a2c_smcp.common.durations import seconds_text
 from a2c_smcp.connection.connection import Secret, ServerAddress, SmcpConnection
@@ -129,7 +129,7 @@ class AsyncSMCPAgentClient(ResourceMethods, Conveniences, FinderHook):
             ),
             log=log,
         )
-        self._subscriptions = AgentSubscriptions(self._ask, self._events)
+        self._subscriptions = ResourceSubscriptions(self._ask, self._events)
         self._events.on("*", self._subscriptions.on_event)
         self._requests = RetryingRequester(
             self._membership, timeout, is_present=lambda computer: computer in self._office.computers

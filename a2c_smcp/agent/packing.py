@@ -22,7 +22,7 @@ _CLOSED: Final = "<\\/window"  # the text of a window must not close its frame
 
 
 @dataclass(frozen=True, slots=True)
-class DesktopWindow:
+class PackedWindow:
     """A window of a desktop with its origin.
 
     Attributes:
@@ -46,9 +46,9 @@ class DesktopWindow:
         )
 
 
-def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[DesktopWindow]:
+def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[PackedWindow]:
     """Return the windows of a Computer, in the order of its desktop."""
-    windows: list[DesktopWindow] = []
+    windows: list[PackedWindow] = []
     least: dict[str, int] = {}  # lowest priority of the later windows, by server
     for place, rendered in reversed(list(enumerate(desktop))):
         uri, _, text = rendered.partition("\n\n")
@@ -61,12 +61,12 @@ def windows_of(computer: str, desktop: Iterable[Desktop]) -> list[DesktopWindow]
         if priority is None:
             priority = least.get(server, 0)
         least[server] = priority
-        windows.append(DesktopWindow(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
+        windows.append(PackedWindow(computer, server, uri, text.replace(_CLOSING, _CLOSED), priority, place))
     return windows[::-1]
 
 
 def pack(
-    windows: Sequence[DesktopWindow],
+    windows: Sequence[PackedWindow],
     budget: int,
     count: TokenCounter = estimate_tokens,
     silent: Sequence[str] = (),
@@ -88,7 +88,7 @@ def pack(
     return note if count(note) <= budget else ""
 
 
-def _packed(ordered: Sequence[DesktopWindow], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
+def _packed(ordered: Sequence[PackedWindow], room: int, count: TokenCounter, silent: Sequence[str]) -> str:
     whole = _joined([window.framed(window.text) for window in ordered], _note([], 0, silent))
     if count(whole) <= room:
         return whole
@@ -110,7 +110,7 @@ def _packed(ordered: Sequence[DesktopWindow], room: int, count: TokenCounter, si
 
 
 def _fitting(
-    ordered: Sequence[DesktopWindow], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
+    ordered: Sequence[PackedWindow], costs: Sequence[int], room: int, count: TokenCounter, silent: Sequence[str]
 ) -> tuple[int, int, int]:
     """Return the number of windows that fit, the tokens for them, and the number of omitted windows to name.
 
@@ -147,7 +147,7 @@ def _how_many(costs: Sequence[int], room: int) -> int:
     return len(costs)
 
 
-def _note(left_out: Sequence[DesktopWindow], shortened: int, silent: Sequence[str], named: int = MAX_NAMED) -> str:
+def _note(left_out: Sequence[PackedWindow], shortened: int, silent: Sequence[str], named: int = MAX_NAMED) -> str:
     says = []
     if left_out:
         names = [_short(f"{window.computer} {window.uri}") for window in left_out[:named]]

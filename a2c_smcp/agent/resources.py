@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from a2c_smcp.agent.requests import document_uri, read_form
-from a2c_smcp.agent.subscriptions import AgentSubscriptions
+from a2c_smcp.agent.subscriptions import ResourceSubscriptions
 from a2c_smcp.common.pagination import Page, PageLimits, walk
 from a2c_smcp.errors import BadRequest, SMCPError
 from a2c_smcp.messages import (
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 class ResourceMethods(ABC):
     """Reads what the MCP servers of a Computer offer."""
 
-    _subscriptions: AgentSubscriptions
+    _subscriptions: ResourceSubscriptions
 
     @abstractmethod
     async def _ask(self, event: str, computer: str, **fields: Any) -> Any:

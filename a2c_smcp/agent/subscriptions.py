@@ -22,7 +22,7 @@ _Resource: TypeAlias = tuple[str | None, str]
 """The MCP server, if the caller named one, and the URI."""
 
 
-class AgentSubscriptions:
+class ResourceSubscriptions:
     """Subscriptions by Computer.
 
     A Computer loses its subscriptions when it restarts. When it rejoins, they are made again and every resource is

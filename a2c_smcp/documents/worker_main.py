@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
 from a2c_smcp.documents import codec
 from a2c_smcp.documents.descriptors import Descriptor, HeldPath
 from a2c_smcp.documents.files import Signature, signature_in, signature_of
-from a2c_smcp.documents.formats.base import Illustrated, OpenOptions, Outlined, Rendered
+from a2c_smcp.documents.formats.base import HasOutline, Illustrated, OpenOptions, Rendered
 from a2c_smcp.documents.formats.registry import format_of, formats, register
 from a2c_smcp.documents.ocr.base import OcrPolicy, TransientOcrError, ask_through
 from a2c_smcp.documents.opening import Opened, Unsupported, open_file, reason_of
@@ -322,7 +322,7 @@ def _image(opened: Opened, element_id: str) -> bytes:
 
 
 def _outline(opened: Opened) -> bytes:
-    return codec.encode_outline(opened.parts.outline() if isinstance(opened.parts, Outlined) else ())
+    return codec.encode_outline(opened.parts.outline() if isinstance(opened.parts, HasOutline) else ())
 
 
 _OPERATIONS: Final[Mapping[Operation, Callable[..., bytes]]] = {

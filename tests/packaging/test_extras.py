@@ -110,7 +110,7 @@ def failures(modules: list[str], *extras: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_imports_with_its_own_extra_alone(room: str) -> None:
-    below = modules_of("wire") if room == "agent" else []
+    below = modules_of("connection") if room == "agent" else []
     assert failures([*below, *modules_of(room)], ROOMS[room]) == {}
 
 

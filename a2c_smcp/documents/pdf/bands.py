@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import Cells, is_wide
+from a2c_smcp.documents.pdf.row_cells import Cells, is_wide
 from a2c_smcp.documents.pdf.words import Row, Word
 
 _NUMBER = re.compile(r"[-+−–(]?[$€£¥]?\s*\d[\d.,\s%/:]*[)%]?[KMBx*†]?|[-–—×✓✗]|\([Xx×]\)|n/?a", re.IGNORECASE)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from a2c_smcp.documents.pdf.engine import BOX_BYTES, Engine, Matrix, is_place
 from a2c_smcp.documents.pdf.frames import Frame
 from a2c_smcp.documents.pdf.native import native
-from a2c_smcp.documents.pdf.unread import Outlined
+from a2c_smcp.documents.pdf.unread import OutlinedPath
 from a2c_smcp.documents.pdf.words import Box
 
 MAX_OBJECTS: Final = 20_000
@@ -230,7 +230,7 @@ class Paths:
             self._kinds = kinds_of(self._drawn, self.boxes())
         return self._kinds
 
-    def outlines(self, lowest: float, high: float) -> list[Outlined]:
+    def outlines(self, lowest: float, high: float) -> list[OutlinedPath]:
         """Return the filled paths that may be letters; `lowest` is the height of those, and above `high` of blocks."""
         engine, others = self._engine, self._sorted().others
         tall = [path for path in others if path[1][3] - path[1][1] >= lowest]
@@ -239,12 +239,12 @@ class Paths:
         kept = [(path, count) for path, count in zip(tall, counts, strict=True) if count > _BOX_SEGMENTS]
         fill, stroke = ctypes.c_int(), ctypes.c_int()
         to = ctypes.addressof(fill), ctypes.addressof(stroke)
-        found: list[Outlined] = []
+        found: list[OutlinedPath] = []
         for ((handle, _), box), count in kept:
             engine.FPDFPath_GetDrawMode(handle, *to)
             if fill.value:
                 is_block = box[3] - box[1] > high
-                found.append(Outlined(box, count, self._parts(handle, count) if is_block else 1))
+                found.append(OutlinedPath(box, count, self._parts(handle, count) if is_block else 1))
         return found
 
     def _parts(self, handle: int, count: int) -> int:

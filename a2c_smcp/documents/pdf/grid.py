@@ -8,7 +8,8 @@ from itertools import compress, pairwise
 from typing import Final, TypeAlias
 
 from a2c_smcp.documents.pdf.bands import bands_of, row_groups
-from a2c_smcp.documents.pdf.cells import (
+from a2c_smcp.documents.pdf.graphics import Rule
+from a2c_smcp.documents.pdf.row_cells import (
     Cells,
     column_cuts,
     is_divided,
@@ -17,7 +18,6 @@ from a2c_smcp.documents.pdf.cells import (
     texts_of,
     with_centred,
 )
-from a2c_smcp.documents.pdf.graphics import Rule
 from a2c_smcp.documents.pdf.words import Row, Segment, Word
 
 _Spans: TypeAlias = dict[tuple[int, int], tuple[int, int, int, int]]

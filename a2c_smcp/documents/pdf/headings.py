@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.cells import is_wide
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.outline import Bookmark, Outline, folded, unnumbered
+from a2c_smcp.documents.pdf.row_cells import is_wide
 from a2c_smcp.documents.pdf.words import Block, Line
 
 MAX_HEADING: Final = 200

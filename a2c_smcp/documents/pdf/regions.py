@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import starmap
 from typing import Final, TypeAlias
 
-from a2c_smcp.documents.pdf.cells import is_divided
 from a2c_smcp.documents.pdf.graphics import Rule, Rules
 from a2c_smcp.documents.pdf.grid import Region
+from a2c_smcp.documents.pdf.row_cells import is_divided
 from a2c_smcp.documents.pdf.words import Box, Row
 
 _Group: TypeAlias = tuple[float, float, float, float, tuple[Rule, ...], tuple[Rule, ...]]

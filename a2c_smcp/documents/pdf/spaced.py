@@ -8,8 +8,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.grid import Region
+from a2c_smcp.documents.pdf.row_cells import column_cuts, is_divided, segments_of, with_centred
 from a2c_smcp.documents.pdf.words import Row, Segment
 
 _WIDE_GAP: Final = 1.1

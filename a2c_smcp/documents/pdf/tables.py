@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, Final
 
-from a2c_smcp.documents.pdf.cells import rows_of, text_of_words
 from a2c_smcp.documents.pdf.graphics import Paths, Rule
 from a2c_smcp.documents.pdf.grid import Grid, Region, grid_of, split_at_headers
 from a2c_smcp.documents.pdf.layout import Body, text_of
 from a2c_smcp.documents.pdf.lines import TextLayer
 from a2c_smcp.documents.pdf.regions import crossing_regions, parallel_regions, rows_without
+from a2c_smcp.documents.pdf.row_cells import rows_of, text_of_words
 from a2c_smcp.documents.pdf.spaced import spaced_regions
 from a2c_smcp.documents.pdf.words import Box, Line, Row, Word
 from a2c_smcp.documents.pdf.zones import Zone, find_zones

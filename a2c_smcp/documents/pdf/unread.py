@@ -53,7 +53,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlined:
+class OutlinedPath:
     """A filled path: its place, and how many segments it has; `parts` counts those that begin anew."""
 
     box: Box
@@ -94,7 +94,7 @@ def covered_share(box: Box, lines: Sequence[Line]) -> float:
     return len(cells) / _GRID**2
 
 
-def unread_outlines(paths: Sequence[Outlined], lines: Sequence[Line]) -> list[Unread]:
+def unread_outlines(paths: Sequence[OutlinedPath], lines: Sequence[Line]) -> list[Unread]:
     """Return where letters are drawn as outlines, and no text of the page stands."""
     low, high = LETTER_HEIGHTS
     letters: list[Box] = []

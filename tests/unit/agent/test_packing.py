@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.agent.packing import DesktopWindow, pack, share_out, windows_of
+from a2c_smcp.agent.packing import PackedWindow, pack, share_out, windows_of
 from a2c_smcp.common.token_estimate import estimate_tokens
 
 
@@ -93,7 +93,7 @@ def test_a_tokenizer_that_nothing_suits_gets_nothing() -> None:
 
 windows_ = st.lists(
     st.builds(
-        lambda computer, server, text, priority, place: DesktopWindow(
+        lambda computer, server, text, priority, place: PackedWindow(
             computer, server, f"window://{server}/{place}?priority={priority}", text, priority, place
         ),
         st.sampled_from(["desk", "lab"]),
@@ -107,19 +107,19 @@ windows_ = st.lists(
 
 
 @given(windows_, st.integers(0, 500), st.sampled_from([estimate_tokens, len]))
-def test_a_context_never_costs_more_than_its_budget(windows: list[DesktopWindow], budget: int, count: object) -> None:
+def test_a_context_never_costs_more_than_its_budget(windows: list[PackedWindow], budget: int, count: object) -> None:
     assert callable(count)
     assert count(pack(windows, budget, count)) <= budget
 
 
 @given(windows_)
-def test_with_room_enough_nothing_is_lost(windows: list[DesktopWindow]) -> None:
+def test_with_room_enough_nothing_is_lost(windows: list[PackedWindow]) -> None:
     text = pack(windows, 1_000_000)
     assert all(window.framed(window.text) in text for window in windows)
 
 
 @given(windows_, st.integers(0, 500))
-def test_what_is_left_out_has_no_higher_priority_than_what_is_shown(windows: list[DesktopWindow], budget: int) -> None:
+def test_what_is_left_out_has_no_higher_priority_than_what_is_shown(windows: list[PackedWindow], budget: int) -> None:
     text = pack(windows, budget)
     shown = [window.priority for window in windows if window.framed("").partition("\n")[0] in text]
     hidden = [window.priority for window in windows if window.framed("").partition("\n")[0] not in text]

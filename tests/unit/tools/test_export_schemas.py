@@ -40,6 +40,9 @@ def test_writing_again_makes_everything_fresh(tmp_path: Path) -> None:
 
 def test_a_schema_is_of_the_current_draft_and_explains_itself() -> None:
     schema = json.loads(files()["content-heading.json"])
+    spans, definitions = schema["properties"].pop("spans"), schema.pop("$defs")
+    assert spans["items"] == {"$ref": "#/$defs/TextSpan"}
+    assert definitions["TextSpan"]["description"].startswith("A part of a text that is emphasized")
     assert schema == {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "additionalProperties": True,

@@ -5,9 +5,9 @@ import pytest
 from a2c_smcp.documents.formats.base import (
     Description,
     Format,
+    HasOutline,
     OpenDocument,
     OpenOptions,
-    Outlined,
     PagedDocument,
     Rendered,
     open_document,
@@ -84,7 +84,7 @@ def test_a_document_offers_what_it_has_methods_for() -> None:
             return b"png"
 
     picture = Picture(Description(), ())
-    assert (isinstance(picture, Rendered), isinstance(picture, Outlined), isinstance(BOOK, Rendered)) == (
+    assert (isinstance(picture, Rendered), isinstance(picture, HasOutline), isinstance(BOOK, Rendered)) == (
         True,
         False,
         False,

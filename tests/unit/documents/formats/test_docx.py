@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from a2c_smcp.documents.content import validate_content
-from a2c_smcp.documents.formats.base import Description, Illustrated, OpenDocument, Outlined, OutlineEntry
+from a2c_smcp.documents.formats.base import Description, HasOutline, Illustrated, OpenDocument, OutlineEntry
 from a2c_smcp.documents.formats.docx import FORMAT
 from a2c_smcp.documents.model import Element, Page
 from a2c_smcp.errors import DocumentError
@@ -51,7 +51,7 @@ def test_headings_have_the_levels_of_their_styles(tmp_path: Path) -> None:
         ),
     )
     assert found.describe() == Description("Top", 1, ("Below",), "Some words.")
-    assert isinstance(found, Outlined)
+    assert isinstance(found, HasOutline)
     assert found.outline() == [OutlineEntry("Top", 0, 1), OutlineEntry("Below", 0, 2)]
 
 

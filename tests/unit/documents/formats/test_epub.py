@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from a2c_smcp.documents.content import validate_content
-from a2c_smcp.documents.formats.base import Description, Illustrated, OpenDocument, Outlined, OutlineEntry
+from a2c_smcp.documents.formats.base import Description, HasOutline, Illustrated, OpenDocument, OutlineEntry
 from a2c_smcp.documents.formats.epub import FORMAT
 from a2c_smcp.errors import DocumentError
 
@@ -77,7 +77,7 @@ def test_elements_have_ids_of_their_page(document: OpenDocument) -> None:
 
 
 def test_the_outline_is_that_of_the_contents(document: OpenDocument) -> None:
-    assert isinstance(document, Outlined)
+    assert isinstance(document, HasOutline)
     assert document.outline() == [OutlineEntry("Chapter One", 0, 1), OutlineEntry("Part Two", 1, 2)]
 
 

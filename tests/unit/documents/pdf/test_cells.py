@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2c_smcp.documents.pdf.cells import column_cuts, is_divided, rows_of, segments_of, text_of_words
+from a2c_smcp.documents.pdf.row_cells import column_cuts, is_divided, rows_of, segments_of, text_of_words
 from a2c_smcp.documents.pdf.words import Font, Line, Word
 
 
