@@ -15,8 +15,8 @@ from pathlib import Path  # noqa: E402
 from mcp import StdioServerParameters  # noqa: E402
 
 from a2c_smcp.computer.computer import Computer  # noqa: E402
-from a2c_smcp.computer.config.models import StdioServerConfig, ToolMeta  # noqa: E402
-from a2c_smcp.computer.office.client import SMCPComputerClient  # noqa: E402
+from a2c_smcp.computer.mcp_clients.model import StdioServerConfig, ToolMeta  # noqa: E402
+from a2c_smcp.computer.socketio.client import SMCPComputerClient  # noqa: E402
 
 
 async def main(url: str, office: str, command: list[str]) -> None:

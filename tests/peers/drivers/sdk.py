@@ -20,8 +20,8 @@ from mcp import StdioServerParameters
 from a2c_smcp.agent.auth import DefaultAgentAuthProvider
 from a2c_smcp.agent.client import AsyncSMCPAgentClient
 from a2c_smcp.computer.computer import Computer
-from a2c_smcp.computer.config.models import StdioServerConfig, ToolMeta
-from a2c_smcp.computer.office.client import SMCPComputerClient
+from a2c_smcp.computer.mcp_clients.model import StdioServerConfig, ToolMeta
+from a2c_smcp.computer.socketio.client import SMCPComputerClient
 from a2c_smcp.server.auth import AuthenticationProvider
 from a2c_smcp.server.namespace import SMCPNamespace
 
