@@ -1,7 +1,6 @@
 """MCP over streamable HTTP: on loopback for the programs of this machine, elsewhere only for those with the token."""
 
 import asyncio
-import hmac
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from a2c_smcp.bridge.server import Bridge
 from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
 from a2c_smcp.errors import BadRequest
+from a2c_smcp.web.guard import HttpGuard, headers_of
 from a2c_smcp.web.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
@@ -64,28 +64,21 @@ def security(settings: HttpSettings, port: int) -> TransportSecuritySettings:
     )
 
 
-class BearerOnly:
-    """Lets only requests with the token pass."""
+class TokenGuard:
+    """Passes only the requests with the token on."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._guard = HttpGuard(token=token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 to whoever does not know the token."""
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        if hmac.compare_digest(_normal(given), self._expected):
+        """Serve a request, or answer 401."""
+        refusal = self._guard.refusal(headers_of(scope))
+        if refusal is None:
             await self._app(scope, receive, send)
             return
-        refusal = PlainTextResponse(
-            "The bearer token is missing or wrong", 401, {"WWW-Authenticate": 'Bearer realm="a2c"'}
-        )
-        await refusal(scope, receive, send)
-
-
-def _normal(given: bytes) -> bytes:
-    scheme, _, token = given.partition(b" ")
-    return b"Bearer " + token.strip() if scheme.lower() == b"bearer" else given
+        answer = PlainTextResponse(refusal.message, refusal.status, dict(refusal.headers))
+        await answer(scope, receive, send)
 
 
 async def serve_http(bridge: Bridge, settings: HttpSettings, ready: Callable[[str], Any] = lambda _: None) -> None:
@@ -123,4 +116,4 @@ def application(serve: ASGIApp, token: str | None) -> ASGIApp:
         else:
             await PlainTextResponse(f"MCP is at {PATH}", 404)(scope, receive, send)
 
-    return routed if token is None else BearerOnly(routed, token)
+    return routed if token is None else TokenGuard(routed, token)

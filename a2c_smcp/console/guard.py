@@ -22,6 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from a2c_smcp.common.addresses import LOOPBACK
 from a2c_smcp.errors import Forbidden, SMCPError, Unauthorized, to_wire
+from a2c_smcp.web.guard import HttpGuard
 
 COOKIE: Final = "a2c_console"
 TOKEN_HEADER: Final = "a2c-console-token"  # noqa: S105 - its name
@@ -116,7 +117,7 @@ class ConsoleGuard:
 
     def __init__(self, app: Any, *, hosts: frozenset[str] = frozenset(), clock: Clock = time.monotonic) -> None:
         self._app = app
-        self._hosts = LOOPBACK | hosts
+        self._hosts = HttpGuard(hosts=LOOPBACK | hosts)
         self._clock = clock
         self._token: str | None = None
         self._token_ends = 0.0
@@ -152,8 +153,8 @@ class ConsoleGuard:
 
     def _checked(self, request: Request) -> Response | None:
         host = request.headers.get("host", "")
-        if host.rpartition(":")[0] not in self._hosts and host not in self._hosts:
-            raise Forbidden("The console does not answer to this name")
+        if not self._hosts.allows_host(host):
+            raise Forbidden("Host header not allowed; open the console with the address that the command printed")
         path = request.url.path
         if path.startswith("/static/"):
             return None

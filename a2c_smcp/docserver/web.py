@@ -1,7 +1,6 @@
 """MCP over streamable HTTP: who may come in, and a server that ends when it is told to."""
 
 import asyncio
-import hmac
 import logging
 import re
 import secrets
@@ -13,13 +12,13 @@ from typing import Any, Final
 import anyio
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from a2c_smcp.common.addresses import LOOPBACK, in_url, is_loopback
+from a2c_smcp.common.addresses import LOOPBACK, is_loopback
 from a2c_smcp.errors import InvalidConfig
+from a2c_smcp.web.guard import HttpGuard, headers_of
 from a2c_smcp.web.listening import bind, serving, url_of
 
 log = logging.getLogger(__name__)
@@ -98,24 +97,26 @@ def announcement(token: str | None = None) -> Callable[[str], None]:
     return announce
 
 
-class Doorkeeper:
-    """Lets requests through to `app` that may come in: a page in a browser cannot reach what is on this machine."""
+class GuardedApp:
+    """Passes the requests that an `HttpGuard` allows on to `app`, and ends their streams when it is closed."""
 
     def __init__(self, app: ASGIApp, admission: Admission, address: Address) -> None:
         self._app = app
-        self._token = admission.token.encode() if admission.token is not None else None
-        self._origins = frozenset(admission.origins)
-        self._local = address.is_loopback
-        hosts = admission.hosts or (LOOPBACK if address.is_loopback else ())
-        self._hosts = frozenset(in_url(host.lower()) for host in hosts)
+        self._guard = HttpGuard(
+            hosts=admission.hosts or (LOOPBACK if address.is_loopback else ()),
+            origins=admission.origins,
+            local_origins=address.is_loopback,
+            token=admission.token,
+        )
         self._streams: set[anyio.CancelScope] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or say why not."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif (refusal := self._refusal(scope["method"], Headers(scope=scope))) is not None:
-            await refusal(scope, receive, send)
+        elif (refusal := self._guard.refusal(headers_of(scope), preflight=scope["method"] == "OPTIONS")) is not None:
+            answer = PlainTextResponse(refusal.message, refusal.status, dict(refusal.headers))
+            await answer(scope, receive, send)
         elif scope["method"] == "GET":
             await self._stream(scope, receive, send)
         else:
@@ -143,24 +144,6 @@ class Doorkeeper:
         if stream.cancelled_caught and answer["begun"] and not answer["over"]:
             await send({"type": "http.response.body", "body": b""})
 
-    def _refusal(self, method: str, headers: Headers) -> PlainTextResponse | None:
-        if self._hosts and _name(headers.get("host", "")) not in self._hosts:
-            return PlainTextResponse("This server is not called so", 421)
-        origin = headers.get("origin")
-        if origin is not None and not self._is_welcome(origin):
-            return PlainTextResponse("Pages of this origin may not call", 403)
-        # A browser asks without a token whether its page may send one.
-        needed = self._token if method != "OPTIONS" else None
-        if needed is not None and not _bears(headers.get("authorization", ""), needed):
-            return PlainTextResponse("A bearer token is needed", 401, {"WWW-Authenticate": "Bearer"})
-        return None
-
-    def _is_welcome(self, origin: str) -> bool:
-        if origin in self._origins:
-            return True
-        scheme, _, rest = origin.partition("://")
-        return self._local and scheme in ("http", "https") and _name(rest) in LOOPBACK
-
 
 async def serve_http(
     server: Server[Any],
@@ -183,7 +166,7 @@ async def serve_http(
     sockets = bind(address.host, address.port)
     app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH,
-        # The doorkeeper checks more than the transport can.
+        # The guard checks more than the transport can.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     if admission.origins:
@@ -194,23 +177,11 @@ async def serve_http(
             allow_headers=["*"],
             expose_headers=["Mcp-Session-Id", "Mcp-Protocol-Version"],
         )
-    door = Doorkeeper(app, admission, address)
-    async with serving(door, sockets, lifespan="on") as running:
+    guarded = GuardedApp(app, admission, address)
+    async with serving(guarded, sockets, lifespan="on") as running:
         try:
             ready(url_of(address.host, sockets) + PATH)
             await asyncio.shield(running)
         finally:
             closing()
-            door.close()
-
-
-def _name(authority: str) -> str:
-    """Return the host of `host:port`, without the port."""
-    if authority.startswith("["):
-        return authority.partition("]")[0].lower() + "]"
-    return authority.partition(":")[0].lower()
-
-
-def _bears(header: str, token: bytes) -> bool:
-    scheme, _, given = header.partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode("utf-8", "replace"), token)
+            guarded.close()

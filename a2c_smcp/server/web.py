@@ -1,14 +1,13 @@
 """HTTP requests and responses without a framework: checks of Origin and Host, and plain responses."""
 
-import hmac
 import ipaddress
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from a2c_smcp.errors import Forbidden, SMCPError, to_wire
 from a2c_smcp.server.settings import ServerSettings
+from a2c_smcp.web.guard import HttpGuard, has_bearer, headers_of
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -16,20 +15,18 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 ASGIApp: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 JSON: Final = "application/json"
-_PORT: Final = re.compile(r":\d{1,5}$")
 
 
 class Door:
     """Checks the Origin and Host headers of requests, and the address that they arrived on."""
 
     def __init__(self, settings: ServerSettings, *, authenticated: bool) -> None:
-        self._origins = frozenset(settings.allowed_origins)
-        self._hosts = settings.hosts
+        self._guard = HttpGuard(hosts=settings.hosts, origins=settings.allowed_origins)
         self._open = authenticated or settings.insecure
 
     def allows_origin(self, origin: str) -> bool:
         """Return whether web pages of this origin may connect."""
-        return origin.lower() in self._origins or "*" in self._origins
+        return self._guard.allows_origin(origin)
 
     def check(self, scope: Scope) -> None:
         """Check a request.
@@ -43,19 +40,10 @@ class Door:
             raise Forbidden(
                 "Web pages of this origin may not connect; the server's allowed_origins lists those that may"
             )
-        if self._hosts and _PORT.sub("", headers.get("host", "")).lower() not in self._hosts:
+        if not self._guard.allows_host(headers.get("host", "")):
             raise Forbidden("Host header not allowed; see the server's allowed_hosts")
         if not self._open and _is_public(scope.get("server")):
             raise Forbidden("This server has no credentials configured and accepts loopback connections only")
-
-
-def headers_of(scope: Scope) -> dict[str, str]:
-    """Return the headers of a request, names in lower case; repeated headers are joined with commas."""
-    found: dict[str, str] = {}
-    for name, value in scope.get("headers", ()):
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        found[key] = f"{found[key]}, {text}" if key in found else text
-    return found
 
 
 def path_of(scope: Scope) -> str:
@@ -71,8 +59,7 @@ def is_below(path: str, root: str) -> bool:
 
 def bears(scope: Scope, token: str) -> bool:
     """Return whether a request has this bearer token, in constant time."""
-    offered = headers_of(scope).get("authorization", "")
-    return hmac.compare_digest(offered.encode("latin-1"), f"Bearer {token}".encode())
+    return has_bearer(headers_of(scope).get("authorization", ""), token)
 
 
 async def answer(

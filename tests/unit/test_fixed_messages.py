@@ -68,7 +68,7 @@ def test_no_error_of_ours_is_mangled_by_redaction() -> None:
         "Send the metrics token as `Authorization: Bearer TOKEN`",
         "authorization: TOKEN",
         "Send the token of this service as `Authorization: Bearer …`",
-        "The bearer token is missing or wrong",
+        "Bearer token missing or wrong",
         "set A2C_AGENT_TOKEN=… or pass --token-file FILE",
         "pass --api-key KEY",
     ],

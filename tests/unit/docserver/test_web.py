@@ -6,7 +6,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from a2c_smcp.docserver.web import Address, Admission, Doorkeeper
+from a2c_smcp.docserver.web import Address, Admission, GuardedApp
 from a2c_smcp.errors import InvalidConfig
 
 
@@ -47,7 +47,7 @@ def test_an_address_that_others_can_reach_needs_a_token(host: str, local: bool) 
 
 def status(admission: Admission, address: Address, **headers: str) -> int:
     inner = Starlette(routes=[Route("/mcp", lambda request: PlainTextResponse("in"), methods=["GET", "POST"])])
-    client = TestClient(Doorkeeper(inner, admission, address))
+    client = TestClient(GuardedApp(inner, admission, address))
     answers = {client.request(method, "/mcp", headers=headers).status_code for method in ("GET", "POST")}
     assert len(answers) == 1
     return answers.pop()
@@ -80,7 +80,7 @@ HERE, OPEN = Address("127.0.0.1", 1), Address("0.0.0.0", 1)
         ),
     ],
 )
-def test_the_door_opens_to_those_who_may_come_in(
+def test_requests_are_let_in_by_host_origin_and_token(
     admission: Admission, address: Address, headers: dict[str, str], expected: int
 ) -> None:
     assert status(admission, address, **headers) == expected

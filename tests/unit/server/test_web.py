@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from a2c_smcp.errors import Forbidden
-from a2c_smcp.server.web import answer, headers_of, is_below, path_of, refuse
+from a2c_smcp.server.web import answer, is_below, path_of, refuse
+from a2c_smcp.web.guard import headers_of
 
 
 @pytest.mark.parametrize(
