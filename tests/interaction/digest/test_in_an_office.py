@@ -100,7 +100,7 @@ def groups() -> list[int]:
 
 def _leads(entry: Path) -> bool:
     try:
-        return b"cli.digesting" in (entry / "cmdline").read_bytes() and _stat(entry)[0] not in "ZX"
+        return b"cli.digest_tool" in (entry / "cmdline").read_bytes() and _stat(entry)[0] not in "ZX"
     except OSError:
         return False
 
