@@ -44,7 +44,8 @@ def _tool(name: str, *, read_only: bool = True) -> t.Tool:
 
 async def list_tools(ctx: Any, params: Any) -> t.ListToolsResult:
     names = ["echo", *(f"tool_{number}" for number in range(1, TOOLS))]
-    return t.ListToolsResult(tools=[*map(_tool, names), _tool("write", read_only=False)])
+    writing = [_tool("write", read_only=False)] if TOOLS == 1 else []
+    return t.ListToolsResult(tools=[*map(_tool, names), *writing])
 
 
 async def call_tool(ctx: Any, params: t.CallToolRequestParams) -> t.CallToolResult:
